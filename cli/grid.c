@@ -28,12 +28,17 @@ static char *cut(char *text, char at) {
   return found;
 }
 
+/* The most positions of an axis in a file's metadata, where a short text must not take all memory. */
+enum { METADATA_MOST = 1 << 24 };
+
 /* Appends a RUN to the list, which stays null as long as positions are the coordinates themselves. */
 static void take_run(const reader *r, char *value, posenc_axis *axis, double **list) {
   char *first = cut(value, ':'), *step = first ? cut(first, ':') : NULL;
+  if (!*value) die_value(r->option, r->text, "a run is empty");
   const int64_t size = parse_integer(r->option, value, 1, INT64_C(1) << 40), before = axis->size;
   const double from = first ? parse_real(r->option, first) : 0.0, by = step ? parse_real(r->option, step) : 1.0;
   axis->size += size;
+  if (!r->files && axis->size > METADATA_MOST) die_value(r->option, r->text, "too many positions");
   if (before == 0 && from == 0.0 && by == 1.0) return;
   *list = reallocarray(*list, (size_t)axis->size, sizeof **list);
   if (!*list) die_value(r->option, r->text, "too many positions for the memory");

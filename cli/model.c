@@ -61,7 +61,9 @@ static void take_pairs(options *given) {
 
 static void take_rows(options *given) {
   const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT);
-  if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->rope.positions <= 0) return;
+  if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->grid ||
+      given->rope.positions <= 0)
+    return;
   given->problem.rows = given->rope.positions;
   give(given, OPTION_LEN, given->problem.rows);
 }

@@ -415,7 +415,9 @@ void options_read(options *given, int argc, char **argv) {
   reject_conflicts(given);
   if (is_given(given, OPTION_SHARD)) given->output = shard_output(given->only, given->output);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
-  if (given->grid && !is_given(given, OPTION_LEN)) given->problem.rows = given->places - given->problem.first;
+  if (given->grid && !is_given(given, OPTION_LEN) &&
+      __builtin_sub_overflow(given->places, given->problem.first, &given->problem.rows))
+    options_die(given, OPTION_OFFSET, "too far before the grid's places", "");
 }
 
 bool options_knows(const options *given, enum option_code code) {

@@ -198,11 +198,17 @@ const char *shard_output(shard part, const char *name) {
   return path;
 }
 
+/* Whether a word is this option, which may be abbreviated and have a value. getopt has refused ambiguous ones. */
+static bool names(const char *word, const char *option) {
+  const size_t length = strcspn(word, "=");
+  return length > 3 && length <= strlen(option) && strncmp(word, option, length) == 0;
+}
+
 /* Returns how many words, 0 to 2, are an option for the shard or the file of its record. */
 static int words_of_shard(const char *word) {
-  if (strcmp(word, "--shard") == 0 || strcmp(word, "--output") == 0 || strcmp(word, "-o") == 0) return 2;
-  return strncmp(word, "--shard=", 8) == 0 || strncmp(word, "--output=", 9) == 0 || strncmp(word, "-o", 2) == 0 ||
-         strcmp(word, "--resume") == 0;
+  if (strcmp(word, "-o") == 0) return 2;
+  if (strncmp(word, "-o", 2) == 0 || names(word, "--resume")) return 1;
+  return !names(word, "--shard") && !names(word, "--output") ? 0 : strchr(word, '=') ? 1 : 2;
 }
 
 const char *shard_command(int argc, char **argv) {

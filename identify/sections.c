@@ -230,10 +230,16 @@ static bool find_turns(reader *r, posenc_axes *axes) {
   return left > 0;
 }
 
-static int64_t pairs_of(const posenc_axes *axes) {
-  int64_t pairs = 0;
-  for (int a = 0; a < axes->count; a++) pairs += axes->axis[a].pairs;
-  return pairs;
+/* Whether sections of other origin are valid for the columns, and explain all rows. Their positions do not matter. */
+static bool explains_given(reader *r, const posenc_axes *given) {
+  posenc_axes axes = *given;
+  posenc_problem problem = posenc_table(1, 2 * r->at.pairs);
+  for (int a = 0; a < axes.count; a++) {
+    axes.axis[a].size = 1;
+    axes.axis[a].positions = NULL;
+  }
+  problem.axes = &axes;
+  return !posenc_problem_refusal(&problem) && explains(r, &axes);
 }
 
 /* Whether sections that are expected, or of models, explain all rows: roundings may hide the end of the one found.
@@ -243,11 +249,11 @@ static bool explains_as_models_do(reader *r, const posenc_axes *found) {
   posenc_axes axes = *found;
   for (size_t n = 0; r->expected && n < r->expected->count; n++) {
     const posenc_axes *other = r->expected->items[n].problem.axes;
-    if (other && other->order == found->order && pairs_of(other) == r->at.pairs && explains(r, other)) return true;
+    if (other && other->order == found->order && explains_given(r, other)) return true;
   }
   for (size_t n = 0; found->count == CYCLE && n < sizeof known / sizeof *known; n++) {
     for (int a = 0; a < CYCLE; a++) axes.axis[a].pairs = known[n][a];
-    if (pairs_of(&axes) == r->at.pairs && explains(r, &axes)) return true;
+    if (explains_given(r, &axes)) return true;
   }
   return false;
 }

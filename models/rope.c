@@ -306,14 +306,20 @@ static bool read_scaling(reader *r) {
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
+/* The most pairs of a section: sums of sections cannot overflow. */
+#define SECTION_MOST 0x1p20
+
 /* Reads M-RoPE's sections. A GGUF file has four, of which those of 0 pairs are left out. */
 static bool read_sections(reader *r) {
   int64_t count;
   double *pairs = words_list(r->w, SECTIONS, &count);
   words_flag(r->w, SECTIONS_INTERLEAVED, &r->rope->in_turns);
-  for (int64_t n = 0; pairs && n < count; n++)
-    if (pairs[n] > 0.0 && r->rope->section_count < POSENC_AXES)
+  for (int64_t n = 0; pairs && n < count && !r->w->failed; n++) {
+    if (!(pairs[n] >= 0.0 && pairs[n] <= SECTION_MOST && pairs[n] == rint(pairs[n])))
+      words_fail(r->w, "%s %g: not a number of pairs", words_name(r->w, SECTIONS).text, pairs[n]);
+    else if (pairs[n] > 0.0 && r->rope->section_count < POSENC_AXES)
       r->rope->sections[r->rope->section_count++] = (int64_t)pairs[n];
+  }
   free(pairs);
   return !r->w->failed;
 }

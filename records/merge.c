@@ -68,16 +68,23 @@ static const char *difference_of(const json_t *a, const json_t *b) {
 /* The count of a shard that several files have. */
 enum { TWICE = 2 };
 
+/* The most ranges of numbers in a message; and its most bytes before the last words, so that a command is never cut. */
+enum { RANGES_MOST = 16, MESSAGE_MOST = 2400 };
+
 /* Prints "shards 2, 5-8 of 64 are missing" for the shards that `wanted` files have. Returns the first of them, or 0 if
    there is none. */
 static int64_t tell_shards(FILE *to, const int *times, int64_t of, int wanted, const char *before, const char *what) {
-  int64_t first = 0, count = 0;
+  int64_t first = 0, count = 0, ranges = 0;
   for (int64_t n = 1; n <= of; n++) count += times[n] == wanted;
   if (!count) return 0;
   fprintf(to, "%s%s", before, count == 1 ? "shard" : "shards");
   for (int64_t n = 1, end; n <= of; n = end + 1) {
     for (end = n; end < of && times[n] == wanted && times[end + 1] == wanted;) end++;
-    if (times[n] != wanted) continue;
+    if (times[n] != wanted || ranges++ > RANGES_MOST) continue;
+    if (ranges > RANGES_MOST) {
+      fprintf(to, ", ...");
+      continue;
+    }
     fprintf(to, "%s %" PRId64, first ? "," : "", n);
     if (end > n) fprintf(to, "-%" PRId64, end);
     if (!first) first = n;
@@ -103,9 +110,8 @@ static void tell_all(const merger *m, FILE *to, const int *times) {
     separator = ", ";
   }
   if (twice) fprintf(to, ")");
-  if (missing && *command)
-    fprintf(to, "; to do shard %" PRId64 ": %.800s --shard %" PRId64 "/%" PRId64 " -o FILE", missing, command, missing,
-            of);
+  if (missing && *command && ftello(to) + (off_t)strlen(command) < MESSAGE_MOST)
+    fprintf(to, "; to do shard %" PRId64 ": %s --shard %" PRId64 "/%" PRId64 " -o FILE", missing, command, missing, of);
 }
 
 /* Whether each shard is there exactly once. */

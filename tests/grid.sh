@@ -87,7 +87,7 @@ check 'divided' written --grid h=2+3:9/8,w=5:2/4 --dim 8
 check 'from 0 on, which are no steps of a grid' written --grid h=1+4:1,w=5 --dim 8
 command=write
 refused '--grid h=2+3:9,w=4: lists are of all axes' --grid h=2+3:9,w=4 --dim 8 -o y.npy
-refused "--grid '*: not a" --grid h=2+,w=5 --dim 8 -o y.npy
+refused "--grid '*h=2+,w=5'*: a run is empty" --grid h=2+,w=5 --dim 8 -o y.npy
 refused '--grid h=@h,w=3: lists are of all axes' --grid h=@h,w=3 --dim 8 -o y.npy
 refused "--grid h=3: needs --dim too" --grid h=3 -o y.npy
 refused "--grid x: not of parts LETTER=SIZE and KEY=VALUE" --grid x --dim 8 -o y.npy
@@ -209,6 +209,10 @@ for pair in '"sections": \[' '"order": "cyclic"' '"base": 5000000.0' '"runs": \[
   check "has $pair" says "$pair"
 done
 check 'as a config' ends 0 identify x.safetensors --tensor cos --as-config -o config.json
+sed '1s/{/{"max_position_embeddings": 4096, /' config.json >long.json
+check 'a config and a grid' eval \
+  '"$POSENC" write --config long.json --grid t=4,h=2,w=2,pairs=24:20:20,frequencies=continued -o few.npy 2>err'
+check 'the rows are those of the grid' grep -q "'shape': (16, 128)" few.npy
 check 'with its sections' eval "tr -d ' \n' <config.json | \
   grep -q '\"rope_theta\":5000000,\"mrope_section\":\[24,20,20\],\"mrope_interleaved\":true'"
 check 'which agrees' ends 0 identify x.safetensors --tensor cos --config config.json --expect base=5e6,dim=128

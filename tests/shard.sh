@@ -111,6 +111,12 @@ sed 's/"commit": ".*"/"commit": "0123456789ab"/' part-2.json >part-1.json
 no 'the file of another build' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
 echo '{' >part-1.json
 no 'a file that is no record' 'part-1.json' PMI_RANK=0 PMI_SIZE=2 -- auto
+set -- verify --kernel naive --len 0 --dim 4 --search 0 --brief --format json --shard 1/2 -o empty.json --resume
+fails() { posenc "$@"; [ $status -eq 1 ]; }
+check 'nothing is compared' fails "$@"
+check 'nor when it is resumed' fails "$@"
+check 'abbreviated options' ends 0 $small --shar 1/2 --outp short.json
+check 'are no part of the command' is_refused "to do shard 2: posenc $small --shard 2/2 -o FILE" merge short.json
 check 'no shard' is_refused '--resume: is for --shard' $small --resume
 
 # ---- examples/slurm/: the task of an array, with the options of the script

@@ -68,7 +68,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
   for (int64_t done = 0, count; done < w.rows; done += count) {
     const accuracy known = s->found;
     count = least(w.rows - done, operand_move(&a->operand, problem->first + w.row + done));
-#pragma omp parallel
+#pragma omp parallel num_threads(a->operand.threads)
     {
       accuracy mine = {0};
 #pragma omp for schedule(dynamic, 8)

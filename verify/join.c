@@ -77,6 +77,8 @@ static json_t *check_joined(json_t *const *parts, size_t count, size_t number) {
     const json_t *from = json_array_get(json_object_get(parts[i], "checks"), number);
     const check c = check_of(from);
     if (strcmp(field_string(from, "property"), name) != 0) return NULL;
+    if (!json_is_object(json_object_get(from, "found")) || json_is_true(json_object_get(from, "ok")) != check_ok(&c))
+      return NULL;
     if (i == 0) all.skip = c.skip;
     if (i > 0 && all.compared == 0 && (c.compared || c.broken)) all.skip = NULL;
     check_merge(&all, &c);
@@ -87,6 +89,8 @@ static json_t *check_joined(json_t *const *parts, size_t count, size_t number) {
 
 static json_t *checks_joined(json_t *const *parts, size_t count) {
   const size_t checks = json_array_size(json_object_get(parts[0], "checks"));
+  for (size_t i = 1; i < count; i++)
+    if (json_array_size(json_object_get(parts[i], "checks")) != checks) return NULL;
   json_t *list = json_array();
   for (size_t n = 0; list && n < checks; n++)
     if (json_array_append_new(list, check_joined(parts, count, n)) != 0) return json_decref(list), NULL;

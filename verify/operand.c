@@ -13,23 +13,23 @@
 
 /* Creates the references of axes, one for each thread. Returns false if memory runs out. */
 static bool open_places(operand *o) {
-  bool enough = (o->places = calloc((size_t)threads_most(), sizeof(*o->places)));
-  for (int n = 0; enough && n < threads_most(); n++) enough = (o->places[n] = axes_reference_create(o->problem));
+  bool enough = (o->places = calloc((size_t)o->threads, sizeof(*o->places)));
+  for (int n = 0; enough && n < o->threads; n++) enough = (o->places[n] = axes_reference_create(o->problem));
   return enough;
 }
 
 bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
-  *o = (operand){.problem = problem, .seed = seed};
+  *o = (operand){.problem = problem, .threads = threads_most(), .seed = seed};
   if (problem->axes) return open_places(o);
   o->reference = reference ? reference : fast_create(problem, 0);
   o->borrowed = reference;
   if (!o->reference) return false;
-  o->lanes = aligned_alloc(64, (size_t)(threads_most() * fast_groups(o->reference)) * sizeof *o->lanes);
+  o->lanes = aligned_alloc(64, (size_t)(o->threads * fast_groups(o->reference)) * sizeof *o->lanes);
   return o->lanes;
 }
 
 void operand_close(operand *o) {
-  for (int n = 0; o->places && n < threads_most(); n++) axes_reference_destroy(o->places[n]);
+  for (int n = 0; o->places && n < o->threads; n++) axes_reference_destroy(o->places[n]);
   free(o->places);
   if (!o->borrowed) fast_destroy(o->reference);
   free(o->lanes);
@@ -191,7 +191,7 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
   for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
     const int64_t reach = operand_move(o, problem->first + from);
     to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;
-#pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
+#pragma omp parallel for schedule(static) num_threads(o->threads) if (rows > FEW_ROWS)
     for (int64_t r = from; r < least(to, end); r += PERIOD)
       draw_hard_row(problem, key_of(o, r, sequence), operand_pairs(o, problem->first + r),
                     x + bytes * (size_t)(r - row));

@@ -15,6 +15,7 @@ typedef struct operand {
   bool borrowed;           /* the caller owns the reference */
   fast_lanes *lanes;       /* one row per thread */
   axes_reference **places; /* with axes, used instead: one per thread */
+  int threads;             /* the threads that lanes or places are for */
   uint64_t seed;
 } operand;
 
