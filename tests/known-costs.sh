@@ -49,7 +49,7 @@ timed() { # PLUGIN FILE: in all modes whose cost is known
   bench "$1" table.json --len 16 --dim 512 --kernel waits,fourfold,plans,tenth,naive --mode hot,plan &&
     bench "$1" first.json --len 16 --dim 512 --kernel plans --mode first &&
     bench "$1" rope.json --op rope --heads 4 --batch 3 --len 16 --dim 64 --kernel waits --mode hot &&
-    bench "$1" fills.json --len 512 --dim 128 --kernel fills,fills-thrice --mode hot &&
+    bench "$1" fills.json --len 512 --dim 128 --kernel fills,fills-thrice --mode hot,plan &&
     makes "$2" join table.json first.json rope.json fills.json
 }
 known() { timed costs record.json && expect known record.json; }
