@@ -73,6 +73,8 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
   exit 1
 }
 [ -n "$PUBLISH_OPTIONS" ] || require_quiet "$(used_by_others "$new/bench.json")" during
+# Commands on the page are those of the top folder, whatever the build folder is.
+find "$new" -type f -exec sed -i "s|$srcdir/|./|g" {} +
 ./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and the page does not need them
