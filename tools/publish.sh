@@ -73,8 +73,10 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
   exit 1
 }
 [ -n "$PUBLISH_OPTIONS" ] || require_quiet "$(used_by_others "$new/bench.json")" during
-# Commands on the page are those of the top folder, whatever the build folder is.
-find "$new" -type f -exec sed -i "s|$srcdir/|./|g" {} +
+# Commands on the page name files of the top folder, and no folder of this machine.
+case $srcdir in
+/*) find "$new" -type f -exec sed -i "s|$(printf '%s' "$srcdir" | sed 's/[]\.*^$|[]/\\&/g')/|./|g" {} + ;;
+esac
 ./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and the page does not need them
