@@ -8,6 +8,7 @@
 #include "identify/identify.h"
 #include "identify/sections.h"
 #include "models/model.h"
+#include "reference/axes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,7 +79,7 @@ static bool set_lists(grid *g, const sections *found) {
   }
   for (int64_t c = 0; c < g->dim; c++) {
     bool cosine;
-    view *v = &g->parts[sections_axis(&found->axes, columns_index(&found->columns, c, &cosine))].of;
+    view *v = &g->parts[axes_axis(&found->axes, columns_index(&found->columns, c, &cosine))].of;
     v->columns[v->count++] = c;
   }
   return true;

@@ -58,7 +58,7 @@ static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *c
   return true;
 }
 
-exact_values *exact_values_create(const making *how, bool proved) {
+static exact_values *exact_values_create(const making *how, bool proved) {
   const int64_t pairs = how->columns.pairs;
   exact_values *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
   if (!t) return NULL;
@@ -72,7 +72,7 @@ exact_values *exact_values_create(const making *how, bool proved) {
   return NULL;
 }
 
-void exact_values_destroy(exact_values *t) {
+static void exact_values_destroy(exact_values *t) {
   if (!t) return;
   fast_destroy(t->reference);
   free(t);
@@ -82,11 +82,8 @@ bool exact_values_proved(const exact_values *t) {
   return t->reference != NULL;
 }
 
-long double exact_values_frequency(const exact_values *t, int64_t index) {
-  return t->w[index];
-}
-
-void exact_values_at(exact_values *t, double position, fast_pair *pairs) {
+/* Computes the pairs of a position, by frequency index. */
+static void exact_values_at(exact_values *t, double position, fast_pair *pairs) {
   if (t->reference) {
     fast_row(t->reference, (int64_t)position, pairs);
     return;
@@ -208,7 +205,7 @@ double makers_room(const makers *m, int64_t row, int64_t column) {
      that of 64 roundings. */
   const double of_angle = 0x1p-20, of_value = 64.0 * 0x1p-25;
   bool cosine;
-  const double w = (double)exact_values_frequency(m->exact, columns_index(&m->how.columns, column, &cosine));
+  const double w = (double)m->exact->w[columns_index(&m->how.columns, column, &cosine)];
   return m->how.amplitude * (of_angle * fabs(making_position(&m->how, row)) * w + of_value +
                              2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
 }

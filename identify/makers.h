@@ -25,12 +25,7 @@ double making_position(const making *how, int64_t row);
 /* The exact values of a formula. proved: they come from the reference, at whole positions. Otherwise they are computed
    from angles in long double and sines in double, with errors of at most 2^-52 and 2^-62 of the angle. */
 typedef struct exact_values exact_values;
-exact_values *exact_values_create(const making *how, bool proved);
-void exact_values_destroy(exact_values *t);
 bool exact_values_proved(const exact_values *t);
-long double exact_values_frequency(const exact_values *t, int64_t index);
-/* Computes the pairs of a position, by frequency index. */
-void exact_values_at(exact_values *t, double position, fast_pair *pairs);
 
 /* The least error of damage, as a share of the amplitude. The f32 angles of recipes make smaller errors. */
 static const double makers_outlier = 0.01;

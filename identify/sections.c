@@ -3,6 +3,7 @@
 
 #include "identify/list.h"
 #include "identify/scalings.h"
+#include "reference/axes.h"
 #include "reference/format.h"
 
 #include <math.h>
@@ -117,14 +118,6 @@ static int64_t find_position(reader *r, int64_t row, const axis_part *of, const 
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
 
-int sections_axis(const posenc_axes *axes, int64_t pair) {
-  int64_t end = axes->axis[0].pairs;
-  int a = (int)(pair % axes->count);
-  if (axes->order == POSENC_AXES_CYCLIC) return pair / axes->count < axes->axis[a].pairs ? a : 0;
-  for (a = 0; pair >= end; end += axes->axis[a].pairs) a++;
-  return a;
-}
-
 static void set_parts(reader *r, const posenc_axes *axes) {
   int64_t next[POSENC_AXES] = {0}, *free_numbers = r->numbers;
   for (int a = 0; a < axes->count; a++) {
@@ -132,19 +125,17 @@ static void set_parts(reader *r, const posenc_axes *axes) {
     free_numbers += 2 * axes->axis[a].pairs;
   }
   for (int64_t j = 0; j < r->at.pairs; j++) {
-    const int a = sections_axis(axes, j);
+    const int a = axes_axis(axes, j);
     const int64_t i = next[a]++;
     r->parts[a].pair[i] = j;
-    r->parts[a].wave[i] = axes->frequencies == POSENC_AXES_CONTINUED ? j
-                          : axes->frequencies == POSENC_AXES_DEALT   ? i * axes->count + a
-                                                                     : i;
+    r->parts[a].wave[i] = axes_frequency(axes, a, i, j);
   }
 }
 
 /* Reads the positions of rows after the rows of zeros. Returns false if a row has none. */
-static bool read_rows(reader *r, int count, int64_t rows) {
+static bool read_rows(reader *r, int count) {
   sections *found = r->found;
-  for (int64_t row = found->zeros; row < rows; row++) {
+  for (int64_t row = found->zeros; row < r->w->count; row++) {
     if (r->w->zero[row] && r->at.part != COLUMNS_SIN) return false;
     const int64_t n = row - found->zeros;
     for (int a = 0; a < count; a++) {
@@ -161,13 +152,11 @@ static bool read_rows(reader *r, int count, int64_t rows) {
 
 /* Whether these axes explain all rows, at different positions. */
 static bool explains(reader *r, const posenc_axes *axes) {
-  const int64_t rows = r->w->count, count = rows - r->found->zeros;
+  const int64_t count = r->w->count - r->found->zeros;
   bool differ = false;
   if (count < AXIS_LEAST) return false;
   set_parts(r, axes);
-  if (!read_rows(r, axes->count, r->found->zeros + FIRST_ROWS < rows ? r->found->zeros + FIRST_ROWS : rows))
-    return false;
-  if (!read_rows(r, axes->count, rows)) return false;
+  if (!read_rows(r, axes->count)) return false;
   for (int a = 1; a < axes->count; a++)
     differ |= memcmp(r->found->positions[0], r->found->positions[a], (size_t)count * sizeof(double)) != 0;
   if (!differ) return false;

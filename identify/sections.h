@@ -26,7 +26,4 @@ typedef struct sections {
 bool sections_find(const window *w, const identify_request *request, sections *found, bool *failed);
 void sections_free(sections *found);
 
-/* Returns the axis of a pair of the row. */
-int sections_axis(const posenc_axes *axes, int64_t pair);
-
 #endif

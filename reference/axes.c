@@ -5,25 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Assigns the frequency indices of a table to its axes, in order. */
-typedef struct dealer {
-  const posenc_axes *axes;
-  int64_t next;               /* next index */
-  int64_t dealt[POSENC_AXES]; /* indices so far, per axis */
-} dealer;
+int axes_axis(const posenc_axes *axes, int64_t number) {
+  int64_t end = axes->axis[0].pairs;
+  int a = (int)(number % axes->count);
+  if (axes->order == POSENC_AXES_CYCLIC) return number / axes->count < axes->axis[a].pairs ? a : 0;
+  for (a = 0; number >= end; end += axes->axis[a].pairs) a++;
+  return a;
+}
 
-/* Returns the axis of the next index. */
-static int deal(dealer *d) {
-  int to = 0;
-  if (d->axes->order == POSENC_AXES_CYCLIC) {
-    to = (int)(d->next % d->axes->count);
-    if (to > 0 && d->dealt[to] == d->axes->axis[to].pairs) to = 0;
-  } else {
-    while (d->dealt[to] == d->axes->axis[to].pairs) to++;
-  }
-  d->dealt[to]++;
-  d->next++;
-  return to;
+int64_t axes_frequency(const posenc_axes *axes, int axis, int64_t n, int64_t number) {
+  return axes->frequencies == POSENC_AXES_RESTARTED   ? n
+         : axes->frequencies == POSENC_AXES_CONTINUED ? number
+                                                      : axis + n * axes->count;
 }
 
 /* Returns the column of the n-th pair of an axis, counted from 0; `number` is its frequency index. */
@@ -41,7 +34,6 @@ static int64_t column_of(const posenc_problem *problem, int axis, int64_t n, int
 bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis) {
   const posenc_axes *axes = problem->axes;
   const posenc_axis *own = &axes->axis[axis];
-  dealer d = {.axes = axes};
   int64_t *all = calloc((size_t)own->pairs, 4 * sizeof *all);
   *pairs = (axis_pairs){.problem = *problem,
                         .of = {.count = own->pairs, .index = all},
@@ -57,17 +49,13 @@ bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis)
     pairs->problem.scaling.kind = POSENC_SCALING_LINEAR;
     pairs->problem.scaling.factor = own->divisor;
   }
-  while (d.next < problem->dim / 2) {
-    const int64_t number = d.next;
-    const int to = deal(&d);
-    const int64_t n = d.dealt[to] - 1;
-    if (to != axis) continue;
-    all[n] = axes->frequencies == POSENC_AXES_RESTARTED   ? n
-             : axes->frequencies == POSENC_AXES_CONTINUED ? number
-                                                          : axis + n * axes->count;
+  for (int64_t number = 0, n = 0; number < problem->dim / 2; number++) {
+    if (axes_axis(axes, number) != axis) continue;
+    all[n] = axes_frequency(axes, axis, n, number);
     pairs->number[n] = number;
     pairs->sine[n] = column_of(problem, axis, n, number, false);
     pairs->cosine[n] = column_of(problem, axis, n, number, true);
+    n++;
   }
   return true;
 }
@@ -92,10 +80,11 @@ int64_t axes_farthest(const posenc_axes *axes, int64_t at) {
 }
 
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) {
-  dealer d = {.axes = problem->axes};
-  int axis = 0;
-  while (problem->axes && d.next <= number) axis = deal(&d);
-  return column_of(problem, axis, problem->axes ? d.dealt[axis] - 1 : number, number, cosine);
+  if (!problem->axes) return column_of(problem, 0, number, number, cosine);
+  const int axis = axes_axis(problem->axes, number);
+  int64_t n = 0;
+  for (int64_t before = 0; before < number; before++) n += axes_axis(problem->axes, before) == axis;
+  return column_of(problem, axis, n, number, cosine);
 }
 
 /* ---- the pairs at a place ------------------------------------------------------------------------ */

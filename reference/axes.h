@@ -12,6 +12,13 @@ typedef struct axis_pairs {
   int64_t *sine, *cosine; /* their columns in the whole table */
 } axis_pairs;
 
+/* Returns the axis of a frequency index of the whole table. */
+int axes_axis(const posenc_axes *axes, int64_t number);
+
+/* Returns the index, among the frequencies of the axis's own problem, of the n-th pair of an axis, counted from 0;
+   `number` is its frequency index in the whole table. */
+int64_t axes_frequency(const posenc_axes *axes, int axis, int64_t n, int64_t number);
+
 /* Finds the pairs of an axis of a valid problem. Returns false if memory runs out; must be freed in any case. */
 bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis);
 void axis_pairs_free(axis_pairs *pairs);
