@@ -295,10 +295,13 @@ int accuracy_status(const json_t *record) {
   return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
-int trusted_status(const json_t *record) {
+static bool is_trusted(const json_t *record) {
   char why[200];
-  if (!record) return EXIT_SUCCESS;
-  return record_mistrust(record, why, sizeof why) ? STATUS_FAILED_CHECK : accuracy_status(record);
+  return !record || (!record_mistrust(record, why, sizeof why) && accuracy_status(record) == EXIT_SUCCESS);
+}
+
+int trusted_status(const json_t *kernels, const json_t *encodings) {
+  return is_trusted(kernels) && is_trusted(encodings) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }
 
 void select_modes(selection *chosen, unsigned modes) {

@@ -60,8 +60,9 @@ __attribute__((noreturn)) void die_unmeasured(void);
 /* Returns STATUS_FAILED_CHECK if a check of the record failed, else EXIT_SUCCESS. */
 int accuracy_status(const json_t *record);
 
-/* As accuracy_status, and STATUS_FAILED_CHECK if the record compared nothing. A null record is no failure. */
-int trusted_status(const json_t *record);
+/* Returns STATUS_FAILED_CHECK if a check of one of the records failed, or one compared nothing; else EXIT_SUCCESS. A
+   null record is no failure. */
+int trusted_status(const json_t *kernels, const json_t *encodings);
 
 /* Sets the modes for every shape. */
 void select_modes(selection *chosen, unsigned modes);

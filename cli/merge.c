@@ -42,7 +42,7 @@ static const char notes[] = "Which records can be merged:\n"
 static int status_of(const json_t *record) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  return trusted_status(record);
+  return trusted_status(record, NULL);
 }
 
 static int run(options *given) {

@@ -176,7 +176,7 @@ static int run(options *given) {
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */
-  const int of_kernels = trusted_status(record), status = of_kernels ? of_kernels : trusted_status(encodings);
+  const int status = trusted_status(record, encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
   if (given->github) record_print_github(record, given->github, stderr);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints a C header with the commit, compiler and flags of this build, but for those that name its folder. $1: the source
-# folder.
+# Prints a C header with the commit, compiler and flags of this build, but for those that name its folder.
+# $1: the source folder.
 quote() { printf '%s' "$1" | tr '\n' ' ' | sed 's/[\\"]/\\&/g'; }
 commit=unknown
 if [ -e "$1/.git" ] && hash=$(git -C "$1" rev-parse --short=12 HEAD 2>/dev/null); then

@@ -36,7 +36,7 @@ typedef struct header {
 static shared *board;
 static int mine; /* the number of this lane */
 
-int lanes_count(size_t pieces) {
+static int lanes_count(size_t pieces) {
   const size_t most = (size_t)(threads_most() < MOST_LANES ? threads_most() : MOST_LANES);
   return (int)(pieces < most ? pieces : most);
 }

@@ -18,9 +18,7 @@ typedef struct lanes {
   void *argument;
 } lanes;
 
-/* The number of lanes, and of OpenMP threads in each lane. Their product is at most the number of CPUs that OpenMP
-   counts. */
-int lanes_count(size_t pieces);
+/* Returns the number of OpenMP threads in each lane. Lanes times threads are at most the CPUs that OpenMP counts. */
 int lanes_threads(size_t pieces);
 
 /* Does all pieces. Returns false if a lane could not be created, ran out of memory, or was killed. No thread may be

@@ -16,7 +16,9 @@ enum { WORD_MAX = 400 };
 /* The largest file that is read; /dev/zero has no end. */
 static const size_t file_max = (size_t)1 << 30;
 
-bool number_parse(const char *word, double *value) {
+/* Parses a word that is a finite decimal number. Returns false for other words, and for integers that no double is
+   equal to. */
+static bool number_parse(const char *word, double *value) {
   char *end;
   /* strtod also accepts leading space, hexadecimal numbers and words. */
   if (word[strspn(word, "0123456789+-.eE")] != '\0' || *word == '\0') return false;

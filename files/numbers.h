@@ -5,10 +5,6 @@
 
 #include "files/stored.h"
 
-/* Parses a word that is a finite decimal number. Returns false for other words, and for integers that no double is
-   equal to. */
-bool number_parse(const char *word, double *value);
-
 /* Parses the numbers of a text as a new array of `count` numbers. The characters of `between` separate them: white
    space any number of times, others once between two numbers. Returns false and sets `why` if a word is not a
    number. */

@@ -18,7 +18,8 @@ typedef struct stored {
   size_t begin; /* offset of the first element; all are within the file */
 } stored;
 
-/* What a file is read as: an array of any axes, row by row; a table; or one table of a file that may have two. */
+/* How table_open_half reads a file: as an array of any axes, row by row; as one table; or as the first or the second
+   of two tables. */
 typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND } table_half;
 
 /* A message about a file, to follow its name and a colon. */

@@ -80,10 +80,6 @@ table_file *table_open_half(const char *path, const char *tensor, table_half hal
   return NULL;
 }
 
-table_file *table_open(const char *path, const char *tensor, fault *why) {
-  return table_open_half(path, tensor, TABLE_WHOLE, why);
-}
-
 void table_close(table_file *t) {
   if (!t) return;
   mapping_close(&t->file);

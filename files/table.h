@@ -11,14 +11,11 @@ typedef struct table_file table_file;
 
 /* Opens a .npy or a safetensors file, as its content shows, or an array in memory if `path` is its name
    (files/memory.h). tensor: a name in a safetensors file, or null for the only tensor that can be a table; ignored for
-   .npy. Returns null and sets `why` if the table cannot be read. If the file is cut while it is open, the process ends
-   with a message and exit status 2. */
-table_file *table_open(const char *path, const char *tensor, fault *why);
-
-/* table_open for one of the two tables that a .npy file may have (npy_find), or for any array. */
+   .npy; `half`: see stored.h. Returns null and sets `why` if the table cannot be read. If the file is cut while it is
+   open, the process ends with a message and exit status 2. */
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
 
-/* table_open for a file's bytes in memory, which must stay valid until table_close. */
+/* table_open_half for a file's bytes in memory, which must stay valid until table_close. */
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why);
 
 /* Closes a table. `t` may be null. */

@@ -6,7 +6,9 @@
 set -eu
 [ -e "$srcdir/debian/control" ] || { echo 'deb: debian/ is in a checkout, not in the tarball' >&2; exit 2; }
 for program in dpkg-buildpackage dh lintian; do
-  command -v $program >/dev/null || { echo "deb: no $program here: install debhelper, dpkg-dev and lintian" >&2; exit 2; }
+  command -v $program >/dev/null && continue
+  echo "deb: no $program here: install debhelper, dpkg-dev and lintian" >&2
+  exit 2
 done
 unset MAKEFLAGS MFLAGS
 rm -rf deb

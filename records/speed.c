@@ -18,7 +18,8 @@ double speed_confidence(const compare_limits *limits, size_t tested) {
   return 1.0 - limits->alpha / (double)(tested ? tested : 1);
 }
 
-double speed_smallest(const speed_row *row) {
+/* Returns the smallest difference that the row could tell, as a fraction (1 % is 0.01); NaN if the interval is open. */
+static double speed_smallest(const speed_row *row) {
   return row->ratio.low > 0.0 ? sqrt(row->ratio.high / row->ratio.low) - 1.0 : NAN;
 }
 

@@ -45,7 +45,4 @@ bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
 /* Returns a row of a comparison as JSON, see record.schema.json. */
 json_t *speed_json(const speed_row *row);
 
-/* Returns the smallest difference, as a fraction (1 % is 0.01); NaN if the interval is open. */
-double speed_smallest(const speed_row *row);
-
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests the documentation's examples: runs the lines of its "sh" blocks in order, those of each document in a new folder,
-# and the examples of every --help; compiles its C. Hidden comments before a block give it a role:
+# Tests the documentation's examples: runs the lines of its "sh" blocks in order, those of each document in a new
+# folder, and the examples of every --help; compiles its C. Hidden comments before a block give it a role:
 #
 #   <!-- file NAME -->       it is that file
 #   <!-- slow -->            its lines take long: they run with POSENC_TEST_SLOW=1; without it their options are parsed

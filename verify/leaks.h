@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls and plans leave behind: memory that is not freed, and changes of the process. */
+/* Checks that calls and plans free their memory and restore the state of the process. */
 #ifndef POSENC_VERIFY_LEAKS_H
 #define POSENC_VERIFY_LEAKS_H
 
