@@ -207,7 +207,7 @@ static int run(options *given) {
     field_print(made, out);
   } else {
     choice_print(choice, out);
-    print_doubt(timing, out);
+    print_unreliable(timing, out);
     if (found) code_print(out, given, find_kernel(choice->choice));
   }
   if (drawn && (choice_plot(choice, output_stream(drawn)) != 0 || !output_commit(drawn)))

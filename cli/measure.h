@@ -74,6 +74,6 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
 void print_timings(const json_t *record, FILE *stream);
 
 /* Prints a line if other processes used so much of the machine that the times are unreliable; else nothing. */
-void print_doubt(const json_t *record, FILE *stream);
+void print_unreliable(const json_t *record, FILE *stream);
 
 #endif

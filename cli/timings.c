@@ -105,10 +105,11 @@ static void print_mode(const samples *s, bench_mode mode, FILE *stream) {
   }
 }
 
-void print_doubt(const json_t *record, FILE *stream) {
+void print_unreliable(const json_t *record, FILE *stream) {
   const double others = field_number(json_object_get(record, "context"), "others");
   if (others > OTHERS_MOST)
-    fprintf(stream, "\nin doubt: other processes used %.0f %% of the processors during the timings\n", 100.0 * others);
+    fprintf(stream, "\nunreliable: other processes used %.0f %% of the processors during the timings\n",
+            100.0 * others);
 }
 
 void print_timings(const json_t *record, FILE *stream) {
@@ -124,7 +125,7 @@ void print_timings(const json_t *record, FILE *stream) {
     print_mode(&s, mode, stream);
     before = "\n";
   }
-  print_doubt(record, stream);
+  print_unreliable(record, stream);
   free(s.scratch);
   free(s.entries);
 }

@@ -25,7 +25,7 @@ double others_share(const others_mark *from, const others_mark *to);
 /* Sleeps for some seconds and returns others_share of that time; NaN if it is unknown. */
 double others_wait(double seconds);
 
-/* The smallest share at which timings are reported as doubtful. */
+/* The smallest share at which timings are reported as unreliable. */
 #define OTHERS_MOST 0.05
 
 #endif

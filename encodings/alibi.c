@@ -78,15 +78,15 @@ enum { BLOCK = 16 };
 
 INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *out) {
   const int below = 53 - (dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION);
-  uint64_t doubts = 0;
+  uint64_t uncertain = 0;
   for (int n = 0; n < BLOCK; n++) {
     const double product = slope * fabs(first + n);
     const uint64_t from_tie =
         (round_bits_of(product) + 4 - (UINT64_C(1) << (below - 1))) & ((UINT64_C(1) << below) - 1);
-    doubts |= from_tie - 9; /* its top bit is set if a midpoint is within 4 units */
+    uncertain |= from_tie - 9; /* its top bit is set if a midpoint is within 4 units */
     encoding_store(dtype, out, n, 0.0 - product, 0.0);
   }
-  return !(doubts >> 63);
+  return !(uncertain >> 63);
 }
 
 /* Writes the bias at the distances |from|, |from + 1| … */

@@ -63,7 +63,7 @@ static inline __attribute__((always_inline)) void rotate(state *at, const float 
 }
 
 /* Computes the state at `position`. Every row comes from the one before, so this starts at position 0. */
-static state walk(const steps *step, int64_t pair, int64_t pairs, int64_t position) {
+static state state_at(const steps *step, int64_t pair, int64_t pairs, int64_t position) {
   state at = {.sine = {0}};
   for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
   for (int64_t p = 0; p < position; p++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
@@ -82,7 +82,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
     float *table = (float *)out + pair * columns.step;
-    state at = walk(step, pair, pairs, problem->first + row);
+    state at = state_at(step, pair, pairs, problem->first + row);
     for (int64_t r = 0; r < rows; r++, table += problem->dim) {
       for (int64_t i = 0; i < pairs; i++) {
         table[columns.sin + i * columns.step] = at.sine[i];
@@ -100,7 +100,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
   const steps *step = constants;
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
-    state at = walk(step, pair, pairs, problem->first + row);
+    state at = state_at(step, pair, pairs, problem->first + row);
     for (int64_t r = 0; r < rows; r++) {
       for (int64_t i = 0; i < pairs; i++) {
         const double frequency = (double)frequency_of(problem, pair + i);
@@ -118,7 +118,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 
 static const char *can_do(const posenc_problem *problem) {
   if (problem->first < 0 || problem->first + problem->rows > INT64_C(1) << 24)
-    return "it walks from position 0 and goes no further than 2^24";
+    return "its recurrence begins at position 0 and goes no further than 2^24";
   if (problem->base > (double)FLT_MAX) return "it needs a base that f32 can hold";
   return kernel_f32_only(problem);
 }

@@ -253,13 +253,13 @@ static void test_wider_rounding(void) {
 
 /* Tests wide_decides on both sides of a midpoint of f32. */
 static void test_decides(void) {
-  const u128 middle = (u128)0x1000001 << 102;
+  const u128 midpoint = (u128)0x1000001 << 102;
   int wrong = 0;
   for (int off = -200; off <= 200; off++) {
-    const bool decides = wide_decides((wide){middle + (u128)(int64_t)off, false}, 24, -149);
+    const bool decides = wide_decides((wide){midpoint + (u128)(int64_t)off, false}, 24, -149);
     wrong += abs(off) <= 64 ? decides : abs(off) >= 65 && !decides;
   }
-  ok(wrong == 0, "of %d values next to a middle, %d are not told apart as they should", 401, wrong);
+  ok(wrong == 0, "of %d values next to a midpoint, %d are not told apart as they should", 401, wrong);
 }
 
 static void test_positions(void) {
@@ -307,45 +307,46 @@ static void test_radians(void) {
   ok(none.high == 0.0 && none.low == 0.0, "no turn is 0 radians");
 }
 
-/* Whether values less than CR_ERROR from a midpoint of the format, |middle| <= 1, are uncertain. */
-static bool is_doubtful(double middle, uint64_t midpoint_bits) {
+/* Whether values less than CR_ERROR from a midpoint of the format, |midpoint| <= 1, are uncertain. */
+static bool is_uncertain(double midpoint, uint64_t midpoint_bits) {
   const double nearly = CR_ERROR * (1.0 - 0x1p-8);
-  return cr_is_uncertain(middle, midpoint_bits) && cr_is_uncertain(middle + nearly, midpoint_bits) &&
-         cr_is_uncertain(middle - nearly, midpoint_bits);
+  return cr_is_uncertain(midpoint, midpoint_bits) && cr_is_uncertain(midpoint + nearly, midpoint_bits) &&
+         cr_is_uncertain(midpoint - nearly, midpoint_bits);
 }
 
 /* Tests that all midpoints of f16 and bf16 from 2^-30 to 1, and some of f32 in each binade, are uncertain. If the grid
    is finer than the format, values farther away are not. */
-static void test_doubt(posenc_dtype dtype, const char *name) {
+static void test_uncertain(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype);
   const uint64_t midpoint_bits = cr_midpoint_bits(dtype), numbers = UINT64_C(1) << (precision - 1),
                  step = numbers > 4096 ? numbers / 4096 + 1 : 1;
   int64_t missed = 0, idle = 0, tried = 0;
   for (int binade = -30; binade < 0; binade++)
     for (uint64_t n = 0; n < numbers; n += step, tried++) {
-      const double ulp = ldexp(1.0, binade - precision + 1), middle = ldexp(1.0, binade) + ((double)n + 0.5) * ulp;
-      missed += !is_doubtful(middle, midpoint_bits) + !is_doubtful(-middle, midpoint_bits);
-      idle += binade == -1 && cr_is_uncertain(middle + 3.0 * CR_ERROR, midpoint_bits);
+      const double ulp = ldexp(1.0, binade - precision + 1), midpoint = ldexp(1.0, binade) + ((double)n + 0.5) * ulp;
+      missed += !is_uncertain(midpoint, midpoint_bits) + !is_uncertain(-midpoint, midpoint_bits);
+      idle += binade == -1 && cr_is_uncertain(midpoint + 3.0 * CR_ERROR, midpoint_bits);
     }
-  ok(missed == 0 && tried > 3000, "%s: %ld of %ld middles, or values near them, not in doubt", name, (long)missed,
+  ok(missed == 0 && tried > 3000, "%s: %ld of %ld midpoints, or values near them, not uncertain", name, (long)missed,
      (long)tried);
-  ok(idle == 0, "%s: %ld values three times as far are in doubt", name, (long)idle);
+  ok(idle == 0, "%s: %ld values three times as far are uncertain", name, (long)idle);
 }
 
 /* Tests that, in 16 bits, a value less than CR_ERROR from a midpoint, on either side, is not rounded by way of f32. */
-static void test_narrow_doubt(posenc_dtype dtype, const char *name) {
+static void test_narrow_uncertain(posenc_dtype dtype, const char *name) {
   const int precision = cr_precision(dtype), least = dtype == POSENC_F16 ? -24 : -133;
   int64_t missed = 0, tried = 0;
   for (int binade = -30; binade < 0; binade++) {
     const int exponent = binade - precision + 1 > least ? binade - precision + 1 : least;
     const double ulp = ldexp(1.0, exponent), end = ldexp(1.0, binade + 1);
-    for (double middle = ldexp(1.0, binade) > ulp ? ldexp(1.0, binade) + ulp / 2 : ulp / 2; middle < end; middle += ulp)
+    for (double midpoint = ldexp(1.0, binade) > ulp ? ldexp(1.0, binade) + ulp / 2 : ulp / 2; midpoint < end;
+         midpoint += ulp)
       for (int part = -8; part <= 8; part++, tried++) {
-        const double x = middle + CR_ERROR * (1.0 - 0x1p-8) * part / 8;
+        const double x = midpoint + CR_ERROR * (1.0 - 0x1p-8) * part / 8;
         missed += !cr_needs_double(x, dtype) + !cr_needs_double(-x, dtype);
       }
   }
-  ok(missed == 0 && tried > 50000, "%s: %ld values of %ld near a middle taken for certain as f32", name, (long)missed,
+  ok(missed == 0 && tried > 50000, "%s: %ld values of %ld near a midpoint taken for certain as f32", name, (long)missed,
      (long)tried);
 }
 
@@ -374,11 +375,11 @@ int main(void) {
   test_wider_rounding();
   test_decides();
   test_radians();
-  test_doubt(POSENC_F32, "f32");
-  test_doubt(POSENC_F16, "f16");
-  test_doubt(POSENC_BF16, "bf16");
-  test_narrow_doubt(POSENC_F16, "f16");
-  test_narrow_doubt(POSENC_BF16, "bf16");
+  test_uncertain(POSENC_F32, "f32");
+  test_uncertain(POSENC_F16, "f16");
+  test_uncertain(POSENC_BF16, "bf16");
+  test_narrow_uncertain(POSENC_F16, "f16");
+  test_narrow_uncertain(POSENC_BF16, "bf16");
   mpfr_free_cache();
   return tap_done();
 }

@@ -82,11 +82,11 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
     done
     check 'beside other work' ends 0 --len 100 --dim 64 --repetitions 60 --kernel rotation-portable,naive
     kill $pids && wait $pids 2>/dev/null
-    check 'the times are said to be in doubt' \
-      says '^in doubt: other processes used [0-9]* % of the processors during the timings$'
+    check 'the times are said to be unreliable' \
+      says '^unreliable: other processes used [0-9]* % of the processors during the timings$'
   else
     skip 'beside other work' 'no /proc/stat'
-    skip 'the times are said to be in doubt' 'no /proc/stat'
+    skip 'the times are said to be unreliable' 'no /proc/stat'
   fi
   check 'a rope cache' \
     ends 0 --len 100 $quick --op rope-cache --scaling yarn,factor=4,original=64 --kernel rotation-portable

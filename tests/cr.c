@@ -331,10 +331,10 @@ static void test_derivations(void) {
     if (at.from > rows_forward) rows_forward = at.from;
     exact += cr_exact_anchor(position) == position;
   }
-  const int leaps = 4096 / exact / BLOCK - 1; /* advances between two exact anchors */
-  ok(rows_back == 16 && rows_forward == 15 && leaps == CR_ADVANCES,
-     "blocks reach %d rows back and %d forward, and the last anchor is %d leaps from an exact one", rows_back,
-     rows_forward, leaps);
+  const int advances = 4096 / exact / BLOCK - 1; /* between two exact anchors */
+  ok(rows_back == 16 && rows_forward == 15 && advances == CR_ADVANCES,
+     "blocks reach %d rows back and %d forward, and the last anchor is %d advances from an exact one", rows_back,
+     rows_forward, advances);
   const int steps = rows_back - 1, carried = steps * (steps + 1) / 2; /* from the anchor, or the anchor before */
   const double leapt = anchor + CR_ADVANCES * turned, plain = leapt + rows_back * turned + carried * (1.5 + 1.0) + 23.0;
   ok(plain <= CR_ERROR / unit && 2.0 * plain == CR_SUM, "the fast path: %.1f of %.0f × 2^-53", plain, CR_ERROR / unit);
@@ -343,7 +343,7 @@ static void test_derivations(void) {
   const double beyond = anchor + CR_ADVANCES * 3.0 + rows_back * 3.0 + slow + carried, of_factor = 2.0;
   ok(beyond + of_factor <= CR_ERROR / unit && 2.0 * (beyond + of_factor) == CR_SLOW_SUM, "with values beyond 1: %.1f",
      beyond);
-  ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of doubt is twice as wide");
+  ok(nextafter(CR_GRID, INFINITY) - CR_GRID == 2.0 * CR_ERROR, "the grid of the rounding test is twice as wide");
   const double sum = 12.5 * carried + 0.5 * rows_back + 4.0 + 12.0 + 9.0, unit_of_sums = 0x1p-80;
   ok(sum < SUM_ERROR / unit_of_sums && 2.0 * sum == SUM_SUM, "f64: %.1f of %.0f × 2^-80 scales", sum,
      SUM_ERROR / unit_of_sums);

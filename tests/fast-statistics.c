@@ -330,10 +330,10 @@ static void test_middle(void) {
      "cos is %a and %a, so %a in f32", hard->high, hard->low, hard->rounded);
   put_rounded(&s);
   const char *wrong = disagreement(&s, &rounded_bound);
-  agrees(wrong, "the right side of the middle");
+  agrees(wrong, "the right side of the midpoint");
   put(s.memory, problem.dtype, at, -0x1.8c0494p-3);
   wrong = disagreement(&s, &rounded_bound);
-  agrees(wrong, "the wrong side of the middle");
+  agrees(wrong, "the wrong side of the midpoint");
   ok(slowly(&s, NULL).misrounded == 1, "the wrong side is misrounded");
   subject_free(&s);
 }
@@ -348,12 +348,12 @@ static void test_tiny_middles(void) {
   static const double bounds[] = {0.5, 0.5000001, 1.5};
   const posenc_problem problem = table_of(ROWS, 4, (1 << 24) + 1, 0x1p134, 0.0);
   subject s = subject_of(&problem);
-  int middles = 0;
+  int midpoints = 0;
   for (int64_t row = 0; row < ROWS; row++) {
     const exact *tiny = &s.exact[2 * row + 1].sine;
-    middles += format_from_tie(&format_f32, tiny) < 0x1p-31;
+    midpoints += format_from_tie(&format_f32, tiny) < 0x1p-31;
   }
-  ok(middles == ROWS / 2, "%d tiny values in the middle", middles);
+  ok(midpoints == ROWS / 2, "%d tiny values in the midpoint", midpoints);
   put_rounded(&s);
   for (int n = 0; n < 2; n++) { /* the number below, which is the nearest, or the one above */
     for (int64_t row = 0; n && row < ROWS; row++) {
@@ -363,7 +363,7 @@ static void test_tiny_middles(void) {
     put(s.memory, problem.dtype, column_of(&problem, 0, false), 0.5);
     for (size_t b = 0; b < sizeof bounds / sizeof *bounds; b++) {
       const posenc_bound bound = {.ulp = bounds[b]};
-      agrees(disagreement(&s, &bound), "tiny values in the middle, rounded %s, bound %.7g ulp", n ? "up" : "down",
+      agrees(disagreement(&s, &bound), "tiny values in the midpoint, rounded %s, bound %.7g ulp", n ? "up" : "down",
              bounds[b]);
     }
   }
@@ -387,7 +387,7 @@ static void test_turned_middles(void) {
       {3755, 0x1.45355e6d33224p-10, 0x1.7b98a6adefe68p+0}, {3515, 0x1.e04bf4d696150p-11, 0x1.06650d24de0f0p+0}};
   enum { CASES = sizeof cases / sizeof *cases, ROWS = 3 };
   static const posenc_bound loose = {.ulp = 1.5};
-  int middles = 0;
+  int midpoints = 0;
   const char *wrong = NULL;
   for (size_t n = 0; n < CASES; n++) {
     posenc_problem problem = table_of(ROWS, 2, cases[n].position - ROWS + 1, 10000.0, 0.0);
@@ -399,7 +399,7 @@ static void test_turned_middles(void) {
                                        .factors = &cases[n].factor};
     subject s = subject_of(&problem);
     const exact *hard = &s.exact[ROWS - 1].sine;
-    middles += format_from_tie(&format_f32, hard) < 0x1p-44 && fabs(hard->high) < 0x1p-40;
+    midpoints += format_from_tie(&format_f32, hard) < 0x1p-44 && fabs(hard->high) < 0x1p-40;
     put_rounded(&s);
     put(s.memory, problem.dtype, column_of(&problem, 0, false), 0.5);
     if (!wrong) wrong = disagreement(&s, &loose);
@@ -408,8 +408,8 @@ static void test_turned_middles(void) {
     if (!wrong) wrong = disagreement(&s, &loose);
     subject_free(&s);
   }
-  ok(middles == CASES, "%d values in the middle, next to a multiple of pi", middles);
-  agrees(wrong, "values in the middle, next to a multiple of pi, rounded either way");
+  ok(midpoints == CASES, "%d values in the midpoint, next to a multiple of pi", midpoints);
+  agrees(wrong, "values in the midpoint, next to a multiple of pi, rounded either way");
 }
 
 static void test_empty(void) {

@@ -62,13 +62,14 @@ static void test_nearest(const format *f, const char *name) {
   int64_t numbers = 0, wrong = 0;
   for (double x = 0.0, next; x < 1.0; x = next, numbers++) {
     next = x + format_ulp(f, &(exact){x, 0.0, x});
-    const double middle = (x + next) / 2.0, here[] = {x, nextafter(middle, 0.0), middle, nextafter(middle, 1.0)};
+    const double midpoint = (x + next) / 2.0,
+                 here[] = {x, nextafter(midpoint, 0.0), midpoint, nextafter(midpoint, 1.0)};
     for (size_t n = 0; n < sizeof here / sizeof *here; n++) {
       const double plus = rounded(f, here[n], 0.0, 0.0);
       wrong += !same_double(format_nearest(f, here[n]), plus) || !same_double(format_nearest(f, -here[n]), -plus);
     }
-    wrong += !as_mpfr(f, middle, next * 0x1p-60) + !as_mpfr(f, middle, next * -0x1p-60);
-    wrong += !as_mpfr(f, -middle, next * 0x1p-60) + !as_mpfr(f, -middle, next * -0x1p-60);
+    wrong += !as_mpfr(f, midpoint, next * 0x1p-60) + !as_mpfr(f, midpoint, next * -0x1p-60);
+    wrong += !as_mpfr(f, -midpoint, next * 0x1p-60) + !as_mpfr(f, -midpoint, next * -0x1p-60);
   }
   ok(numbers > 0 && wrong == 0, "%s: %ld numbers and the ties after them, %ld not as MPFR rounds them", name,
      (long)numbers, (long)wrong);
@@ -78,9 +79,10 @@ static void test_nearest_f32(void) {
   int wrong = 0;
   for (int n = 0; n < 200000; n++) {
     const float x = (float)ldexp((double)(random_bits() >> 40), n % 160 - 149 - 24);
-    const double middle = ((double)x + (double)nextafterf(x, 2.0f)) / 2.0, low = (n % 2 ? 0x1p-58 : -0x1p-58) * middle;
-    wrong += format_nearest(&format_f32, middle) != (double)(float)middle || !as_mpfr(&format_f32, middle, low) ||
-             !as_mpfr(&format_f32, -middle, low) || !as_mpfr(&format_f64, middle, low);
+    const double midpoint = ((double)x + (double)nextafterf(x, 2.0f)) / 2.0,
+                 low = (n % 2 ? 0x1p-58 : -0x1p-58) * midpoint;
+    wrong += format_nearest(&format_f32, midpoint) != (double)(float)midpoint || !as_mpfr(&format_f32, midpoint, low) ||
+             !as_mpfr(&format_f32, -midpoint, low) || !as_mpfr(&format_f64, midpoint, low);
   }
   ok(wrong == 0, "f32: 200000 ties of all sizes, %d not as the compiler and MPFR round them", wrong);
   ok(isnan(format_nearest(&format_f16, (double)NAN)), "NaN stays NaN");
@@ -182,9 +184,9 @@ static bool rounds_well(const short_format *s, double x) {
 static void test_rounding_to(const short_format *s) {
   int64_t wrong = 0, tried = 0;
   for (unsigned n = 0; value_of(s, n) < 2.0; n++) {
-    const double number = value_of(s, n), middle = 0.5 * (number + value_of(s, n + 1));
-    const double around[] = {number, nextafter(number, 0.0), nextafter(number, 2.0),
-                             middle, nextafter(middle, 0.0), nextafter(middle, 2.0)};
+    const double number = value_of(s, n), midpoint = 0.5 * (number + value_of(s, n + 1));
+    const double around[] = {number,   nextafter(number, 0.0),   nextafter(number, 2.0),
+                             midpoint, nextafter(midpoint, 0.0), nextafter(midpoint, 2.0)};
     for (size_t i = 0; i < sizeof around / sizeof *around; i++, tried += 2)
       wrong += !rounds_well(s, around[i]) + !rounds_well(s, -around[i]);
   }

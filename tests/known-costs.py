@@ -26,7 +26,7 @@ ROW, PLAN = 40e3, 400e3  # ns that tests/costs.c waits for
 COSTS = {"waits": 16 * ROW, "plans": 16 * ROW, "fourfold": 64 * ROW}  # of 16x512
 SHAPES = {"16 × 512, ": "16x512", "512 × 128, ": "512x128", "16 × 4 × 64, ": "16x64-rope4"}  # by their captions
 FIGURES = {"ns/element": ("ns_per_element", 1), "GB/s": ("bytes_per_second", 1e-9), "% of limit": ("of_limit", 100)}
-ALPHA, SLOWER, DOUBT = 0.05, 1.05, 0.05
+ALPHA, SLOWER, UNRELIABLE = 0.05, 1.05, 0.05
 faults = []
 
 
@@ -110,7 +110,7 @@ def about(what, least, cost, most):
 
 
 def known(record, last=""):
-    of, most = repetitions(record), math.inf if last and record["context"].get("others", 1) > DOUBT else 1.5
+    of, most = repetitions(record), math.inf if last and record["context"].get("others", 1) > UNRELIABLE else 1.5
     for key in of:
         for one in of[key] if key[0] != "plan" else []:  # a repetition tells its time in several ways
             same(one["ns_per_element"] * elements_of(one), one["real_time"], key, "elements times ns/element")
@@ -146,10 +146,10 @@ def text(file):
 
 def choice(made_choice):
     of = {one["kernel"]: one for one in made_choice["candidates"]}
-    doubt = made_choice["others"] is None or made_choice["others"] > DOUBT
+    unreliable = made_choice["others"] is None or made_choice["others"] > UNRELIABLE
     for kernel, cost in COSTS.items():
         one = of[kernel]
-        about(kernel, one["low"] * 1e9, cost, math.inf if doubt else 2)
+        about(kernel, one["low"] * 1e9, cost, math.inf if unreliable else 2)
         hold(one["low"] <= one["seconds"] <= one["high"], kernel, "least, median, most")
         same(one["bytes_per_second"] * one["seconds"], 16 * 512 * 4, kernel, "bytes")
     order = sorted(of.values(), key=lambda one: one["seconds"])
@@ -157,7 +157,7 @@ def choice(made_choice):
     first, second, *_ = (one for one in order if one["ok"] and one["within"])
     following = made_choice["next"]
     same((made_choice["choice"], following["kernel"]), (first["kernel"], second["kernel"]), "the choice and the next")
-    hold(doubt or 0.8 < following["ratio"] * first["seconds"] / second["seconds"] < 1.25, "the ratio", following)
+    hold(unreliable or 0.8 < following["ratio"] * first["seconds"] / second["seconds"] < 1.25, "the ratio", following)
 
 
 # ---- records ----
@@ -292,7 +292,7 @@ def report(record, accuracy, folder):
 
 
 def report_answer(record, of, accuracy, folder):
-    """The first lines and the fastest kernels, for an error of one ulp on the usual table; and the doubt."""
+    """The first lines, the fastest kernels for an error of one ulp on the usual table, and whether times are unreliable."""
     ns = {key[2]: values(of, key, "ns_per_element") for key in of if key[:2] == ("hot", "16x512")}
     first, second = sorted((one["name"] for one in accuracy["kernels"]), key=lambda kernel: median(ns[kernel]))[:2]
     gigabytes, share = (values(of, ("hot", "16x512", first), figure) for figure in ("bytes_per_second", "of_limit"))

@@ -239,7 +239,7 @@ static void test_kernel_refusals(void) {
   posenc_problem far = problem, inexact = posenc_table(8, 512);
   far.first = -1;
   inexact.shift = 0.1;
-  cannot_run(posenc_kernel_find("recurrence"), &far, "a kernel that walks from position 0");
+  cannot_run(posenc_kernel_find("recurrence"), &far, "a kernel whose recurrence begins at position 0");
   cannot_run(rotation, &inexact, "a denominator that is not exact");
   far.first = (INT64_C(1) << 62) - 7;
   cannot_run(rotation, &far, "positions beyond 2^62");

@@ -33,7 +33,7 @@ check 'of whole positions, by a kernel without fractions' holds --positions 5,7,
 check 'beyond its domain' ends 0 --positions 1e9,2e9 --dim 32 --kernel naive
 check 'it is held to nothing' says 'naive accuracy .*# SKIP so far out the bound allows any value'
 check 'in part beyond it' holds --positions 2e9,3,3e9 --dim 32 --kernel recurrence,naive
-check 'where it refuses or is held' says 'recurrence .*# SKIP it walks from position 0'
+check 'where it refuses or is held' says 'recurrence .*# SKIP its recurrence begins at position 0'
 check 'more than the budget' holds --len 5000 --dim 33 --odd ceil --kernel rotation-portable --budget 544000
 check 'is a sample, of the share that tables of other kinds get' says '^ok .*: sampled 33000;'
 

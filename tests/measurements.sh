@@ -196,7 +196,7 @@ else
   POSENC_ISA=generic posenc bench --kernel 'naive,rotation-avx*' --mode hot $small
   check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: rotation-avx512 is left out: .*' err
   check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
-  refused '--kernel recurrence,naive,cached: recurrence cannot do this here: it walks from position 0' \
+  refused '--kernel recurrence,naive,cached: recurrence cannot do this here: its recurrence begins at position 0' \
     bench --kernel recurrence,naive,cached --mode hot $small --offset -1
   posenc bench --kernel 'recurrence,naive' --mode hot $small --offset -1 --op add
   check 'not one that was named, which is an error' test $status -eq 2 -a "$(wc -l <err)" -eq 1 -a ! -s out

@@ -55,7 +55,7 @@ static void test_subnormals(void) {
   expect(tinier, 3, 1, 0x1p-149, 1.0, "less than one and a half of it");
   /* A midpoint of f64 less 2^-495 of itself: 320 bits of a frequency do not decide that. */
   const posenc_problem tiniest = table(4, 0x1p600, 0.0, POSENC_F64);
-  expect(tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a middle by nearly nothing");
+  expect(tiniest, (INT64_C(1) << 53) + 1, 1, 0x1p-247, 1.0, "a double below a midpoint by nearly nothing");
 }
 
 /* Tests numbers just below a power of two: the double is the power, the value is not. */
@@ -155,8 +155,8 @@ static void test_error_bound(void) {
                {INT64_C(3635270090545379474), 0x1.5e8d160e00e82p-60, 0x1.5fd5cf23b609ep+0},
                {INT64_C(4389980785861239319), 0x1.1aec3796ac0d8p-60, 0x1.56e91a0dfc1a8p+0},
                {INT64_C(3069236123749394462), 0x1.c7b846e3e7dbdp-60, 0x1.822b8df7179aap+0}};
-  mpfr_t sine, middle;
-  mpfr_inits2(800, sine, middle, (mpfr_ptr)0);
+  mpfr_t sine, midpoint;
+  mpfr_inits2(800, sine, midpoint, (mpfr_ptr)0);
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
     posenc_problem problem = posenc_table(1, 2);
     problem.scale = cases[n].scale;
@@ -169,16 +169,16 @@ static void test_error_bound(void) {
     mpfr_div_d(sine, sine, cases[n].factor, MPFR_RNDN);
     mpfr_sin(sine, sine, MPFR_RNDN);
     const double want = (double)mpfr_get_flt(sine, MPFR_RNDN);
-    mpfr_set_prec(middle, 25);
-    mpfr_set(middle, sine, MPFR_RNDN);
-    mpfr_sub(middle, sine, middle, MPFR_RNDN);
+    mpfr_set_prec(midpoint, 25);
+    mpfr_set(midpoint, sine, MPFR_RNDN);
+    mpfr_sub(midpoint, sine, midpoint, MPFR_RNDN);
     oracle *o = oracle_create(&problem);
     const exact_pair got = oracle_pair(o, cases[n].position, 0);
-    ok(mpfr_get_exp(middle) < -148 && got.sine.rounded == want, "2^%ld from a middle: %a (want %a)",
-       (long)mpfr_get_exp(middle), got.sine.rounded, want);
+    ok(mpfr_get_exp(midpoint) < -148 && got.sine.rounded == want, "2^%ld from a midpoint: %a (want %a)",
+       (long)mpfr_get_exp(midpoint), got.sine.rounded, want);
     oracle_destroy(o);
   }
-  mpfr_clears(sine, middle, (mpfr_ptr)0);
+  mpfr_clears(sine, midpoint, (mpfr_ptr)0);
 }
 
 /* Tests that frequencies of any precision are right to the last bit, here where the logarithm's error is largest. */

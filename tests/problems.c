@@ -192,7 +192,7 @@ static void test_domain(void) {
   const posenc_kernel *recurrence = posenc_kernel_find("recurrence");
   posenc_problem problem = posenc_table(2, 8);
   problem.positions = back;
-  ok(!does(recurrence, &problem), "a kernel that walks from 0 refuses a list with negative positions");
+  ok(!does(recurrence, &problem), "a kernel whose recurrence begins at 0 refuses a list with negative positions");
   problem.positions = far;
   ok(!does(recurrence, &problem), "or beyond its domain");
   problem.positions = fine;

@@ -116,11 +116,11 @@ static void test_orders(void) {
     const posenc_problem problem = table_of(orders[n].rows, 128, orders[n].first, 1e4, 0.0);
     const shape of = shape_of(&problem);
     json_t *record = verified(&of, 1);
-    const double in_f32 = largest(record, f32, sizeof f32 / sizeof *f32), walked = largest(record, ggml, 1),
+    const double in_f32 = largest(record, f32, sizeof f32 / sizeof *f32), recurred = largest(record, ggml, 1),
                  in_f64 = largest(record, f64, 2);
     const int below = (int)(orders[n].first + orders[n].rows);
     ok(about(in_f32, orders[n].f32), "f32 recipes below %d: %.2g", below, in_f32);
-    ok(about(walked, orders[n].ggml), "ggml's walk below %d: %.2g", below, walked);
+    ok(about(recurred, orders[n].ggml), "ggml's recurrence below %d: %.2g", below, recurred);
     ok(about(in_f64, orders[n].f64), "angles in double below %d: %.2g", below, in_f64);
     for (size_t c = 0; c < sizeof controls / sizeof *controls; c++) {
       const double lost = largest(record, &controls[c], 1);

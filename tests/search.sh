@@ -55,8 +55,8 @@ check 'a table of that row alone shows it' seen
 far='--len 64 --dim 16 --search 500'
 check 'every kernel within its bound' hunted tap 0 --kernel '[!w]*' $far
 cp tap all
-check 'a kernel that walks from position 0 is not searched' \
-  grep -q '^ok [0-9]* - recurrence search .* # SKIP it walks' all
+check 'a kernel whose recurrence begins at position 0 is not searched' \
+  grep -q '^ok [0-9]* - recurrence search .* # SKIP its recurrence' all
 check 'a bound of limited domain' hunted tap 0 --kernel naive $far
 largest=$(search_line tap | places /dev/stdin | sed 's/p = //' | sort -n | tail -n 1)
 check 'no position beyond the domain of the bound is searched' \

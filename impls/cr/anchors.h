@@ -3,7 +3,7 @@
 #ifndef POSENC_IMPLS_CR_ANCHORS_H
 #define POSENC_IMPLS_CR_ANCHORS_H
 
-#include "impls/cr/walk.h"
+#include "impls/cr/recurrence.h"
 
 /* Columns in the order of the table, at the row of the anchor and at the row before: those of PART pairs interleaved,
    or the first and then the second columns of PART pairs. */
@@ -71,15 +71,15 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
   store_aligned(to + (as.interleaved ? LANES : PART), as.interleaved ? zip_high(first, second) : second);
 }
 
-/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`; with `leap`, these
+/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`; with `advance`, these
    are first advanced to this block. */
 INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
-                         bool leap, anchors *at) {
+                         bool advance, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;
   for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
     const int64_t pair = pairs.first + i;
     doubles sine = load_aligned(found->sine + from + i), cosine = load_aligned(found->cosine + from + i);
-    if (leap) {
+    if (advance) {
       turn(&sine, &cosine, load_constants(table->block_sin + pair), load_constants(table->block_cos + pair));
       store_aligned(found->sine + from + i, sine);
       store_aligned(found->cosine + from + i, cosine);
@@ -92,16 +92,16 @@ INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, 
 }
 
 INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_span pairs, anchor_sincos *found,
-                         int64_t from, bool leap, anchors *at) {
+                         int64_t from, bool advance, anchors *at) {
   const bool cosine_first = columns.cos < columns.sin;
   if (columns.step == 2 && cosine_first)
-    find_columns((pair_order){true, true}, table, pairs, found, from, leap, at);
+    find_columns((pair_order){true, true}, table, pairs, found, from, advance, at);
   else if (columns.step == 2)
-    find_columns((pair_order){true, false}, table, pairs, found, from, leap, at);
+    find_columns((pair_order){true, false}, table, pairs, found, from, advance, at);
   else if (cosine_first)
-    find_columns((pair_order){false, true}, table, pairs, found, from, leap, at);
+    find_columns((pair_order){false, true}, table, pairs, found, from, advance, at);
   else
-    find_columns((pair_order){false, false}, table, pairs, found, from, leap, at);
+    find_columns((pair_order){false, false}, table, pairs, found, from, advance, at);
 }
 
 #endif

@@ -77,7 +77,7 @@
 #define CR_BOUND                                                                                                       \
   { .ulp = 0.5, .abs = 0.0, .growth = 0.0, .max_position = ANGLE_MAX_POSITION, .derived = true }
 #define CR_BASIS                                                                                                       \
-  "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is in doubt, or certificates list, within "   \
+  "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is uncertain, or certificates list, within "  \
   "2^-122"
 
 /* Fields that all contracts of the family share, including that of the threaded kernel. */

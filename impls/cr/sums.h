@@ -74,10 +74,10 @@ typedef struct sum_span {
 } sum_span;
 
 /* The rows of a tile with uncertain elements: those whose `low` and `high` differ. */
-typedef struct sums_in_doubt {
+typedef struct uncertain_sums {
   int count, rows[BLOCK];
   _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
-} sums_in_doubt;
+} uncertain_sums;
 
 typedef struct sum_variant {
   posenc_dtype dtype;
@@ -89,7 +89,7 @@ INLINE int64_t sum_bytes(sum_variant as) {
 }
 
 INLINE void store_sums(sum_variant as, posenc_sum factor, char *to, int row, const doubles *t, const doubles *r,
-                       const doubles *above, const double *error, sums_in_doubt *found) {
+                       const doubles *above, const double *error, uncertain_sums *found) {
   u64s differ = {0};
   UNROLL(8)
   for (int v = 0; v < SUM_VECTORS; v += 2) {
@@ -117,8 +117,8 @@ INLINE void store_sums(sum_variant as, posenc_sum factor, char *to, int row, con
 }
 
 /* Computes the rows of the block from its anchor on, or back from the row before it. */
-INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, char *out, int64_t row_bytes,
-                      sums_in_doubt *found) {
+INLINE void run_sums(sum_variant as, destination to, sum_span from, bool back, char *out, int64_t row_bytes,
+                     uncertain_sums *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = back ? -at.from : at.to;
   const sum_columns *columns = from.columns;
@@ -157,7 +157,8 @@ INLINE void walk_sums(sum_variant as, destination to, sum_span from, bool back, 
   }
 }
 
-TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_span from, const sums_in_doubt *found) {
+TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_span from,
+                                                            const uncertain_sums *found) {
   for (int n = 0; n < found->count; n++)
     for (int64_t i = 0; i < from.count; i++)
       if (rounds_differently(to.problem->dtype, found->low[n][i], found->high[n][i]))
@@ -169,7 +170,7 @@ INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
   enum { MOST_BYTES = 8 };
   _Alignas(64) char part[BLOCK * SUM_TILE * MOST_BYTES];
   const int64_t bytes = sum_bytes(as);
-  sums_in_doubt found;
+  uncertain_sums found;
   const bool whole = from.count >= SUM_TILE;
   char *const place = to.out + from.column * bytes, *const out = whole ? place : part;
   const int64_t row_bytes = whole ? to.row_bytes : SUM_TILE * bytes;
@@ -178,8 +179,8 @@ INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
     for (int64_t at = 0; at < from.count * bytes; at += STORE_LINE)
       __builtin_prefetch(place + row * to.row_bytes + at, 1);
   as.streamed = as.streamed && whole;
-  walk_sums(as, to, from, false, out, row_bytes, &found);
-  walk_sums(as, to, from, true, out, row_bytes, &found);
+  run_sums(as, to, from, false, out, row_bytes, &found);
+  run_sums(as, to, from, true, out, row_bytes, &found);
   for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
     memcpy(place + row * to.row_bytes, part + row * row_bytes, (size_t)(from.count * bytes));
   if (found.count) recompute_sums(to, from, &found);

@@ -11,9 +11,9 @@
 
 #include "impls/cr/sums.h"
 
-/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `leap`, of the block
+/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `advance`, of the block
    before. */
-INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool leap,
+INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool advance,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;
   const int strips = columns.step == 1 ? 2 : 1;
@@ -21,7 +21,7 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
     const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
     const int64_t column = columns.step * part.first;
     anchors at;
-    find_anchors(columns, to.table, part, found, done, leap, &at);
+    find_anchors(columns, to.table, part, found, done, advance, &at);
     for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
       tiles(as, to,
             (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,

@@ -118,12 +118,12 @@ static double keep_ggml_rope(const posenc_problem *problem, int64_t index) {
   return pow((double)step_of(problem), (double)index);
 }
 
-static posenc_stages walk(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
+static posenc_stages recur(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
   const float angle = index ? (float)before->phase.high * (float)kept[1] : (float)position;
   return recipe_f32(recipe_number(kept[index]), angle);
 }
 
-RECIPE(ggml_rope, keep_ggml_rope, walk, .name = "recipe/ggml-rope",
+RECIPE(ggml_rope, keep_ggml_rope, recur, .name = "recipe/ggml-rope",
        .summary = "llama.cpp on CPUs (interleaved-cs): each pair's f32 angle is that of the pair before, times a step",
        .algorithm = "s = powf(base, -2/d); angle = p, then × s from pair to pair; its sinf and cosf.",
        .provenance = "ggml-org/llama.cpp, ggml/src/ggml-cpu/ops.cpp, 2023", .can_do = recipe_of_paper,

@@ -235,7 +235,7 @@ const posenc_kernel posenc_kernel_rotation_avx512 = {
     .name = "rotation-avx512",
     .summary = "rotation-portable with AVX-512 intrinsics: the same bits",
     .algorithm =
-        "As rotation-portable, anchors included: 32 pairs walk down the rows in registers, unfused so that each "
+        "As rotation-portable, anchors included: 32 pairs are rotated from row to row in registers, unfused so that each "
         "operation is the portable "
         "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
     .provenance = "posenc, 2026",

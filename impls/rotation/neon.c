@@ -143,7 +143,7 @@ const posenc_kernel posenc_kernel_rotation_neon = {
     .name = "rotation-neon",
     .summary = "rotation-portable with NEON intrinsics: the same bits",
     .algorithm =
-        "As rotation-portable, anchors included: 8 pairs walk down the rows in registers, unfused so that each "
+        "As rotation-portable, anchors included: 8 pairs are rotated from row to row in registers, unfused so that each "
         "operation is the portable kernel's; converted, zipped and stored as whole vectors.",
     .provenance = "posenc, 2026",
 #ifdef HAVE_NEON

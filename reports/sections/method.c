@@ -228,7 +228,7 @@ void write_method(page *p, const record_report *report) {
   page_section(p, "How the figures were taken");
   page_open(p, PAGE_LIST);
   page_item(p, "Exact values come from MPFR with as many bits as it takes to round them for certain, or by rotations "
-               "between its values, within 2⁻⁹⁸, and from MPFR where that leaves a doubt. The error in ulp is "
+               "between its values, within 2⁻⁹⁸, and from MPFR where that does not decide. The error in ulp is "
                "|got − exact| / ulp(exact), a fraction, and the absolute error stands beside it, since near a zero of "
                "sine the ulp vanishes.");
   page_item(p, "Exhaustive figures are over every element of the shape. Sampled ones are over the number said beside "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes and stores the rows of a tile from its anchor on, with the rounding test, for template.h and sums.h: see
  * there for what is defined before. */
-#ifndef POSENC_IMPLS_CR_WALK_H
-#define POSENC_IMPLS_CR_WALK_H
+#ifndef POSENC_IMPLS_CR_RECURRENCE_H
+#define POSENC_IMPLS_CR_RECURRENCE_H
 
 #include "impls/cr/cr.h"
 #include "lib/api/store.h"
@@ -112,8 +112,8 @@ INLINE int rows_walked(rotation_block at, bool back) {
 
 /* Computes the rows of the block from its anchor on, or back from the row before it. The two states swap their parts
    after each row. */
-INLINE void walk(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
-                 uncertain_rows *found) {
+INLINE void run(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                uncertain_rows *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
   doubles now[VECTORS], before[VECTORS];
@@ -134,10 +134,10 @@ INLINE void walk(variant as, destination to, column_span from, bool back, char *
   }
 }
 
-/* `walk` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
+/* `run` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
    vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
-INLINE void walk_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
-                      uncertain_rows *found) {
+INLINE void run_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                     uncertain_rows *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
   doubles now[STREAM_VECTORS];
@@ -161,13 +161,13 @@ INLINE void walk_wide(variant as, destination to, column_span from, bool back, c
   }
 }
 
-INLINE void walk_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
+INLINE void run_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
   if (as.vectors > VECTORS) {
-    walk_wide(as, to, from, false, out, row_bytes, found);
-    walk_wide(as, to, from, true, out, row_bytes, found);
+    run_wide(as, to, from, false, out, row_bytes, found);
+    run_wide(as, to, from, true, out, row_bytes, found);
   } else {
-    walk(as, to, from, false, out, row_bytes, found);
-    walk(as, to, from, true, out, row_bytes, found);
+    run(as, to, from, false, out, row_bytes, found);
+    run(as, to, from, true, out, row_bytes, found);
   }
 }
 
@@ -182,9 +182,9 @@ INLINE void walk_both_ways(variant as, destination to, column_span from, char *o
   const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
   found->count = 0;
   if (as.certified && has_next_row(to, from))
-    walk_as(tested, to, from, out, row_bytes, found);
+    run_as(tested, to, from, out, row_bytes, found);
   else
-    walk_as(as, to, from, out, row_bytes, found);
+    run_as(as, to, from, out, row_bytes, found);
 }
 
 INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
@@ -208,12 +208,12 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
     if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* an exact anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
-      const bool in_doubt = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
-      if (dtype == POSENC_F32 || scaled ? !in_doubt : !cr_needs_double(x, dtype)) continue;
+      const bool is_uncertain = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
+      if (dtype == POSENC_F32 || scaled ? !is_uncertain : !cr_needs_double(x, dtype)) continue;
       const bool is_next = from.column + i >= to.problem->dim;
       const int64_t column = from.column + i - (is_next ? to.problem->dim : 0), row = found->rows[n] + is_next;
       char *out = to.out + (row - to.at.from) * to.row_bytes;
-      if (in_doubt)
+      if (is_uncertain)
         cr_element(to.table, to.problem, to.at.center + row, column, out);
       else
         round_to(dtype, out, column, x);
