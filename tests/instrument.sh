@@ -109,9 +109,8 @@ sanitize-threads)
 valgrind)
   needs valgrind
   built CC="$CC" CXX="$CXX" CFLAGS='-g -O1' CXXFLAGS='-g -O1' --disable-avx512 # valgrind 3.19 does not know AVX-512
-  checker="valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite
-    --error-exitcode=9 --log-file=$PWD/found/%p"
-  checker=$(echo $checker) # on one line
+  checker="valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
+  checker="$checker --error-exitcode=9 --log-file=$PWD/found/%p"
   printf '#!/bin/sh\nexec "%s/libtool" --mode=execute %s "%s/posenc" "$@"\n' "$PWD" "$checker" "$PWD" >checked-posenc
   chmod +x checked-posenc
   tested "$memory" LOG_COMPILER="./libtool --mode=execute $checker" run_posenc="$PWD/checked-posenc"
@@ -121,7 +120,8 @@ fuzz)
   flags='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined'
   built CC=clang CXX=clang++ CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
   "$MAKE" tests/fuzz/drive tests/fuzz/files >>make.log 2>&1 || stop "no libFuzzer: see $PWD/make.log"
-  rm -rf seeds failures && mkdir seeds failures && write_seeds >seeds.log 2>&1 || stop "no seeds: see $PWD/seeds.log"
+  rm -rf seeds failures && mkdir seeds failures || exit 99
+  write_seeds >seeds.log 2>&1 || stop "no seeds: see $PWD/seeds.log"
   readers=$(grep -o '{"[a-z]*", read_' "$top/tests/fuzz/files.c" | cut -d'"' -f2)
   count=$(echo "$readers" | wc -l) wrong=0
   for reader in $readers; do
@@ -144,10 +144,10 @@ analyze)
     encodings tools) >cppcheck.log 2>&1
   sort -u cppcheck.log >>rows
   grep -e '^gcc/' -e '^cppcheck/' "$top/tests/analyze.txt" >patterns
-  unexplained rows >unexplained
-  cat unexplained
-  say "$(wc -l <rows) warnings, $(wc -l <unexplained) unexplained"
-  [ ! -s unexplained ] && [ -s rows ]
+  unexplained rows >left
+  cat left
+  say "$(wc -l <rows) warnings, $(wc -l <left) unexplained"
+  [ ! -s left ] && [ -s rows ]
   ;;
 *) stop 'no such target' ;;
 esac

@@ -37,6 +37,8 @@ static const char *const seed_texts[] = {
     "\"entries\": [{"
     "\"kernel\": \"naive\", \"shape\": {}, \"max_ulp\": 1, \"digest\": \"0123456789abcdef\"}]}",
     "x 3 4096 f32 2:64 4:16 4:4\n",
+    "x 3 4096 f32 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 "
+    "1:4 1:4 1:4 1:4 1:4 1:4 1:4 4:4",
     "len 64\ndim 8\nbase 5e5\noffset -3\nscale 0.5\nshift 0.25\npadding 1\nodd pad\nlayout split\n"
     "scaling yarn,factor=4,original=4096,low=1,high=32\nisa generic,avx2\nshard 1/3\nbudget 45s\nmode hot,cold\n",
     "dim 16\ngrid t=3:0:0.5,h=2+2:7,w=4/2,columns=wht,pairs=2:3:3,order=cyclic,frequencies=dealt,grouped=no\n",
