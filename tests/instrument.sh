@@ -80,7 +80,8 @@ unexplained() { # FILE: prints the rows that no pattern of tests/analyze.txt mat
 
 # Tests on threads: the library's plans and teams, and what the references and verify do with OpenMP. Not
 # tests/threads.sh, which counts threads: the sanitizer has one of its own.
-threads='tests/plans tests/team tests/library tests/axes tests/encoder tests/oracle tests/fast tests/worst tests/split
+threads='tests/plans tests/team tests/library tests/axes tests/encoder tests/oracle tests/fast tests/fast-statistics tests/worst
+  tests/split
   tests/problems tests/applied tests/kernels tests/stopwatch tests/lists.sh tests/encodings-command.sh'
 # Tests on memory: the library with its kernels, and what reads files.
 memory='tests/library tests/axes tests/plans tests/team tests/encoder tests/arguments tests/memory tests/format
