@@ -75,20 +75,8 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
   json_decref(contracts);
 }
 
-/* Prints the kernels that the operand selects, or all kernels. */
-static void print_kernels(options *given, FILE *out) {
-  const bool chosen = given->operand_count > 0;
-  size_t count;
-  const posenc_kernel *const *kernels = catalogue_kernels(&count);
-  if (chosen) {
-    given->kernel = given->operands[0];
-    rename_kernels(given);
-    kernels = select_kernels(given, &count);
-  }
-  if (format_is(given, "json")) {
-    print_json(given, kernels, count, out);
-    return;
-  }
+static void print_list(const options *given, const posenc_kernel *const *kernels, size_t count, bool chosen,
+                       FILE *out) {
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
   /* A list of all kernels has the recipes in a section of their own. */
@@ -98,6 +86,22 @@ static void print_kernels(options *given, FILE *out) {
   if (print == print_line)
     fputs("\nposenc list KERNEL prints a contract, --encodings other encodings, --problems what can be computed.\n",
           out);
+}
+
+/* Prints the kernels that the operand selects, or all kernels. */
+static void print_kernels(options *given, FILE *out) {
+  size_t count;
+  const posenc_kernel *const *kernels = catalogue_kernels(&count), **selected = NULL;
+  if (given->operand_count > 0) {
+    given->kernel = given->operands[0];
+    rename_kernels(given);
+    kernels = selected = select_kernels(given, &count);
+  }
+  if (format_is(given, "json"))
+    print_json(given, kernels, count, out);
+  else
+    print_list(given, kernels, count, selected, out);
+  free(selected);
 }
 
 /* ---- encodings ------------------------------------------------------------------------------------ */

@@ -35,12 +35,13 @@ bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis)
   const posenc_axes *axes = problem->axes;
   const posenc_axis *own = &axes->axis[axis];
   int64_t *all = calloc((size_t)own->pairs, 4 * sizeof *all);
+  *pairs = (axis_pairs){.number = NULL};
+  if (!all) return false;
   *pairs = (axis_pairs){.problem = *problem,
                         .of = {.count = own->pairs, .index = all},
                         .number = all + own->pairs,
                         .sine = all + 2 * own->pairs,
                         .cosine = all + 3 * own->pairs};
-  if (!all) return false;
   pairs->problem.axes = NULL;
   pairs->problem.first = 0;
   pairs->problem.padding = POSENC_NO_PADDING;

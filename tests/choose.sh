@@ -141,7 +141,7 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
   check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
   check 'is left alone' test "$(cat other)" = precious
   check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
-  if command -v valgrind >/dev/null && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
+  if command -v valgrind >/dev/null && ! sanitized && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
     emulated() { # runs it on the processor that valgrind emulates
       valgrind -q --tool=none --trace-children=yes \
         "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
@@ -150,7 +150,7 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
     }
     check 'times of an emulator' emulated
   else
-    skip 'times of an emulator' 'no valgrind here'
+    skip 'times of an emulator' 'no valgrind here, or a sanitizer, which it cannot run'
   fi
   check 'no table' is_refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick

@@ -140,7 +140,8 @@ runs_here() { # PLACE TEXT
 is_target() { # TEXT: without make -n, which runs lines with $(MAKE)
   for word in $1; do
     case $word in make | *=*) continue ;; esac
-    grep -q "^$word:" "$abs_top_builddir/Makefile" || { echo "no target $word" >"$work/err"; return 1; }
+    grep -q -E "^([a-z-]+ )*$word( [a-z-]+)*:" "$abs_top_builddir/Makefile" ||
+      { echo "no target $word" >"$work/err"; return 1; }
   done
 }
 

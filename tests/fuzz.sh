@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs libFuzzer on the readers of files, from the seeds, for POSENC_FUZZ_SECONDS (10). tests/fuzz/drive needs no
+# Runs libFuzzer on all readers at once, from the seeds, for POSENC_FUZZ_SECONDS (10); "make fuzz" runs it on each in
+# turn, for longer. What refused options leave takes memory (tests/fuzz/options.c). tests/fuzz/drive needs no
 # libFuzzer.
 . "${srcdir:-.}/tests/tap.sh"
 fuzz=${abs_top_builddir:-.}/tests/fuzz
@@ -12,7 +13,7 @@ diagnose() { tail -n 30 "$work/log" | sed 's/^/# /'; }
 # libFuzzer writes an input that crashes into the folder in which it runs.
 hunt() {
   mkdir "$work/seeds" && "$fuzz/drive" "$work/seeds" &&
-    (cd "$work" && "$fuzz/files" -seed=1 -max_len=4096 -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 \
+    (cd "$work" && "$fuzz/files" -seed=1 -max_len=4096 -rss_limit_mb=2048 -malloc_limit_mb=256 -timeout=10 \
       -max_total_time="${POSENC_FUZZ_SECONDS:-10}" seeds >log 2>&1)
 }
 if [ -x "$fuzz/files" ]; then

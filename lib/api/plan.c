@@ -221,8 +221,9 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   const cache_table cosine = cache_table_at(plan, rows, cosines), sine = cache_table_at(plan, rows, sines);
   const size_t half = cosine.different_bytes, row_bytes = 2 * half;
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows), some = rows_fitting(row_bytes, PART_BYTES, rows);
-  char *made = posenc_alloc((size_t)(fitting + some) * row_bytes), *part = made + (size_t)fitting * row_bytes;
+  char *made = posenc_alloc((size_t)(fitting + some) * row_bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
+  char *part = made + (size_t)fitting * row_bytes;
   posenc_status status = POSENC_OK;
   for (int64_t done = 0; done < rows && status == POSENC_OK; done += fitting) {
     const int64_t next = rows - done < fitting ? rows - done : fitting;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls all readers of files on arbitrary bytes: they must refuse the bytes, or read what they contain, and access no
-   other memory. For libFuzzer, or for the driver in this folder. */
+/* Calls readers on arbitrary bytes: they must refuse the bytes, or read what they contain, and access no other memory.
+   For libFuzzer, or for the driver in this folder. FUZZ_READER names one reader, all by default. */
 #include "files/difference.h"
 #include "files/npy.h"
 #include "files/numbers.h"
 #include "models/model.h"
-#include "tests/fuzz/texts.h"
+#include "tests/fuzz/readers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,7 @@ static void no_progress(double done, double total) {
   (void)total;
 }
 
-/* Reads the bytes as a list of numbers, and as metadata of posenc. */
-static void use_otherwise(const uint8_t *bytes, size_t size) {
+void read_numbers(const uint8_t *bytes, size_t size) {
   double *values;
   int64_t count = 0;
   fault why = {""};
@@ -57,8 +56,8 @@ static void use(table_file *t, size_t size) {
   difference_free(&found);
 }
 
-/* Reads the bytes as a model: each of its ropes is a problem that the library accepts, or is refused with a reason. */
-static void use_model(const uint8_t *bytes, size_t size) {
+/* Each rope of a model is a problem that the library accepts, or is refused with a reason. */
+void read_models(const uint8_t *bytes, size_t size) {
   static suspect_list list;
   fault why = {""};
   model *m = model_open_memory(bytes, size, &why);
@@ -95,12 +94,8 @@ static const uint8_t *place(const uint8_t *data, size_t size) {
   return size <= ROOM ? memcpy(guarded + ROOM - size, data, size) : data;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void read_tables(const uint8_t *bytes, size_t size) {
   static const char *const tensors[] = {NULL, "pe", "__metadata__"};
-  const uint8_t *bytes = place(data, size);
-  use_otherwise(bytes, size);
-  texts_read(bytes, size);
-  use_model(bytes, size);
   for (size_t i = 0; i < 2 * sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i / 2], i % 2 ? TABLE_ARRAY : TABLE_WHOLE, &why);
@@ -109,5 +104,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!t && (!*why.text || !memchr(why.text, '\0', sizeof why.text))) abort();
     table_close(t);
   }
+}
+
+static const struct {
+  const char *name;
+  fuzz_reader *read;
+} readers[] = {{"tables", read_tables}, {"numbers", read_numbers}, {"models", read_models}, {"wisdom", read_wisdom},
+               {"cases", read_cases},   {"records", read_records}, {"memory", read_memory}, {"options", read_options}};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  const char *only = getenv("FUZZ_READER");
+  const uint8_t *bytes = place(data, size);
+  bool found = false;
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    if (only && strcmp(only, readers[i].name) != 0) continue;
+    readers[i].read(bytes, size);
+    found = true;
+  }
+  if (!found) abort(); /* no such reader */
   return 0;
 }

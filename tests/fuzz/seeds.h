@@ -16,7 +16,7 @@ typedef struct seed {
   size_t size;
 } seed;
 
-/* Files that are no tables: wisdom, hard-to-round cases, records and a baseline. */
+/* Files that are no tables: wisdom, hard-to-round cases, records, configs and a baseline; arrays in memory; options. */
 static const char *const seed_texts[] = {
     "posenc-wisdom 1\n0 0 0 4 8 1 40c3880000000000 1 rotation-portable 1234567 posenc 0.1.0, isa 7, a CPU\n",
     "# a table\nbase 10000\ndim 128\npositions 1048576\ncases 2\n"
@@ -35,7 +35,14 @@ static const char *const seed_texts[] = {
     "\"original_max_position_embeddings\": 64}}}}",
     "{\"schema\": \"posenc-baseline-1\", \"libc\": \"glibc\", \"kernel_abi\": 1, \"seed\": 1, \"budget\": 1, "
     "\"entries\": [{"
-    "\"kernel\": \"naive\", \"shape\": {}, \"max_ulp\": 1, \"digest\": \"0123456789abcdef\"}]}"};
+    "\"kernel\": \"naive\", \"shape\": {}, \"max_ulp\": 1, \"digest\": \"0123456789abcdef\"}]}",
+    "x 3 4096 f32 2:64 4:16 4:4\n",
+    "x 3 4096 f32 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 1:4 "
+    "1:4 1:4 1:4 1:4 1:4 1:4 1:4 4:4",
+    "len 64\ndim 8\nbase 5e5\noffset -3\nscale 0.5\nshift 0.25\npadding 1\nodd pad\nlayout split\n"
+    "scaling yarn,factor=4,original=4096,low=1,high=32\nisa generic,avx2\nshard 1/3\nbudget 45s\nmode hot,cold\n",
+    "dim 16\ngrid t=3:0:0.5,h=2+2:7,w=4/2,columns=wht,pairs=2:3:3,order=cyclic,frequencies=dealt,grouped=no\n",
+    "dim 8\npositions 1,2.5,-3e2\nscaling longrope,short=1:2:3:4,factor=2,original=64\ndtype bf16\n"};
 
 enum {
   SEED_FILES = 9,

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls the readers of texts on arbitrary bytes: wisdom, hard-to-round cases, records and baselines. */
+/* Calls the readers of texts: wisdom, hard-to-round cases, records and baselines, lines about arrays in memory. */
 #include "config.h"
 
-#include "tests/fuzz/texts.h"
+#include "tests/fuzz/readers.h"
 
+#include "files/memory.h"
 #include "records/baseline.h"
+#include "records/compare.h"
+#include "records/merge.h"
+#include "records/print.h"
 #include "records/read.h"
+#include "records/timings.h"
 #include "reference/worst.h"
 
 #include <stdlib.h>
@@ -13,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void read_wisdom(const uint8_t *bytes, size_t size) {
+void read_wisdom(const uint8_t *bytes, size_t size) {
   static const char header[] = "posenc-wisdom 1\n";
   if (size < sizeof header - 1 || memcmp(bytes, header, sizeof header - 1) != 0) return; /* a file for each is slow */
   const int file = memfd_create("wisdom", 0);
@@ -37,42 +42,73 @@ static void read_wisdom(const uint8_t *bytes, size_t size) {
   close(file);
 }
 
-static void read_cases(const uint8_t *bytes, size_t size) {
+void read_cases(const uint8_t *bytes, size_t size) {
   FILE *stream = size ? fmemopen((void *)(uintptr_t)bytes, size, "r") : NULL;
   worst_cases cases;
-  char fault[200] = "";
+  char reason[200] = "";
   if (!stream) return;
-  const char *wrong = worst_read(stream, &cases, fault, sizeof fault);
+  const char *wrong = worst_read(stream, &cases, reason, sizeof reason);
   if (wrong ? !*wrong : cases.count > size) abort();
   if (!wrong) worst_free(&cases);
   fclose(stream);
 }
 
-static const void *read_accuracy(const json_t *json, record_fault *fault) {
-  return record_read_accuracy(json, fault);
+static const void *read_accuracy(const json_t *json, record_fault *why) {
+  return record_read_accuracy(json, why);
 }
 
-static const void *read_timing(const json_t *json, record_fault *fault) {
-  return record_read_timing(json, fault);
+static const void *read_timing(const json_t *json, record_fault *why) {
+  return record_read_timing(json, why);
 }
 
-static const void *read_report(const json_t *json, record_fault *fault) {
-  return record_read_report(json, fault);
+static const void *read_report(const json_t *json, record_fault *why) {
+  return record_read_report(json, why);
 }
 
-static const void *read_baseline(const json_t *json, record_fault *fault) {
-  return record_read_baseline(json, fault);
+static const void *read_baseline(const json_t *json, record_fault *why) {
+  return record_read_baseline(json, why);
 }
 
-static void read_records(const uint8_t *bytes, size_t size) {
+static json_t *join_none(json_t *const *parts, size_t count) {
+  return count ? json_incref(parts[0]) : NULL;
+}
+
+/* Does with a record that was accepted what commands do with it. */
+static void use_record(json_t *json, bool is_accuracy, FILE *nowhere) {
+  char why[200] = "";
+  const char *reason = NULL;
+  static char name[] = "a";
+  const compare_limits limits = {.growth = 0, .slower = 5, .alpha = 0.05};
+  if (is_accuracy) {
+    record_print_tap(json, nowhere);
+    record_print_junit(json, nowhere);
+    record_print_text(json, nowhere);
+    record_print_github(json, name, nowhere);
+    record_mistrust(json, why, sizeof why);
+  } else if (!timings_check(json, why, sizeof why) && !*why) {
+    abort();
+  }
+  json_t *comparison = compare_records(json, json, &limits, &reason);
+  if (!comparison && (!reason || !*reason)) abort();
+  json_decref(comparison);
+  *why = '\0';
+  json_t *merged = merge_records(&json, (char *[]){name}, 1, join_none, why, sizeof why);
+  if (!merged && !*why) abort();
+  json_decref(merged);
+}
+
+void read_records(const uint8_t *bytes, size_t size) {
   static const void *(*const readers[])(const json_t *, record_fault *) = {read_accuracy, read_timing, read_report,
                                                                            read_baseline};
+  static FILE *nowhere;
+  if (!nowhere && !(nowhere = fopen("/dev/null", "w"))) abort();
   json_t *json = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
   if (!json) return;
   for (size_t n = 0; n < sizeof readers / sizeof *readers; n++) {
-    record_fault fault = {""};
-    const void *record = readers[n](json, &fault);
-    if (!record == !*fault.text) abort(); /* a fault has a text, and only a fault */
+    record_fault why = {""};
+    const void *record = readers[n](json, &why);
+    if (!record == !*why.text) abort(); /* a fault has a text, and only a fault */
+    if (record && n < 2) use_record(json, n == 0, nowhere);
     if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
     if (record && readers[n] == read_baseline) {
       json_t *none = json_pack("{s:[]}", "records");
@@ -86,8 +122,16 @@ static void read_records(const uint8_t *bytes, size_t size) {
   json_decref(json);
 }
 
-void texts_read(const uint8_t *bytes, size_t size) {
-  read_wisdom(bytes, size);
-  read_cases(bytes, size);
-  read_records(bytes, size);
+void read_memory(const uint8_t *bytes, size_t size) {
+  char *line = strndup((const char *)bytes, size);
+  for (int half = TABLE_ARRAY; line && half <= TABLE_SECOND; half++) {
+    stored found;
+    memory_array array;
+    fault why = {""};
+    if (memory_find(line, (table_half)half, &found, &array, &why)
+            ? found.rows < 1 || found.dim < 1 || array.axis_count < 1 || array.axis_count > STORED_AXES
+            : !*why.text)
+      abort();
+  }
+  free(line);
 }
