@@ -50,4 +50,7 @@ static inline bool stored_swapped(char order) {
   return order != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
 }
 
+/* Turns the bytes of each element round. */
+void stored_swap(void *elements, size_t count, size_t element);
+
 #endif
