@@ -40,9 +40,9 @@ static posenc_status measure_subject(session *run, subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
-  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was below 2^63 */
+  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was at most PTRDIFF_MAX */
   if (op_is_applied(problem->op)) s->batch = run->request->batch;
-  if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > INT64_MAX) return POSENC_TOO_LARGE;
+  if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
   buffer *held = &run->buffers[problem->dtype];
   if (s->bytes > held->bytes) *held = (buffer){NULL, s, s->bytes};
   return POSENC_OK;

@@ -45,7 +45,7 @@ static void set_positions(options *given, const stored *at, const char *axes) {
 
 json_t *check_array(options *given, output **out) {
   const char *file = given->operands[0];
-  options_refuse(given, SET(PART) | SET(ODD), "--op");
+  options_refuse(given, ANY_OF(SET(PART), SET(ODD)), "--op");
   const applied_arrays arrays = open_arrays(given, file);
   const stored *at = table_stored(arrays.x);
   if (given->model && !is_given(given, OPTION_START) && given->rope.head == at->dim) given->start = given->rope.start;

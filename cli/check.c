@@ -351,7 +351,7 @@ static void add_findings(const options *given, table_file *table, json_t *whole)
 
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
-  options_refuse(given, SET(X) | SET(AXES) | SET(DIM) | SET(START) | SET(INVERSE), "--op table");
+  options_refuse(given, ANY_OF(SET(X), SET(AXES), SET(DIM), SET(START), SET(INVERSE)), "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   const stored *at = table_stored(table);

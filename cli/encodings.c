@@ -179,10 +179,10 @@ static shape alibi_shape(const options *given, int n) {
 
 static void refuse_options(const options *given, const char *name, bool is_added) {
   if (strcmp(name, "alibi") == 0)
-    options_refuse(given, SET(DIM), "--encoding alibi");
+    options_refuse(given, ANY_OF(SET(DIM)), "--encoding alibi");
   else
-    options_refuse(given, SET(HEADS), "an --encoding other than alibi");
-  if (!is_added) options_refuse(given, SET(BATCH), "an --encoding other than learned and dropout");
+    options_refuse(given, ANY_OF(SET(HEADS)), "an --encoding other than alibi");
+  if (!is_added) options_refuse(given, ANY_OF(SET(BATCH)), "an --encoding other than learned and dropout");
 }
 
 selection select_encoded(const options *given, const char *name) {

@@ -126,6 +126,8 @@ static const char *write_rows(const file_content *content, FILE *stream, const c
   for (int64_t row = 0, rows; row < content->rows && !failure; row += rows) {
     rows = content->rows - row < block_rows ? content->rows - row : block_rows;
     failure = content->make(content->argument, row, rows, block);
+    /* The same table is the same file on every machine: least significant bytes first. */
+    stored_order(block, (size_t)(rows * content->elements), content->element_bytes);
     if (!failure && fwrite(block, row_bytes, (size_t)rows, stream) != (size_t)rows) failure = strerror(errno);
     progress_show("write", path, (double)(row + rows) * width, (double)content->rows * width, "elements");
   }

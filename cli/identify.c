@@ -234,7 +234,7 @@ static bool print_config(const json_t *record, const char *file, FILE *stream) {
 static int run(options *given) {
   const char *file = given->operands[0];
   const bool is_table = given->problem.op == POSENC_TABLE;
-  if (is_table) options_refuse(given, SET(X) | SET(AXES), "--op table");
+  if (is_table) options_refuse(given, ANY_OF(SET(X), SET(AXES)), "--op table");
   table_file *table = is_table ? open_table(NULL, file, given->tensor, TABLE_FIRST) : NULL;
   if (table && given->tensor && !table_tensor(table))
     die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);

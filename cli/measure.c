@@ -18,7 +18,7 @@
 static void require_applied(const options *given, const selection *chosen) {
   for (size_t i = 0; i < chosen->shape_count; i++)
     if (op_is_applied(chosen->shapes[i].problem.op)) return;
-  options_refuse(given, SET(BATCH), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
+  options_refuse(given, ANY_OF(SET(BATCH)), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
 }
 
 void refuse_emulator(const char *what, const char *use) {

@@ -21,9 +21,9 @@ static void blame(const options *given, enum option_code code, const char *refus
 /* Exits with the refusal and the first given option without which the problem would be valid. --len and --dim are not
    tried. */
 static void blame_formula(const options *given, const char *refusal) {
-  const option_set suspects = PROBLEM_SET & ~(SET(LEN) | SET(DIM));
+  const option_set suspects = ANY_OF(PROBLEM_SET);
   for (int code = 0; code < OPTIONS; code++)
-    if (suspects >> code & 1) blame(given, code, refusal);
+    if (code != OPTION_LEN && code != OPTION_DIM && option_set_has(suspects, code)) blame(given, code, refusal);
 }
 
 /* Whether the number of columns is odd, where the command has --odd, and the problem is valid otherwise. */
@@ -56,8 +56,8 @@ bool options_have_table(const options *given) {
              dim = is_given(given, OPTION_DIM);
   if (!len || !dim) {
     const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
-    for (int code = 0; code < OPTIONS; code++)
-      if (PROBLEM_SET >> code & 1 && is_given(given, code)) options_die(given, code, "needs ", missing);
+    const enum option_code first = options_first_given(given, ANY_OF(PROBLEM_SET));
+    if (first < OPTIONS) options_die(given, first, "needs ", missing);
     return false;
   }
   const char *refusal = refusal_of(given);

@@ -166,7 +166,7 @@ static const struct {
   enum option_code code;
   option_set refused;
 } conflicts[] = {
-#define CONFLICT(commands, code, set) {commands, OPTION_##code, set},
+#define CONFLICT(commands, code, ...) {commands, OPTION_##code, ANY_OF(__VA_ARGS__)},
 #include "cli/options.def"
 };
 
@@ -438,7 +438,18 @@ void options_die(const options *given, enum option_code code, const char *reason
   die("--%s%s%s: %s%s", option_names[code].name, *text ? " " : "", text, reason, other);
 }
 
+bool option_set_has(option_set set, enum option_code code) {
+  while (*set != OPTIONS && *set != code) set++;
+  return *set == code;
+}
+
+enum option_code options_first_given(const options *given, option_set set) {
+  int code = 0;
+  while (code < OPTIONS && !(is_given(given, code) && option_set_has(set, code))) code++;
+  return code;
+}
+
 void options_refuse(const options *given, option_set set, const char *other) {
-  for (int code = 0; code < OPTIONS; code++)
-    if (set >> code & 1 && is_given(given, code)) options_die(given, code, "cannot be combined with ", other);
+  const enum option_code first = options_first_given(given, set);
+  if (first < OPTIONS) options_die(given, first, "cannot be combined with ", other);
 }

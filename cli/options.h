@@ -10,6 +10,7 @@
 #include "models/model.h"
 #include "posenc.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,19 +72,22 @@ enum option_code {
   OPTIONS
 };
 
-/* A set of options. There are more than 64 options, so a 64-bit integer is too small. */
-__extension__ typedef unsigned __int128 option_set;
-#define SET(code) ((option_set)1 << OPTION_##code)
-_Static_assert(OPTIONS <= 128, "a set of options has 128 bits");
-#define SIZE_SET (SET(LEN) | SET(DIM) | SET(OFFSET) | SET(POSITIONS) | SET(DTYPE) | SET(HEADS))
-#define MODEL_SET (SET(CONFIG) | SET(LAYER_TYPE) | SET(CONTEXT))
+/* A set of options: their codes, with OPTIONS after the last. */
+typedef const unsigned char *option_set;
+#define ANY_OF(...) ((const unsigned char[]){__VA_ARGS__, OPTIONS})
+_Static_assert(OPTIONS <= UCHAR_MAX, "a code of a set is a byte");
+
+/* Parts of sets. */
+#define SET(code) OPTION_##code
+#define SIZE_SET SET(LEN), SET(DIM), SET(OFFSET), SET(POSITIONS), SET(DTYPE), SET(HEADS)
+#define MODEL_SET SET(CONFIG), SET(LAYER_TYPE), SET(CONTEXT)
 #define FORMULA_SET                                                                                                    \
-  (MODEL_SET | SET(BASE) | SET(CHOOSE_BASE) | SET(SCALE) | SET(SCALING) | SET(SHIFT) | SET(PADDING) | SET(ODD) |       \
-   SET(LAYOUT) | SET(INVERSE) | SET(GRID))
-#define PROBLEM_SET (SIZE_SET | FORMULA_SET)
-#define KERNEL_SET (SET(KERNEL) | SET(PLUGIN) | SET(MAX_ULP) | SET(MAX_ABS) | SET(THREADS) | SET(ISA) | SET(STORES))
-#define BUDGET_SET (SET(BUDGET) | SET(EXHAUSTIVE) | SET(BRIEF) | SET(SEARCH))
-#define TIMING_SET (SET(REPETITIONS) | SET(MIN_TIME) | SET(BATCH))
+  MODEL_SET, SET(BASE), SET(CHOOSE_BASE), SET(SCALE), SET(SCALING), SET(SHIFT), SET(PADDING), SET(ODD), SET(LAYOUT),   \
+      SET(INVERSE), SET(GRID)
+#define PROBLEM_SET SIZE_SET, FORMULA_SET
+#define KERNEL_SET SET(KERNEL), SET(PLUGIN), SET(MAX_ULP), SET(MAX_ABS), SET(THREADS), SET(ISA), SET(STORES)
+#define BUDGET_SET SET(BUDGET), SET(EXHAUSTIVE), SET(BRIEF), SET(SEARCH)
+#define TIMING_SET SET(REPETITIONS), SET(MIN_TIME), SET(BATCH)
 
 /* The values of an option that may be given several times, in order. */
 typedef struct texts {
@@ -160,6 +164,11 @@ void options_reset(options *given, enum option_code code);
 
 /* Exits with "--dim 7: REASON OTHER" for an option that was given with 7. */
 _Noreturn void options_die(const options *given, enum option_code code, const char *reason, const char *other);
+
+bool option_set_has(option_set set, enum option_code code);
+
+/* Returns the first option of the set that was given, in the order of options.def, or OPTIONS. */
+enum option_code options_first_given(const options *given, option_set set);
 
 /* Exits if an option of the set was given, because it has no effect together with `other`. */
 void options_refuse(const options *given, option_set set, const char *other);

@@ -74,8 +74,8 @@ static void take_record(records *found, const char *path) {
 
 /* Exits if an option of a measurement is given that --from replaces: the page would not show its effect. */
 static void refuse_unused(const options *given, const records *found) {
-  const option_set of_both = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(TIME_LIMIT);
-  const option_set of_accuracy = BUDGET_SET | SET(SEED) | SET(CASES), of_timing = TIMING_SET | SET(FULL);
+  const option_set of_both = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(TIME_LIMIT));
+  const option_set of_accuracy = ANY_OF(BUDGET_SET, SET(SEED), SET(CASES)), of_timing = ANY_OF(TIMING_SET, SET(FULL));
   if (found->accuracy) options_refuse(given, of_accuracy, "--from, which gives the accuracy record");
   if (found->timing) options_refuse(given, of_timing, "--from, which gives the timing record");
   if (found->accuracy && found->timing) options_refuse(given, of_both, "--from, which gives both records");
@@ -371,11 +371,12 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
 }
 
 static int run_machines(const options *given) {
-  const option_set of_one = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(SEED) | BUDGET_SET | TIMING_SET | SET(TIME_LIMIT);
+  const option_set of_one = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(SEED), BUDGET_SET, TIMING_SET, SET(TIME_LIMIT),
+                                   SET(FROM), SET(FULL), SET(CASES));
   const char *folder = given->output;
   char **files = given->operands;
   const size_t count = given->operand_count;
-  options_refuse(given, of_one | SET(FROM) | SET(FULL) | SET(CASES), "reports of machines");
+  options_refuse(given, of_one, "reports of machines");
   check_labels(&given->labels);
   if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
   if (given->labels.count > count) die_value("--label", given->labels.items[count], "there is no machine for it");

@@ -83,10 +83,8 @@ static json_t *encodings_record(const options *given, const char *globs) {
 
 /* Whether no kernels are selected, so that the other encodings are checked, too. */
 static bool is_everything(const options *given) {
-  const option_set selecting = PROBLEM_SET | SET(OP) | KERNEL_SET | SET(CASES) | SET(BASELINE);
-  for (int code = 0; code < OPTIONS; code++)
-    if (selecting >> code & 1 && is_given(given, code)) return false;
-  return true;
+  const option_set selecting = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(CASES), SET(BASELINE));
+  return options_first_given(given, selecting) == OPTIONS;
 }
 
 static void add_count(json_t *record, const json_t *more, const char *key) {

@@ -105,7 +105,7 @@ static void take_rows(work *w) {
     die("--offset %" PRId64 ": the last position overflows", problem->first);
   w->positions = whole_positions(w->given);
   w->rows = problem->rows;
-  options_refuse(w->given, SET(HEADS), "an --encoding other than alibi");
+  options_refuse(w->given, ANY_OF(SET(HEADS)), "an --encoding other than alibi");
 }
 
 static void take_columns(work *w) {
@@ -131,7 +131,7 @@ static void check_positions(const work *w, int64_t count, const char *reason) {
 static void take_learned(work *w) {
   const options *given = w->given;
   if (!given->table) die("--encoding learned: --table is missing");
-  options_refuse(w->given, SET(DIM), "--table");
+  options_refuse(w->given, ANY_OF(SET(DIM)), "--table");
   w->table = open_table("--table", given->table, given->tensor, TABLE_WHOLE);
   const stored *at = table_stored(w->table);
   if (!is_given(given, OPTION_DTYPE)) w->dtype = at->dtype;
@@ -144,7 +144,7 @@ static void take_learned(work *w) {
 
 static void take_alibi(work *w) {
   const posenc_problem *problem = &w->given->problem;
-  options_refuse(w->given, SET(DIM) | SET(POSITIONS), "--encoding alibi");
+  options_refuse(w->given, ANY_OF(SET(DIM), SET(POSITIONS)), "--encoding alibi");
   require(w->given, OPTION_HEADS, "--heads");
   require(w->given, OPTION_LEN, "--len");
   if (problem->heads < 1 || problem->heads > 1 << 20)
@@ -164,7 +164,7 @@ static void take_alibi(work *w) {
 static work work_of(const options *given) {
   work w = {.given = given, .dtype = given->problem.dtype};
   const char *name = given->encoding;
-  options_refuse(given, FORMULA_SET | SET(OP) | KERNEL_SET, "--encoding");
+  options_refuse(given, ANY_OF(FORMULA_SET, SET(OP), KERNEL_SET), "--encoding");
   if (strcmp(name, "alibi") == 0) {
     take_alibi(&w);
     w.make = make_alibi;
@@ -179,7 +179,7 @@ static work work_of(const options *given) {
     if (binary) check_positions(&w, INT64_MAX, "binary has no negative ones");
     w.make = binary ? make_binary : make_integer;
   }
-  if (!w.table) options_refuse(given, SET(TABLE), "an --encoding other than learned");
+  if (!w.table) options_refuse(given, ANY_OF(SET(TABLE)), "an --encoding other than learned");
   int64_t elements, bytes;
   if (__builtin_mul_overflow(w.rows, w.dim, &elements) ||
       __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(w.dtype), &bytes))

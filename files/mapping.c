@@ -48,6 +48,7 @@ static bool map_file(mapping *m, fault *why) {
     return false;
   }
   bool ok = S_ISREG(status.st_mode) || fault_say(why, "it is no regular file");
+  if (ok && (uint64_t)status.st_size > PTRDIFF_MAX) ok = fault_say(why, "it is larger than the address space");
   const size_t size = ok ? (size_t)status.st_size : 0;
   if (size > 0) {
     void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);

@@ -20,9 +20,8 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
   const size_t prefix = LENGTH_AT + 2;
   /* NumPy has no bfloat16; that of ml_dtypes is saved as two bytes of raw data. */
   const char kind = dtype == POSENC_BF16 ? 'V' : 'f';
-  const char order = stored_swapped('<') ? '>' : '<';
   size_t used = prefix + (size_t)snprintf(header + prefix, NPY_HEADER_MAX - prefix,
-                                          "{'descr': '%c%c%zu', 'fortran_order': False, 'shape': (", order, kind,
+                                          "{'descr': '<%c%zu', 'fortran_order': False, 'shape': (", kind,
                                           posenc_dtype_bytes(dtype));
   for (size_t i = 0; i < axis_count; i++)
     used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "%s%" PRId64, i ? ", " : "", axes[i]);
@@ -245,10 +244,11 @@ bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64
       if (*count != 1) return fault_say(why, "it is no list: it has several axes");
       *count = text.axes[axis];
     }
-  if ((size - begin) / element != (size_t)*count || (size - begin) % element)
+  if ((size - begin) / element != (uint64_t)*count || (size - begin) % element)
     return fault_say(why, "its %" PRId64 " numbers take %zu bytes each, and it has %zu in all", *count, element,
                      size - begin);
-  *values = malloc((size_t)*count * sizeof **values + 1);
+  size_t memory; /* of integers of one byte it is 8 times the file */
+  *values = __builtin_mul_overflow(*count, sizeof **values, &memory) ? NULL : malloc(memory + 1);
   if (!*values) return fault_say(why, "out of memory");
   for (int64_t n = 0; n < *count && ok; n++) {
     _Alignas(8) unsigned char one[8];

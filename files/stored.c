@@ -78,10 +78,17 @@ bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, f
 }
 
 bool stored_bytes(const stored *s, size_t *bytes) {
-  int64_t elements, total;
-  if (__builtin_mul_overflow(s->rows, s->dim, &elements) ||
-      __builtin_mul_overflow(elements, (int64_t)posenc_dtype_bytes(s->dtype), &total))
-    return false;
-  *bytes = (size_t)total;
-  return true;
+  int64_t elements;
+  return !__builtin_mul_overflow(s->rows, s->dim, &elements) &&
+         !__builtin_mul_overflow(elements, posenc_dtype_bytes(s->dtype), bytes);
+}
+
+void stored_swap(void *elements, size_t count, size_t element) {
+  unsigned char *at = elements;
+  for (size_t i = 0; i < count; i++, at += element)
+    for (size_t low = 0, high = element - 1; low < high; low++, high--) {
+      const unsigned char byte = at[low];
+      at[low] = at[high];
+      at[high] = byte;
+    }
 }

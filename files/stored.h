@@ -50,4 +50,13 @@ static inline bool stored_swapped(char order) {
   return order != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>');
 }
 
+/* Turns the bytes of each element round. */
+void stored_swap(void *elements, size_t count, size_t element);
+
+/* Turns numbers between this machine's order of bytes and that of the files that posenc writes, least significant byte
+   first. */
+static inline void stored_order(void *elements, size_t count, size_t element) {
+  if (stored_swapped('<')) stored_swap(elements, count, element);
+}
+
 #endif

@@ -161,15 +161,6 @@ static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *o
   give_back(t, (size_t)rows * row_bytes);
 }
 
-static void swap_bytes(unsigned char *out, size_t count, size_t element) {
-  for (size_t i = 0; i < count; i++, out += element)
-    for (size_t low = 0, high = element - 1; low < high; low++, high--) {
-      const unsigned char byte = out[low];
-      out[low] = out[high];
-      out[high] = byte;
-    }
-}
-
 /* Ends the process because the other process's memory is gone, as for a file that was cut. */
 static _Noreturn void tell_gone(const table_file *t) {
   fprintf(stderr, "posenc: %s: its memory cannot be read: %s\n", t->file.path ? t->file.path : "an array",
@@ -184,5 +175,5 @@ void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
     return;
   }
   (t->at.by_columns ? read_columns : read_rows)(t, row, rows, out, element);
-  if (t->at.swapped) swap_bytes(out, (size_t)(rows * t->at.dim), element);
+  if (t->at.swapped) stored_swap(out, (size_t)(rows * t->at.dim), element);
 }

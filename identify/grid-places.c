@@ -132,6 +132,7 @@ static bool identify_part(const grid *g, part *p) {
   for (int64_t r = 0; r < v->rows; r++)
     for (int64_t c = 0; c < v->count; c++)
       memcpy(p->file + length + (size_t)(r * v->count + c) * element, grid_element(g, v, r, c), element);
+  stored_order(p->file + length, (size_t)(v->rows * v->count), element);
   p->table = table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why);
   if (!p->table) return false;
   identify_request own = *g->request;

@@ -192,6 +192,7 @@ static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fa
     const float single = dtype == POSENC_F64 ? 0.0f : (float)format_nearest(format_of(dtype), all->values[n]);
     memcpy(bytes + ahead + n * element, as == POSENC_F64 ? (const void *)&all->values[n] : &single, element);
   }
+  stored_order(bytes + ahead, count, element);
   found->bytes = bytes;
   found->table = table_open_memory(bytes, ahead + count * element, NULL, TABLE_WHOLE, why);
   return found->table;

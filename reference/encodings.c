@@ -14,25 +14,18 @@ static exact exact_of(const mpfr_t x, posenc_dtype dtype) {
   value.low = mpfr_get_d(part, MPFR_RNDN);
   /* From 2^exponent less half an ulp on, values round to infinity: the midpoint rounds up, as 2^exponent would be
      even. */
-  mpfr_set_si_2exp(part, (1L << (f->precision == 53 ? 54 : f->precision + 1)) - 1, exponent - f->precision - 1,
+  mpfr_set_sj_2exp(part, (INT64_C(1) << (f->precision == 53 ? 54 : f->precision + 1)) - 1, exponent - f->precision - 1,
                    MPFR_RNDN);
   value.rounded = mpfr_cmpabs(x, part) < 0 ? format_round(f, x) : mpfr_sgn(x) < 0 ? -INFINITY : INFINITY;
   mpfr_clear(part);
   return value;
 }
 
-/* Sets x to an integer; x must have enough precision. */
-static void set_integer(mpfr_t x, int64_t value) {
-  mpfr_set_si(x, (long)(value >> 32), MPFR_RNDN);
-  mpfr_mul_2ui(x, x, 32, MPFR_RNDN);
-  mpfr_add_ui(x, x, (unsigned long)(value & 0xffffffff), MPFR_RNDN);
-}
-
 exact encodings_integer(int64_t position, int64_t column, posenc_dtype dtype) {
   mpfr_t x;
   (void)column;
   mpfr_init2(x, 64);
-  set_integer(x, position);
+  mpfr_set_sj(x, position, MPFR_RNDN);
   const exact value = exact_of(x, dtype);
   mpfr_clear(x);
   return value;
@@ -87,7 +80,7 @@ void encodings_slope(int64_t heads, int64_t head, mpfr_t slope) {
 exact encodings_alibi(const mpfr_t slope, int64_t distance, posenc_dtype dtype) {
   mpfr_t bias;
   mpfr_init2(bias, ENCODINGS_PRECISION);
-  set_integer(bias, distance);
+  mpfr_set_sj(bias, distance, MPFR_RNDN);
   mpfr_mul(bias, bias, slope, MPFR_RNDN);
   if (distance > 0) mpfr_neg(bias, bias, MPFR_RNDN);
   const exact value = exact_of(bias, dtype);
@@ -112,7 +105,7 @@ void encodings_philox(uint32_t counter[4], const uint32_t key[2]) {
 
 /* Computes q = first + (last - first) * (column / (dim - 1)), with each operation rounded to double. */
 static void probability(const posenc_dropout *d, int64_t column, int64_t dim, mpfr_t q) {
-  set_integer(q, column);
+  mpfr_set_sj(q, column, MPFR_RNDN);
   if (dim > 1) mpfr_div_si(q, q, (long)(dim - 1), MPFR_RNDN);
   mpfr_t span;
   mpfr_init2(span, 53);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/oracle.h"
+#include "reference/integer.h"
 #include "reference/scaling.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ struct oracle {
 static void slope_of(mpfr_t slope, const posenc_problem *problem) {
   mpfr_t denominator;
   mpfr_init2(denominator, 1200); /* exact: bits of such doubles are at most this far apart */
-  mpfr_set_si(denominator, (long)(problem->dim / 2), MPFR_RNDN);
+  mpfr_set_sj(denominator, problem->dim / 2, MPFR_RNDN);
   mpfr_sub_d(denominator, denominator, problem->shift, MPFR_RNDN);
   scaling_log_base(slope, problem);
   mpfr_div(slope, slope, denominator, MPFR_RNDN);
@@ -52,7 +53,7 @@ static void frequency(mpfr_t w, const oracle *o, int64_t index) {
       mpfr_set(slope, o->slope, MPFR_RNDN);
     else
       slope_of(slope, &o->problem);
-    mpfr_mul_si(slope, slope, (long)o->indices[index], MPFR_RNDN);
+    integer_times(slope, slope, o->indices[index]);
     mpfr_exp(precise, slope, MPFR_RNDN);
     if (scaling_frequency(precise, bits, &o->problem, o->indices[index])) break;
   }
@@ -209,7 +210,7 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
     /* The angle needs bits for its whole turns as well as for its fraction: bits + exponent. */
     const mpfr_exp_t exponent = mpfr_get_exp(frequency_now) + 64;
     mpfr_set_prec(w->angle, bits + (exponent > 0 ? exponent : 0));
-    mpfr_mul_si(w->angle, frequency_now, (long)at.position, MPFR_RNDN);
+    integer_times(w->angle, frequency_now, at.position);
     mpfr_set_prec(w->sine, bits);
     mpfr_set_prec(w->cosine, bits);
     mpfr_sin_cos(w->sine, w->cosine, w->angle, MPFR_RNDN);
@@ -330,7 +331,7 @@ static exact_pair compute_point(const oracle *o, workspace *w, place at) {
   mpfr_set_prec(w->sine, POINT_BITS);
   mpfr_set_prec(w->cosine, POINT_BITS);
   mpfr_set_prec(w->rest, POINT_BITS);
-  mpfr_mul_si(w->angle, frequency_now, (long)at.position, MPFR_RNDN);
+  integer_times(w->angle, frequency_now, at.position);
   mpfr_sin_cos(w->sine, w->cosine, w->angle, MPFR_RNDN);
   if (o->most != 1.0) {
     mpfr_mul(w->sine, w->sine, o->attention, MPFR_RNDN);
@@ -368,8 +369,9 @@ void oracle_turns(const oracle *o, int count, exact_pair *turns) {
    least like Fibonacci's numbers, of which the 60th exceeds 2^40. Each term uses up twice the bits of its denominator:
    of x's bits, 80 in all. Whole turns of x itself use bits only, and there are enough, as x is below 2^40. */
 size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]) {
-  mpfr_t rest, turn;
+  mpfr_t rest, turn, whole;
   size_t count = 0;
+  mpfr_init2(whole, 64);
   mpfr_inits2(FREQUENCY_BITS, rest, turn, (mpfr_ptr)0);
   mpfr_const_pi(turn, MPFR_RNDN);
   mpfr_mul_2ui(turn, turn, 1, MPFR_RNDN);
@@ -378,12 +380,14 @@ size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t retu
   for (int64_t before = 0, now = 1; now <= most && count < ORACLE_RETURNS;) {
     if (!count || returns[count - 1] != now) returns[count++] = now;
     mpfr_ui_div(turn, 1, rest, MPFR_RNDN);
-    if (mpfr_cmp_si(turn, (long)((most - before) / now + 1)) >= 0) break; /* the next one exceeds `most` */
-    const int64_t term = mpfr_get_si(turn, MPFR_RNDZ), next = term * now + before;
-    mpfr_sub_si(rest, turn, (long)term, MPFR_RNDN);
+    mpfr_set_sj(whole, (most - before) / now + 1, MPFR_RNDN);
+    if (mpfr_cmp(turn, whole) >= 0) break; /* the next one exceeds `most` */
+    const int64_t term = mpfr_get_sj(turn, MPFR_RNDZ), next = term * now + before;
+    mpfr_set_sj(whole, term, MPFR_RNDN);
+    mpfr_sub(rest, turn, whole, MPFR_RNDN);
     before = now;
     now = next;
   }
-  mpfr_clears(rest, turn, (mpfr_ptr)0);
+  mpfr_clears(rest, turn, whole, (mpfr_ptr)0);
   return count;
 }

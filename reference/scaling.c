@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/scaling.h"
 
+#include "reference/integer.h"
+
 /* Whether the relative error of a difference is below 2^-(bits + 4), if the absolute one is below 2^error. */
 static bool is_known(const mpfr_t difference, mpfr_exp_t error, mpfr_prec_t bits) {
   return !mpfr_zero_p(difference) && mpfr_get_exp(difference) - 1 - error >= bits + 4;
@@ -33,7 +35,7 @@ static bool llama3(mpfr_t w, mpfr_prec_t bits, const posenc_scaling *how) {
   mpfr_t turns, pi, u, v;
   mpfr_inits2(precision, turns, pi, u, v, (mpfr_ptr)0);
   mpfr_const_pi(pi, MPFR_RNDN);
-  mpfr_mul_si(turns, w, (long)how->original, MPFR_RNDN);
+  integer_times(turns, w, how->original);
   mpfr_div(turns, turns, pi, MPFR_RNDN);
   mpfr_div_2ui(turns, turns, 1, MPFR_RNDN);
   mpfr_sub_d(u, turns, how->low, MPFR_RNDN);
@@ -54,18 +56,20 @@ typedef struct edge {
 /* Computes cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2 and the other logarithm below 2^10, so the
    result is within dim × 2^(12 - precision). */
 static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
-  mpfr_t log_base;
+  mpfr_t log_base, original;
   mpfr_init2(log_base, mpfr_get_prec(at));
+  mpfr_init2(original, 64);
+  mpfr_set_sj(original, problem->scaling.original, MPFR_RNDN);
   mpfr_const_pi(at, MPFR_RNDN);
   mpfr_mul_d(at, at, rotations, MPFR_RNDN);
   mpfr_mul_2ui(at, at, 1, MPFR_RNDN);
-  mpfr_si_div(at, (long)problem->scaling.original, at, MPFR_RNDN);
+  mpfr_div(at, original, at, MPFR_RNDN);
   mpfr_log(at, at, MPFR_RNDN);
-  mpfr_mul_si(at, at, (long)problem->dim, MPFR_RNDN);
+  integer_times(at, at, problem->dim);
   scaling_log_base(log_base, problem);
   mpfr_mul_2ui(log_base, log_base, 1, MPFR_RNDN);
   mpfr_div(at, at, log_base, MPFR_RNDN);
-  mpfr_clear(log_base);
+  mpfr_clears(log_base, original, (mpfr_ptr)0);
 }
 
 /* Rounds x, known within 2^error, down or up to an integer; returns false if the error leaves a choice. */
@@ -107,7 +111,7 @@ static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int6
   edge a, b;
   mpfr_t u, v;
   mpfr_inits2(precision, a.at, b.at, u, v, (mpfr_ptr)0);
-  mpfr_set_si(u, (long)problem->dim, MPFR_RNDN);
+  mpfr_set_sj(u, problem->dim, MPFR_RNDN);
   const mpfr_exp_t error = mpfr_get_exp(u) + 13 - precision;
   bool enough = set_edge(&a, problem, false, error) && set_edge(&b, problem, true, error);
   if (enough) {
@@ -137,12 +141,12 @@ void scaling_log_base(mpfr_t log_base, const posenc_problem *problem) {
   if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return;
   mpfr_t grown;
   mpfr_init2(grown, mpfr_get_prec(log_base));
-  mpfr_set_si(grown, (long)(how->length - how->original), MPFR_RNDN);
+  mpfr_set_sj(grown, how->length - how->original, MPFR_RNDN);
   mpfr_mul_d(grown, grown, how->factor, MPFR_RNDN);
-  mpfr_div_si(grown, grown, (long)how->original, MPFR_RNDN);
+  integer_divides(grown, grown, how->original);
   mpfr_log1p(grown, grown, MPFR_RNDN);
-  mpfr_mul_si(grown, grown, (long)problem->dim, MPFR_RNDN);
-  mpfr_div_si(grown, grown, (long)(problem->dim - 2), MPFR_RNDN);
+  integer_times(grown, grown, problem->dim);
+  integer_divides(grown, grown, problem->dim - 2);
   mpfr_add(log_base, log_base, grown, MPFR_RNDN);
   mpfr_clear(grown);
 }
@@ -185,7 +189,7 @@ static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
   mpfr_inits2(BITS, power, other, (mpfr_ptr)0);
   mpfr_set_d(factor, s, MPFR_RNDN);
   mpfr_log(factor, factor, MPFR_RNDN);
-  mpfr_set_si(log_n, (long)n, MPFR_RNDN);
+  mpfr_set_sj(log_n, n, MPFR_RNDN);
   mpfr_log(log_n, log_n, MPFR_RNDN);
   mpfr_div(factor, factor, log_n, MPFR_RNDN);
   mpfr_add_ui(factor, factor, 1, MPFR_RNDN);
@@ -199,9 +203,10 @@ static bool longrope_attention(mpfr_t factor, double s, int64_t n) {
   bool exact = mpfr_integer_p(power) && mpfr_fits_ulong_p(power, MPFR_RNDN);
   if (exact) {
     const unsigned long exponent = mpfr_get_ui(power, MPFR_RNDN);
+    mpfr_set_sj(power, n, MPFR_RNDN);
     mpfr_set_d(other, s, MPFR_RNDN);
     mpfr_pow_ui(other, other, DENOMINATOR, MPFR_RNDN); /* exact */
-    exact = mpfr_ui_pow_ui(power, (unsigned long)n, exponent, MPFR_RNDN) == 0 && mpfr_equal_p(power, other);
+    exact = mpfr_pow_ui(power, power, exponent, MPFR_RNDN) == 0 && mpfr_equal_p(power, other);
   }
   if (exact) mpfr_set_d(factor, c, MPFR_RNDN);
   mpfr_clears(log_n, power, other, (mpfr_ptr)0);

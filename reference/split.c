@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/split.h"
 
+#include "reference/integer.h"
+
 /* Bits after the binary point of sines, cosines and angles. The difference of two sines is then within 2^-194. */
 enum { BITS = 196 };
 
@@ -34,8 +36,8 @@ static void set_angles(workspace *w, const oracle *o, const split_case *c) {
   oracle_frequency(o, c->at.index, w->angle[EXACT]);
   set_sum(w->angle[OF_FREQUENCY], c->stages.frequency);
   set_sum(w->angle[OF_PHASE], c->stages.phase);
-  mpfr_mul_si(w->angle[EXACT], w->angle[EXACT], (long)c->at.position, MPFR_RNDN);
-  mpfr_mul_si(w->angle[OF_FREQUENCY], w->angle[OF_FREQUENCY], (long)c->at.position, MPFR_RNDN);
+  integer_times(w->angle[EXACT], w->angle[EXACT], c->at.position);
+  integer_times(w->angle[OF_FREQUENCY], w->angle[OF_FREQUENCY], c->at.position);
 }
 
 static double difference(workspace *w, const mpfr_t a, const mpfr_t b) {

@@ -3,6 +3,7 @@
 #include "impls/cr/cr.h"
 #include "lib/exact/wide.h"
 #include "lib/exact/wider.h"
+#include "reference/integer.h"
 #include "tests/exact.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
@@ -39,9 +40,10 @@ static void test_turns(int64_t dim, double base, double shift) {
   for (int64_t i = 0; i < dim / 2; i++) {
     uint64_t want[3];
     want_turn(&problem, i, want);
-    const u128 got_low = (u128)low[i] << 64 | rest[i], want_low = (u128)want[1] << 64 | want[2];
-    const u128 distance = got_low - want_low + 1; /* 0, 1 or 2, unless a carry reaches the highest part */
-    if (high[i] != want[0] || distance > 2) wrong++;
+    const u128 got_low = u128_of(low[i], rest[i]), want_low = u128_of(want[1], want[2]), one = u128_of(0, 1);
+    /* 0, 1 or 2, unless a carry reaches the highest part */
+    const u128 distance = u128_add(u128_subtract(got_low, want_low), one);
+    if (high[i] != want[0] || u128_high(distance) || u128_low(distance) > 2) wrong++;
   }
   ok(wrong == 0, "dim %ld, base %g, shift %g: %ld of %ld frequencies off by more than 2^-192 turns", (long)dim, base,
      shift, (long)wrong, (long)dim / 2);
@@ -116,13 +118,13 @@ static double wide_distance(const angle_table *angles, const mpfr_t frequency, i
   for (int cosine = 0; cosine < 2; cosine++) {
     const u128 turn = wide_turn(angles, index, position);
     const wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
-    mpfr_mul_si(x, frequency, (long)position, MPFR_RNDN);
+    integer_times(x, frequency, position);
     if (cosine)
       mpfr_cos(want, x, MPFR_RNDN);
     else
       mpfr_sin(want, x, MPFR_RNDN);
-    mpfr_set_uj_2exp(got, (uint64_t)(value.magnitude >> 64), 64, MPFR_RNDN);
-    mpfr_set_uj(x, (uint64_t)value.magnitude, MPFR_RNDN);
+    mpfr_set_uj_2exp(got, u128_high(value.magnitude), 64, MPFR_RNDN);
+    mpfr_set_uj(x, u128_low(value.magnitude), MPFR_RNDN);
     mpfr_add(got, got, x, MPFR_RNDN);
     mpfr_div_2ui(got, got, 127, MPFR_RNDN);
     if (value.negative) mpfr_neg(got, got, MPFR_RNDN);
@@ -174,15 +176,16 @@ static void test_wide_quarters(void) {
   bool right = true;
   for (unsigned quarter = 0; quarter < 4; quarter++) {
     static const double sines[] = {0.0, 1.0, 0.0, -1.0};
-    const u128 turn = (u128)quarter << 126;
+    const u128 turn = u128_of((uint64_t)quarter << 62, 0);
     right &= wide_round(wide_sine(turn), 24, -149) == sines[quarter] &&
              wide_round(wide_cosine(turn), 24, -149) == sines[(quarter + 1) % 4];
   }
   ok(right, "whole quarters of a turn are exact");
-  const wide eighth = wide_sine((u128)1 << 125);
+  const wide eighth = wide_sine(u128_of(UINT64_C(1) << 61, 0));
   ok(wide_round(eighth, 53, -1074) == 0x1.6a09e667f3bcdp-1, "an eighth of a turn, where the quarters meet");
-  ok(wide_round((wide){(u128)3 << 102, true}, 11, -24) == -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
-         wide_round((wide){(u128)1 << 101, false}, 11, -24) == 0.0,
+  ok(wide_round((wide){u128_of(UINT64_C(3) << 38, 0), true}, 11, -24) ==
+             -0x1p-23 && /* 1.5 × 2^-24: half way, to the larger */
+         wide_round((wide){u128_of(UINT64_C(1) << 37, 0), false}, 11, -24) == 0.0,
      "below the smallest normal numbers are multiples of the smallest");
 }
 
@@ -253,10 +256,11 @@ static void test_wider_rounding(void) {
 
 /* Tests wide_decides on both sides of a midpoint of f32. */
 static void test_decides(void) {
-  const u128 midpoint = (u128)0x1000001 << 102;
+  const u128 midpoint = u128_of(UINT64_C(0x1000001) << 38, 0);
   int wrong = 0;
   for (int off = -200; off <= 200; off++) {
-    const bool decides = wide_decides((wide){midpoint + (u128)(int64_t)off, false}, 24, -149);
+    const bool decides =
+        wide_decides((wide){u128_add(midpoint, u128_of(off < 0 ? UINT64_MAX : 0, (uint64_t)off)), false}, 24, -149);
     wrong += abs(off) <= 64 ? decides : abs(off) >= 65 && !decides;
   }
   ok(wrong == 0, "of %d values next to a midpoint, %d are not told apart as they should", 401, wrong);
@@ -299,8 +303,8 @@ static double radians_error(uint64_t high, uint64_t low) {
 static void test_radians(void) {
   double worst = 0.0;
   for (int n = 0; n < 128 * 64; n++) {
-    const u128 turn = ((u128)random_bits() << 64 | random_bits() | (u128)1 << 127) >> n % 128;
-    worst = fmax(worst, radians_error((uint64_t)(turn >> 64), (uint64_t)turn));
+    const u128 turn = u128_right(u128_of(random_bits() | UINT64_C(1) << 63, random_bits()), n % 128);
+    worst = fmax(worst, radians_error(u128_high(turn), u128_low(turn)));
   }
   ok(worst > 0.0 && worst <= 1.0, "8192 fractions of a turn in radians: within %.3f × 2^-104 (claimed: 1)", worst);
   const posenc_sum none = angle_radians(0, 0);

@@ -6,6 +6,7 @@
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/round.h"
+#include "reference/integer.h"
 #include "tests/tap.h"
 
 #include <mpfr.h>
@@ -98,7 +99,7 @@ static double worst_of(const posenc_problem *problem, const double *values, int6
     mpfr_div_si(x, x, DIM / 2, MPFR_RNDN);
     mpfr_pow(w, w, x, MPFR_RNDN);
     for (int64_t row = 0; row < rows; row++) {
-      mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
+      integer_times(x, w, problem->first + row);
       mpfr_sin_cos(sine, cosine, x, MPFR_RNDN);
       mpfr_sub_d(sine, sine, values[row * DIM + 2 * i], MPFR_RNDN);
       mpfr_sub_d(cosine, cosine, values[row * DIM + 2 * i + 1], MPFR_RNDN);
@@ -210,7 +211,7 @@ static double worst_sum_of(const posenc_problem *problem, int64_t first, int64_t
     mpfr_pow(w, w, x, MPFR_RNDN);
     mpfr_mul_d(w, w, problem->scale, MPFR_RNDN);
     for (int64_t row = first; row < first + rows; row++) {
-      mpfr_mul_si(x, w, (long)(problem->first + row), MPFR_RNDN);
+      integer_times(x, w, problem->first + row);
       mpfr_sin_cos(y[0], y[1], x, MPFR_RNDN);
       for (int cosine = 0; cosine < 2; cosine++) {
         const unrounded *made = &made_sums[row * DIM + 2 * i + cosine];

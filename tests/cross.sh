@@ -1,87 +1,95 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests posenc for AArch64, built by a cross compiler and run by qemu: the tests of its core, and the bits of every
-# published table compared with those of this machine. As it takes minutes, it runs only if POSENC_TEST_CROSS is 1, as
-# in CI.
-# shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
+# Tests posenc for other machines, built by cross compilers and run by qemu, or by this machine if it can: the tests of
+# its core, and the bits of every published table compared with those of this machine. As it takes minutes, it runs only
+# if POSENC_TEST_CROSS names hosts, or is 1, which is all of them, as in CI.
+# shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
-host=aarch64-linux-gnu emulator=qemu-aarch64 libraries=/usr/lib/aarch64-linux-gnu/pkgconfig
 nothing() { # WHY
   echo "1..0 # SKIP $1"
   exit 0
 }
-[ "${POSENC_TEST_CROSS-}" = 1 ] || nothing 'it takes minutes; POSENC_TEST_CROSS=1 runs it'
-for program in $host-gcc $host-g++ $emulator pkg-config; do
-  command -v $program >/dev/null || nothing "no $program here"
-done
-PKG_CONFIG_LIBDIR=$libraries pkg-config --exists mpfr jansson || nothing "no MPFR and jansson for $host"
+hosts=${POSENC_TEST_CROSS-}
+[ -n "$hosts" ] || nothing 'it takes minutes; POSENC_TEST_CROSS=1 runs it'
+[ "$hosts" != 1 ] || hosts='aarch64 s390x i386'
 [ ! -e "$srcdir/config.status" ] || nothing 'the source folder is configured'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
-cd "$work" || exit 99
 diagnose() { tail -n 20 out | sed 's/^/# /'; }
+
+# Sets what is different for a host: the compiler's prefix; what runs its programs; Debian's folder of its libraries;
+# the kernels whose bits are compared; its tests; flags of the amalgamation; whether the two largest tables are made,
+# which take minutes where scalar code is emulated. POSENC_TEST_SLOW=1 adds the slow tests.
+slow() { # WORD...
+  [ "${POSENC_TEST_SLOW-}" != 1 ] || echo "$@"
+}
+describe() { # HOST
+  core='isa library format memory certificates' exact='angle cr rounding split' files='axes arrays models fuzz/drive'
+  flags='' large=yes
+  case $1 in
+  aarch64)
+    host=aarch64-linux-gnu emulator=qemu-aarch64 folder=$host vectors=neon tests="$core $exact plans"
+    ;;
+  s390x) # the other byte order
+    host=s390x-linux-gnu emulator=qemu-s390x folder=$host vectors=portable
+    tests="$core angle cr $files $(slow rounding split oracle scaling encodings)" large=$(slow yes)
+    ;;
+  i386) # 32 bits, compiled without fused multiply-add; x86-64 runs it itself
+    host=i686-linux-gnu emulator='' folder=i386-linux-gnu vectors=portable flags='-msse2 -mfpmath=sse'
+    tests="$core $exact oracle scaling encodings $files"
+    ;;
+  *)
+    echo "Bail out! POSENC_TEST_CROSS: no host '$1'"
+    exit 1
+    ;;
+  esac
+  libraries=/usr/lib/$folder/pkgconfig
+}
+missing() { # prints what this machine lacks for the host
+  for program in $host-gcc $host-g++ $emulator pkg-config; do
+    command -v $program >/dev/null || echo "no $program here"
+  done
+  PKG_CONFIG_LIBDIR=$libraries pkg-config --exists mpfr jansson || echo "no MPFR and jansson for $host"
+}
 
 # CC and CXX of this build are not those of the cross build.
 there() { # COMMAND...
   env -u CC -u CXX -u CFLAGS -u MAKEFLAGS -u MFLAGS PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
-tests='isa library angle cr rounding split format memory plans certificates'
-programs=$(for name in $tests; do printf 'tests/%s ' "$name"; done)
 passed() { # LOG: a test with points, and no failure
   grep -q '^ok' "$1" && grep -q '^1\.\.' "$1" && ! grep -q -e '^not ok' -e '^Bail out' "$1"
 }
-check 'configure for AArch64' there "$srcdir/configure" --host=$host EMULATOR=$emulator --disable-static
-check 'the compiler takes NEON' grep -q '^#define HAVE_NEON 1$' config.h
-check 'make' there make -j2 posenc emulated/posenc $programs
-for name in $tests; do
-  there make "tests/$name.log"
-  cp "tests/$name.log" out
-  check "$name: $(grep -c '^ok' out) points" passed out
-done
+test_program() { # NAME
+  there make "tests/$1.log"
+  cp "tests/$1.log" out
+  check "$machine: $1: $(grep -c '^ok' out) points" passed out
+}
+build() {
+  check "configure for $machine" there "$srcdir/configure" --host=$host ${emulator:+EMULATOR=$emulator} --disable-static
+  check 'make' there make -j2 posenc $([ -z "$emulator" ] || echo emulated/posenc) $(printf 'tests/%s ' $tests)
+}
 
-there emulated/posenc doctor
-check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
-while read -r options; do
-  check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 100 --dim 44 \
-    $options
-done <<'END'
---search 100 --layout interleaved-cs
---search 100 --dtype f64 --layout split
---dtype f16
---op rope --dtype bf16 --heads 2
-END
-if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
-  check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
-    --format json -o bench.json
-  refused() { # COMMAND...
-    ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]
-  }
-  kept() { # COMMAND...
-    ! there "$@" --keep wisdom && grep -q 'not kept' out && [ ! -e wisdom ]
-  }
-  check 'choose keeps no times there' kept emulated/posenc choose --len 8 --dim 8
-  check 'report times nothing there' refused emulated/posenc report
-  check 'and takes no times of there' refused "$POSENC" report --from bench.json
-else
-  skip 'no report of emulated times' 'no Google Benchmark for AArch64, or no gnuplot'
-fi
-
-# Every published table, by the kernels that both machines have.
+# Every published table, by the kernels that both machines have. The files are the same, byte for byte.
 digests() { # COMMAND OPTION...
   "$@" -o table.npy 2>out && cksum <table.npy
 }
 same_bits() { # KERNEL LIKE OPTION...
   there=$1 here=$2
   shift 2
-  theirs=$(digests emulated/posenc write --kernel "$there" "$@") &&
+  theirs=$(digests $command write --kernel "$there" "$@") &&
     ours=$(digests "$POSENC" write --kernel "$here" "$@") && [ "$theirs" = "$ours" ]
 }
-while read -r options; do
-  check "cr-neon: $options" same_bits cr-neon cr-portable $options
-  check "rotation-neon: $options" same_bits rotation-neon rotation-portable $options
-done <<'END'
+compare_tables() { # NAME: lines of options on standard input
+  while read -r options; do
+    for family in cr rotation; do
+      check "$machine: $1$family-$vectors: $options" same_bits $family-$vectors $family-portable $options
+    done
+  done
+}
+published() {
+  cat <<'END'
 --len 1000 --dim 128 --shift 1 --layout split
 --len 256 --dim 512 --offset 4294967296
 --len 256 --dim 512 --offset 1099511627776
@@ -92,25 +100,104 @@ done <<'END'
 --len 5000 --dim 512 --dtype bf16
 --len 5000 --dim 512
 --len 5000 --dim 512 --dtype f64
---len 32768 --dim 4096
---len 131072 --dim 1024
 END
+  [ -z "$large" ] || printf '%s\n' '--len 32768 --dim 4096' '--len 131072 --dim 1024'
+}
+
+# Files and records go from each machine to the other.
+read_there() { # DTYPE FORMAT: a file of this machine
+  "$POSENC" write --kernel cr-portable --len 50 --dim 12 --dtype $1 -o here.$2 2>out &&
+    there $command check here.$2 --max-ulp 0.5
+}
+same_file() { # OPTION...: of safetensors, with positions
+  $command write --kernel cr-portable "$@" -o there.safetensors 2>out &&
+    "$POSENC" write --kernel cr-portable "$@" -o here.safetensors 2>out && cmp here.safetensors there.safetensors >out
+}
+record() { # COMMAND FILE
+  $1 verify --kernel cr-portable --len 60 --dim 12 --search 0 --brief --format json -o $2 >out 2>&1
+}
+same_record() {
+  record $command there.json && record "$POSENC" here.json && "$POSENC" compare here.json there.json >out 2>&1 &&
+    there $command compare there.json here.json
+}
+exchange() {
+  for dtype in f32 f64 f16 bf16; do
+    for format in npy safetensors; do
+      check "$machine reads our $dtype in .$format" read_there $dtype $format
+    done
+    check "$machine writes the same safetensors: $dtype" same_file --positions 0,0.5,7,-3 --dim 8 --dtype $dtype
+  done
+  check "$machine: the record of accuracy is the same" same_record
+}
 
 # The amalgamation must have the same bits as the library.
-check 'make amalgamation' there make amalgamation
-check 'which compiles there' there $host-gcc -O2 -fPIC -shared amalgamation/posenc.c -o .libs/libposenc.so.0.0.0 -lm
-rm -f tests/library.log tests/library.trs
-there make tests/library.log
-check "its tests: $(grep -c '^ok' tests/library.log) points" passed tests/library.log
-while read -r options; do
-  check "amalgamated cr-neon: $options" same_bits cr-neon cr-portable $options
-  check "amalgamated rotation-neon: $options" same_bits rotation-neon rotation-portable $options
-done <<'END'
+amalgamation() {
+  check 'make amalgamation' there make amalgamation
+  check 'which compiles there' \
+    there $host-gcc -O2 $flags -fPIC -shared amalgamation/posenc.c -o .libs/libposenc.so.0.0.0 -lm
+  rm -f tests/library.log tests/library.trs
+  test_program library
+  compare_tables 'amalgamated ' <<'END'
 --len 1000 --dim 128 --shift 1 --layout split
 --len 500 --dim 512 --dtype f16
 --len 500 --dim 512 --dtype bf16
 --len 500 --dim 512
 --len 500 --dim 512 --dtype f64
 END
+}
+
+# What is tested on AArch64 alone: the kernels on NEON, and that times of an emulator are refused.
+vector_kernels() {
+  check 'the compiler takes NEON' grep -q '^#define HAVE_NEON 1$' config.h
+  there emulated/posenc doctor
+  check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
+  while read -r options; do
+    check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 100 --dim 44 \
+      $options
+  done <<'END'
+--search 100 --layout interleaved-cs
+--search 100 --dtype f64 --layout split
+--dtype f16
+--op rope --dtype bf16 --heads 2
+END
+  emulated_times
+}
+refused() { # COMMAND...
+  ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]
+}
+kept() { # COMMAND...
+  ! there "$@" --keep wisdom && grep -q 'not kept' out && [ ! -e wisdom ]
+}
+emulated_times() {
+  if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
+    check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
+      --format json -o bench.json
+    check 'choose keeps no times there' kept emulated/posenc choose --len 8 --dim 8
+    check 'report times nothing there' refused emulated/posenc report
+    check 'and takes no times of there' refused "$POSENC" report --from bench.json
+  else
+    skip 'no report of emulated times' 'no Google Benchmark for AArch64, or no gnuplot'
+  fi
+}
+
+for machine in $hosts; do
+  describe $machine
+  missing >"$work/missing"
+  if [ -s "$work/missing" ]; then
+    skip "$machine" "$(head -n 1 "$work/missing")"
+    continue
+  fi
+  mkdir "$work/$machine" && cd "$work/$machine" || exit 99
+  command=$(if [ -n "$emulator" ]; then echo emulated/posenc; else echo ./posenc; fi)
+  build
+  for name in $tests; do
+    test_program $name
+  done
+  if [ $vectors = neon ]; then vector_kernels; else exchange; fi
+  published >lines
+  compare_tables '' <lines
+  amalgamation
+  cd "$work" && rm -rf "$machine"
+done
 plan
 exit "$tap_failed"

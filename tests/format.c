@@ -175,7 +175,7 @@ static double nearest(const format *f, double number) {
 
 /* Whether the kernels' rounding gives the number of MPFR's. */
 static bool rounds_well(const short_format *s, double x) {
-  uint16_t table[ROOM];
+  uint16_t table[ROOM] = {0};
   round_to(s->dtype, table, 0, x);
   return same_double(format_element(s->dtype, table, 0), nearest(format_of(s->dtype), x));
 }
@@ -192,7 +192,7 @@ static void test_rounding_to(const short_format *s) {
   }
   ok(wrong == 0 && tried > 150000, "%s: %ld of %ld doubles rounded wrongly", s->name, (long)wrong, (long)tried);
   ok(rounds_well(s, 2.0) && rounds_well(s, 0x1p-1022) && rounds_well(s, -0x1p-1074), "%s: the ends", s->name);
-  uint16_t table[ROOM];
+  uint16_t table[ROOM] = {0};
   round_to(s->dtype, table, 0, (double)NAN);
   ok(isnan(format_element(s->dtype, table, 0)), "%s: NaN stays one", s->name);
 }

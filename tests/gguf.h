@@ -24,12 +24,27 @@ static inline void gguf_put(gguf_file *f, const void *bytes, size_t size) {
   f->size += size;
 }
 
+/* The bytes of numbers come least significant first. */
+static inline void gguf_store(uint8_t *to, uint64_t value, size_t size) {
+  for (size_t i = 0; i < size; i++) to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static inline uint32_t gguf_bits_of(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 static inline void gguf_put_u32(gguf_file *f, uint32_t value) {
-  gguf_put(f, &value, sizeof value);
+  uint8_t bytes[sizeof value];
+  gguf_store(bytes, value, sizeof value);
+  gguf_put(f, bytes, sizeof bytes);
 }
 
 static inline void gguf_put_u64(gguf_file *f, uint64_t value) {
-  gguf_put(f, &value, sizeof value);
+  uint8_t bytes[sizeof value];
+  gguf_store(bytes, value, sizeof value);
+  gguf_put(f, bytes, sizeof bytes);
 }
 
 static inline void gguf_put_text(gguf_file *f, const char *text) {
@@ -55,7 +70,7 @@ static inline void gguf_add_u32(gguf_file *f, const char *key, uint32_t value) {
 
 static inline void gguf_add_f32(gguf_file *f, const char *key, float value) {
   gguf_add(f, key, GGUF_F32);
-  gguf_put(f, &value, sizeof value);
+  gguf_put_u32(f, gguf_bits_of(value));
 }
 
 static inline void gguf_add_strings(gguf_file *f, const char *key, uint64_t count) {
@@ -88,11 +103,12 @@ static inline void gguf_add_tensor(gguf_file *f, const char *name, const float *
 }
 
 static inline void gguf_end(gguf_file *f) {
-  memcpy(f->bytes + 8, &f->tensors, sizeof f->tensors);
-  memcpy(f->bytes + 16, &f->keys, sizeof f->keys);
+  gguf_store(f->bytes + 8, f->tensors, sizeof f->tensors);
+  gguf_store(f->bytes + 16, f->keys, sizeof f->keys);
   if (f->tensors) f->size = (f->size + 31) / 32 * 32;
   for (uint64_t n = 0; n < f->tensors; n++) {
-    memcpy(f->bytes + f->size, f->data[n], f->counts[n] * sizeof(float));
+    for (uint64_t i = 0; i < f->counts[n]; i++)
+      gguf_store(f->bytes + f->size + i * sizeof(float), gguf_bits_of(f->data[n][i]), sizeof(float));
     f->size += (f->counts[n] * sizeof(float) + 31) / 32 * 32;
   }
 }

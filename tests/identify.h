@@ -36,6 +36,7 @@ static inline file file_of(const double *values, int64_t rows, int64_t dim, pose
   file made = {take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
   memcpy(made.bytes, header, length);
   for (int64_t n = 0; n < rows * dim; n++) round_to(dtype, made.bytes + length, n, values[n]);
+  stored_order(made.bytes + length, (size_t)(rows * dim), element);
   return made;
 }
 

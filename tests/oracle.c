@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the MPFR reference against published values, and against the same numbers computed in another way. */
 #include "reference/oracle.h"
+#include "reference/integer.h"
 #include "tests/exact.h"
 #include "tests/tap.h"
 
@@ -118,7 +119,7 @@ static void test_second_way(void) {
     for (int64_t index = 0; index < ways[n].dim / 2; index++)
       for (size_t k = 0; k < sizeof positions / sizeof *positions; k++) {
         exact_frequency(w, ways[n].base, index, (double)ways[n].dim / 2 - ways[n].shift);
-        mpfr_mul_si(turns, w, (long)positions[k], MPFR_RNDN);
+        integer_times(turns, w, positions[k]);
         mpfr_const_pi(w, MPFR_RNDN);
         mpfr_div(turns, turns, w, MPFR_RNDN);
         mpfr_div_2ui(turns, turns, 1, MPFR_RNDN);
@@ -165,7 +166,7 @@ static void test_error_bound(void) {
     problem.scaling.original = 4096;
     problem.scaling.factors = &cases[n].factor;
     mpfr_set_d(sine, cases[n].scale, MPFR_RNDN);
-    mpfr_mul_si(sine, sine, (long)cases[n].position, MPFR_RNDN);
+    integer_times(sine, sine, cases[n].position);
     mpfr_div_d(sine, sine, cases[n].factor, MPFR_RNDN);
     mpfr_sin(sine, sine, MPFR_RNDN);
     const double want = (double)mpfr_get_flt(sine, MPFR_RNDN);

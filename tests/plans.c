@@ -329,7 +329,7 @@ static void test_beyond_2_gib(const char *name, float *table) {
 static void test_large(void) {
   const size_t bytes = (size_t)LARGE_ROWS * LARGE_DIM * sizeof(float);
   const double available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  float *table = available > 1.5 * (double)bytes ? malloc(bytes) : NULL;
+  float *table = bytes <= PTRDIFF_MAX && available > 1.5 * (double)bytes ? malloc(bytes) : NULL;
   test_beyond_2_gib("rotation-portable", table);
   test_beyond_2_gib("rotation-avx512", table);
   test_beyond_2_gib("rotation-threads", table);

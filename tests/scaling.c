@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests scales, scalings and attention factors: the reference against their formulas and values of other sources. */
 #include "reference/scaling.h"
+#include "reference/integer.h"
 #include "reference/oracle.h"
 #include "tests/scalings.h"
 #include "tests/tap.h"
@@ -317,7 +318,7 @@ static void test_attention_pairs(posenc_problem problem, const char *what) {
     for (int64_t i = 0; i < problem.dim / 2; i++)
       for (size_t n = 0; n < sizeof positions / sizeof *positions; n++) {
         oracle_frequency(o, i, w);
-        mpfr_mul_si(w, w, (long)positions[n], MPFR_RNDN);
+        integer_times(w, w, positions[n]);
         mpfr_sin_cos(sine, cosine, w, MPFR_RNDN);
         mpfr_mul(sine, sine, factor, MPFR_RNDN);
         mpfr_mul(cosine, cosine, factor, MPFR_RNDN);

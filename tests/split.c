@@ -2,6 +2,7 @@
 /* Tests errors in four parts: a planted error appears in its part alone, and every kernel's parts add up to its
    error. */
 #include "reference/split.h"
+#include "reference/integer.h"
 #include "tests/library.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ static split_case planted(const oracle *o, place at, split_parts off) {
   mpfr_mul(x, x, rest, MPFR_RNDN);
   mpfr_set(rest, x, MPFR_RNDN);
   c.stages.frequency = sum_of(rest);
-  mpfr_mul_si(x, x, (long)at.position, MPFR_RNDN);
+  integer_times(x, x, at.position);
   mpfr_add_d(x, x, off.phase, MPFR_RNDN);
   mpfr_set(rest, x, MPFR_RNDN);
   c.stages.phase = sum_of(rest);

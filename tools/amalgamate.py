@@ -30,9 +30,6 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
-#ifndef __SIZEOF_INT128__
-#error "posenc needs a compiler with unsigned __int128 (gcc or clang, 64-bit)"
-#endif
 /* No implicit fused multiply-add: bits must not depend on -march. */
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF

@@ -167,7 +167,8 @@ static int find_code(struct dl_phdr_info *object, size_t size, void *argument) {
 static bool reserve(void) {
   char name[ENVIRONMENT_TEXT];
   if (region) return true;
-  if (environment_emulator(name)) reserved = (size_t)1 << 32; /* qemu would take minutes to list all pages */
+  /* qemu would take minutes to list all pages */
+  if (environment_emulator(name)) reserved = (size_t)1 << (sizeof(void *) == 8 ? 32 : 28);
   void *memory = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   region = used_end = writable_end = memory;

@@ -180,7 +180,7 @@ static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_
 /* Returns the upper 128 bits of the attention factor's mantissa. */
 static u128 mantissa_of(const cr_table *table) {
   const uint64_t *limb = table->exact_factor.mantissa.limb;
-  return (u128)limb[3] << 64 | limb[2];
+  return u128_of(limb[3], limb[2]);
 }
 
 /*
@@ -201,7 +201,7 @@ static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) 
 
 static void find_factor(cr_table *made, const posenc_problem *problem) {
   made->exact_factor = angle_attention(problem);
-  const posenc_sum part = wide_sum((wide){mantissa_of(made) >> 1, false});
+  const posenc_sum part = wide_sum((wide){u128_right(mantissa_of(made), 1), false});
   made->factor.high = ldexp(part.high, made->exact_factor.exponent);
   made->factor.low = ldexp(part.low, made->exact_factor.exponent);
   made->scaled_error = ldexp(CR_ERROR, made->exact_factor.exponent);
@@ -256,7 +256,7 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
                           .cosine.high = cosine};
   if (sine_uncertain || cosine_uncertain) {
     const u128 turn = wide_turn(angles, index, position);
-    stages.phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
+    stages.phase = angle_phase(u128_high(turn), u128_low(turn));
     if (sine_uncertain) stages.sine = wide_sum(wide_sine(turn));
     if (cosine_uncertain) stages.cosine = wide_sum(wide_cosine(turn));
   }
@@ -269,7 +269,7 @@ bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64
     for (int64_t i = 0; i < table->pairs; i++, stages++) {
       const u128 turn = wide_turn(table->angles, i, problem->first + row + r);
       stages->frequency = angle_radians(table->angles->turn_high[i], table->angles->turn_low[i]);
-      stages->phase = angle_phase((uint64_t)(turn >> 64), (uint64_t)turn);
+      stages->phase = angle_phase(u128_high(turn), u128_low(turn));
       stages->sine = wide_sum(wide_sine(turn));
       stages->cosine = wide_sum(wide_cosine(turn));
     }

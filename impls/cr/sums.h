@@ -200,8 +200,8 @@ INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_
   uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
   for (int64_t i = 0; i < count; i++) {
     const u128 turn = wide_turn(table->angles, pair + i, position);
-    high[i] = (uint64_t)(turn >> 64);
-    low[i] = (uint64_t)turn;
+    high[i] = u128_high(turn);
+    low[i] = u128_low(turn);
   }
   for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
     sums sine, cosine;

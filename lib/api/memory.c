@@ -13,8 +13,6 @@ static const size_t huge_page = (size_t)1 << 21;
 /* From this size on a table fills at least half of its huge pages, so at most as much again is wasted. */
 static const size_t huge_from = (size_t)1 << 20;
 static const size_t cache_line = 64;
-/* The alignment of madvise's argument: a multiple of the system's page size, or madvise refuses the range. */
-static const size_t small_page = (size_t)1 << 12;
 
 void *posenc_alloc(size_t bytes) {
   const size_t alignment = bytes < huge_from ? cache_line : huge_page;
@@ -31,6 +29,8 @@ void *posenc_alloc(size_t bytes) {
 void *kernel_alloc(size_t bytes) {
   char *memory = aligned_alloc(cache_line, bytes);
 #ifdef MADV_POPULATE_WRITE
+  /* The alignment of madvise's argument: a multiple of the system's page size, or madvise refuses the range. */
+  static const size_t small_page = (size_t)1 << 12;
   char *const page = memory - (uintptr_t)memory % small_page;
   if (memory) madvise(page, (size_t)(memory - page) + bytes, MADV_POPULATE_WRITE);
 #endif

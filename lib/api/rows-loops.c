@@ -28,19 +28,26 @@ TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
   memcpy(out + end, from + end, bytes - end);
 }
 
-/* Defines a loop that writes each element twice, as one element of twice the size, to unaligned memory. simd: the
-   pragma, or nothing if vectors have no elements of that size. */
-#define DOUBLED(type, twice, simd)                                                                                     \
+/* Defines a loop that writes each element twice, as one element of twice the size, to unaligned memory. */
+#define DOUBLED(type, twice)                                                                                           \
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
     typedef type single __attribute__((may_alias, aligned(1)));                                                        \
     typedef twice pair __attribute__((may_alias, aligned(1)));                                                         \
     const single *restrict x = (const void *)from;                                                                     \
     pair *restrict to = (void *)out;                                                                                   \
-    simd for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] = x[i] | (twice)((twice)x[i] << 8 * sizeof(type));    \
+    _Pragma("omp simd") for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] =                                      \
+        x[i] | (twice)((twice)x[i] << 8 * sizeof(type));                                                               \
   }
-DOUBLED(uint16_t, uint32_t, _Pragma("omp simd"))
-DOUBLED(uint32_t, uint64_t, _Pragma("omp simd"))
-DOUBLED(uint64_t, u128, )
+DOUBLED(uint16_t, uint32_t)
+DOUBLED(uint32_t, uint64_t)
+
+/* Vectors have no elements of 128 bits. */
+INLINE void doubled_uint64_t(size_t bytes, const char *from, char *out) {
+  for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+    memcpy(out + 2 * i, from + i, sizeof(uint64_t));
+    memcpy(out + 2 * i + sizeof(uint64_t), from + i, sizeof(uint64_t));
+  }
+}
 
 TARGET static void spread(posenc_layout layout, posenc_dtype dtype, size_t bytes, const char *from, char *out) {
   if (layout != POSENC_INTERLEAVED) {

@@ -92,7 +92,11 @@ static void keep_off(const team *t) {
 static void start_off(team *t, pthread_attr_t *how) {
   processors others;
   if (sched_getaffinity(0, sizeof t->allowed, &t->allowed) != 0) CPU_ZERO(&t->allowed);
+#ifdef __GLIBC__ /* musl lacks it: there, helpers begin on any processor */
   if (has_others(t, &others)) pthread_attr_setaffinity_np(how, sizeof others, &others);
+#else
+  (void)others, (void)how;
+#endif
 }
 #else
 int team_processors(void) {

@@ -10,6 +10,10 @@
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
+#include <float.h>
+
+_Static_assert(FLT_EVAL_METHOD == 0, "doubles must not have excess precision: -msse2 -mfpmath=sse for 32-bit x86");
+
 /* Arrays have zeros after the last frequency, up to the next multiple of this number of pairs and as many more. So
    whole vectors can be loaded from any frequency on. */
 enum { ANGLE_PADDING = 32 };
@@ -54,8 +58,8 @@ posenc_sum angle_phase(uint64_t high, uint64_t low);
 /* Returns the fraction of a turn at a position, in units of 2^-64, with an error below 2^-64 + |position| 2^-127
    turns. */
 static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
-  const u128 turn = (u128)high << 64 | low, sign = position < 0 ? UINT64_MAX : 0;
-  return (uint64_t)((turn * (sign << 64 | (uint64_t)position)) >> 64);
+  const uint64_t wrapped = (uint64_t)position; /* 2^64 too large if negative */
+  return u128_high(u128_product(low, wrapped)) + high * wrapped - (position < 0 ? low : 0);
 }
 
 /*

@@ -20,11 +20,11 @@ static const fixed fixed_quarter_pi = {
     {0x020bbea63b139b22, 0x29024e088a67cc74, 0xc4c6628b80dc1cd1, 0xc90fdaa22168c234, 0}};
 
 static inline fixed fixed_add(fixed a, fixed b) {
-  u128 carry = 0;
+  uint64_t carry = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    carry += (u128)a.limb[i] + b.limb[i];
-    a.limb[i] = (uint64_t)carry;
-    carry >>= 64;
+    const u128 sum = u128_add(u128_add(u128_of(0, a.limb[i]), u128_of(0, b.limb[i])), u128_of(0, carry));
+    a.limb[i] = u128_low(sum);
+    carry = u128_high(sum);
   }
   return a;
 }
@@ -32,19 +32,20 @@ static inline fixed fixed_add(fixed a, fixed b) {
 static inline fixed fixed_subtract(fixed a, fixed b) {
   uint64_t borrow = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    const u128 difference = (u128)a.limb[i] - b.limb[i] - borrow;
-    a.limb[i] = (uint64_t)difference;
-    borrow = (uint64_t)(difference >> 64) & 1;
+    const u128 difference =
+        u128_subtract(u128_subtract(u128_of(0, a.limb[i]), u128_of(0, b.limb[i])), u128_of(0, borrow));
+    a.limb[i] = u128_low(difference);
+    borrow = u128_high(difference) & 1;
   }
   return a;
 }
 
 static inline fixed fixed_times_integer(fixed a, uint64_t factor) {
-  u128 carry = 0;
+  uint64_t carry = 0;
   for (int i = 0; i < FIXED_LIMBS; i++) {
-    carry += (u128)a.limb[i] * factor;
-    a.limb[i] = (uint64_t)carry;
-    carry >>= 64;
+    const u128 sum = u128_add(u128_product(a.limb[i], factor), u128_of(0, carry));
+    a.limb[i] = u128_low(sum);
+    carry = u128_high(sum);
   }
   return a;
 }
@@ -52,9 +53,9 @@ static inline fixed fixed_times_integer(fixed a, uint64_t factor) {
 static inline fixed fixed_over_integer(fixed a, uint64_t divisor) {
   uint64_t remainder = 0;
   for (int i = FIXED_LIMBS - 1; i >= 0; i--) {
-    const u128 part = (u128)remainder << 64 | a.limb[i];
-    a.limb[i] = (uint64_t)(part / divisor);
-    remainder = (uint64_t)part - a.limb[i] * divisor;
+    const uint64_t part = a.limb[i];
+    a.limb[i] = u128_over(u128_of(remainder, part), divisor);
+    remainder = part - a.limb[i] * divisor;
   }
   return a;
 }
@@ -67,9 +68,10 @@ static inline __attribute__((always_inline)) fixed fixed_times_fraction(fixed a,
     uint64_t carry = 0;
 #pragma GCC unroll 4
     for (int j = FIXED_FRACTION_LIMBS - 1 - i; j < FIXED_FRACTION_LIMBS; j++) {
-      const u128 sum = (u128)a.limb[i] * b.limb[j] + product[i + j] + carry;
-      product[i + j] = (uint64_t)sum;
-      carry = (uint64_t)(sum >> 64);
+      const u128 sum =
+          u128_add(u128_add(u128_product(a.limb[i], b.limb[j]), u128_of(0, product[i + j])), u128_of(0, carry));
+      product[i + j] = u128_low(sum);
+      carry = u128_high(sum);
     }
     product[i + FIXED_FRACTION_LIMBS] = carry;
   }
