@@ -153,10 +153,28 @@ static void require_runnable(const options *given, const selection *chosen) {
   json_decref(refusals);
 }
 
+/* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one, or
+   selects no other. */
+static void leave_out_untimed(const options *given, selection *timed) {
+  size_t kept = 0;
+  for (size_t k = 0; k < timed->kernel_count; k++) {
+    const posenc_kernel *kernel = timed->kernels[k];
+    const char *why = catalogue_untimed(kernel);
+    if (why && (is_named(given, kernel) || timed->kernel_count == 1))
+      die("--kernel %s: %s is not timed: %s", given->kernel, kernel->name, why);
+    if (why)
+      note("%s is not timed: %s", kernel->name, why);
+    else
+      timed->kernels[kept++] = kernel;
+  }
+  timed->kernel_count = kept;
+}
+
 selection select_measured(const options *given, bool sweep) {
   selection chosen = {0};
   select_shapes(&chosen, given, sweep);
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
+  if (sweep) leave_out_untimed(given, &chosen);
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
   require_runnable(given, &chosen);
