@@ -152,6 +152,20 @@ static void test_applied(void) {
   ok(has_results(&problem, &row, true), "rows of x that are larger than the memory for one command");
 }
 
+/* Tests that results stay in the device, which tells the time of its kernels; it is the last test, as they stay from
+   then on. */
+static void test_stay(void) {
+  static float table[300 * 64];
+  const posenc_problem problem = posenc_table(300, 64);
+  ok(opencl_stay(), "the device tells times");
+  const double before = opencl_busy();
+  table[0] = 5.0f;
+  ok(make_table(&opencl_cr, &problem, table) && table[0] == 5.0f, "a table stays in the device");
+  ok(before == 0.0 && opencl_busy() > 0.0 && opencl_busy() == 0.0, "which has taken some time for it");
+  ok(opencl_rate(false, sizeof table) > 0.0 && opencl_rate(true, sizeof table) > 0.0, "it fills and scales");
+  ok(opencl_busy() == 0.0, "whose times do not count");
+}
+
 int main(void) {
   const bool left_out = opencl_cr.absent;
   const opencl_answer answer = opencl_ask();
@@ -168,5 +182,6 @@ int main(void) {
   test_positions();
   test_uncertain();
   test_applied();
+  test_stay();
   return tap_done();
 }

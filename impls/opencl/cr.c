@@ -64,7 +64,7 @@ static int64_t least(int64_t a, int64_t b) {
 
 /* Returns how many of `count` things of this many elements are in one command: at least one. */
 static int64_t fitting(int64_t elements, int64_t count) {
-  return elements > DEVICE_ELEMENTS ? least(count, 1) : least(count, DEVICE_ELEMENTS / elements);
+  return elements > device_elements() ? least(count, 1) : least(count, device_elements() / elements);
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
@@ -83,7 +83,9 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     device_read(here, (device_sequences){bytes, bytes}, 1);
     for (int64_t n = 0; n < count; n++) {
       const int64_t r = uncertain[n] / problem->dim, column = uncertain[n] % problem->dim;
-      cr_element(p->table, problem, request.first + r, column, here + (size_t)r * row_bytes);
+      float *const own = (float *)(void *)(here + (size_t)r * row_bytes);
+      cr_element(p->table, problem, request.first + r, column, own);
+      if (device_stays()) device_write(uncertain[n], own[column]);
     }
   }
   device_end();
@@ -180,7 +182,32 @@ opencl_answer opencl_ask(void) {
   const char *refusal = device_open();
   return (opencl_answer){refusal, device_name(), device_is_gpu()};
 }
+
+bool opencl_stay(void) {
+  return !device_open() && device_stay();
+}
+
+double opencl_busy(void) {
+  return device_busy();
+}
+
+double opencl_rate(bool scales, size_t bytes) {
+  return device_rate(scales, bytes);
+}
 #else
+bool opencl_stay(void) {
+  return false;
+}
+
+double opencl_busy(void) {
+  return 0.0;
+}
+
+double opencl_rate(bool scales, size_t bytes) {
+  (void)scales, (void)bytes;
+  return 0.0;
+}
+
 opencl_answer opencl_ask(void) {
   return (opencl_answer){opencl_cr.absent, "", false};
 }

@@ -80,3 +80,18 @@ apply_pairs(const pair_request of, __global const uint *list, __global const flo
   const long number = list[1 + n];
   apply(&of, number / of.pairs, number % of.pairs, exact[n].x, exact[n].y, x, out);
 }
+
+/* ---- limits: the device's speed at the same bytes --------------------------------------------- */
+
+/* Writes of.width vectors. */
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void fill(const pair_request of, __global float4 *out) {
+  const long at = (long)get_global_id(0);
+  if (at < of.width) out[at] = (float4)((float)of.factor);
+}
+
+/* Reads and writes of.width vectors. */
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void scale(const pair_request of, __global const float4 *x,
+                                                                      __global float4 *out) {
+  const long at = (long)get_global_id(0);
+  if (at < of.width) out[at] = x[at] * (float)of.factor;
+}

@@ -6,6 +6,7 @@
 #include "impls/opencl/device.h"
 
 #include <CL/cl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,14 +29,15 @@ static struct {
   cl_device_id id;
   cl_context context;
   cl_command_queue queue;
-  cl_kernel make_rows, apply_rows, apply_pairs;
+  cl_kernel make_rows, apply_rows, apply_pairs, fill, scale;
   cl_mem memory[MEMORIES];
   size_t bytes[MEMORIES];
   uint64_t owner; /* of the turns */
   uint32_t *list; /* the last command's uncertain elements, after their count */
   size_t listed;  /* room for that many */
   char name[DEVICE_NAME], refusal[DEVICE_TEXT];
-  bool is_gpu, is_open;
+  bool is_gpu, is_open, stays;
+  double busy; /* seconds of kernels, if it stays */
 } device;
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER, using = PTHREAD_MUTEX_INITIALIZER;
@@ -114,7 +116,7 @@ static const char *refuse_build(cl_program program) {
 
 static const char *compile(void) {
   const char *text = source;
-  cl_int error, errors[3];
+  cl_int error, errors[5];
   device.context = clCreateContext(NULL, 1, &device.id, NULL, NULL, &error);
   if (error != CL_SUCCESS) return refuse("OpenCL's device %s cannot be used", device.name);
   device.queue = clCreateCommandQueue(device.context, device.id, 0, &error);
@@ -126,7 +128,9 @@ static const char *compile(void) {
   device.make_rows = clCreateKernel(program, "make_rows", &errors[0]);
   device.apply_rows = clCreateKernel(program, "apply_rows", &errors[1]);
   device.apply_pairs = clCreateKernel(program, "apply_pairs", &errors[2]);
-  for (int i = 0; i < 3; i++)
+  device.fill = clCreateKernel(program, "fill", &errors[3]);
+  device.scale = clCreateKernel(program, "scale", &errors[4]);
+  for (int i = 0; i < 5; i++)
     if (errors[i] != CL_SUCCESS) return refuse_build(program);
   clReleaseProgram(program);
   return NULL;
@@ -220,9 +224,13 @@ void device_end(void) {
   pthread_mutex_unlock(&using);
 }
 
+int64_t device_elements(void) {
+  return device.stays ? INT64_C(1) << 31 : INT64_C(1) << 22;
+}
+
 /* Returns device memory of at least this size, whose content is undefined. */
 static cl_mem room(memory which, size_t bytes) {
-  const size_t least = which == X || which == OUT || which == LIST ? sizeof(float) * DEVICE_ELEMENTS : 1 << 12;
+  const size_t least = which == X || which == OUT || which == LIST ? (size_t)1 << 24 : 1 << 12;
   cl_int error;
   if (bytes <= device.bytes[which] && device.memory[which]) return device.memory[which];
   if (device.memory[which]) must(clReleaseMemObject(device.memory[which]), "clReleaseMemObject");
@@ -242,6 +250,16 @@ static void receive(memory from, size_t at, size_t bytes, void *to) {
        "clEnqueueReadBuffer");
 }
 
+/* Waits for a command, and adds its time on the device. */
+static void add_time(cl_event event) {
+  cl_ulong start = 0, end = 0;
+  must(clWaitForEvents(1, &event), "clWaitForEvents");
+  must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), "the begin of a kernel");
+  must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "the end of a kernel");
+  must(clReleaseEvent(event), "clReleaseEvent");
+  device.busy += 1e-9 * (double)(end - start);
+}
+
 /* Runs a kernel over `columns`, or a few more, and `rows`, with the request and these memories as its arguments. */
 static void run(cl_kernel kernel, const pair_request *request, size_t columns, size_t rows, const memory *arguments,
                 cl_uint count) {
@@ -249,7 +267,10 @@ static void run(cl_kernel kernel, const pair_request *request, size_t columns, s
   must(clSetKernelArg(kernel, 0, sizeof *request, request), "clSetKernelArg");
   for (cl_uint n = 0; n < count; n++)
     must(clSetKernelArg(kernel, n + 1, sizeof(cl_mem), &device.memory[arguments[n]]), "clSetKernelArg");
-  must(clEnqueueNDRangeKernel(device.queue, kernel, 2, NULL, global, group, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+  cl_event event;
+  must(clEnqueueNDRangeKernel(device.queue, kernel, 2, NULL, global, group, 0, NULL, device.stays ? &event : NULL),
+       "clEnqueueNDRangeKernel");
+  if (device.stays) add_time(event);
 }
 
 /* Runs a kernel over the pairs of all rows, whose last argument is the list, which may get `most` entries. */
@@ -298,11 +319,12 @@ int64_t device_apply_rows(const pair_request *request, const int64_t *positions,
                           const uint32_t **uncertain) {
   static const memory arguments[] = {TURNS, POSITIONS, X, OUT, LIST};
   const size_t rows = (size_t)request->rows, sequences = (size_t)request->sequences;
+  const bool has_x = device.stays && device.bytes[X] >= sequences * of.bytes;
   room(POSITIONS, rows * sizeof *positions);
   room(X, sequences * of.bytes);
   room(OUT, sequences * of.bytes);
   send(POSITIONS, 0, rows * sizeof *positions, positions);
-  for (size_t n = 0; n < sequences; n++) send(X, n * of.bytes, of.bytes, (const char *)x + n * of.apart);
+  for (size_t n = 0; n < sequences && !has_x; n++) send(X, n * of.bytes, of.bytes, (const char *)x + n * of.apart);
   return run_listed(device.apply_rows, request, arguments, 5, request->rows * request->pairs, uncertain);
 }
 
@@ -315,8 +337,63 @@ void device_apply_pairs(const pair_request *request, int64_t count, const float 
 }
 
 void device_read(void *out, device_sequences of, int64_t sequences) {
-  for (int64_t n = 0; n < sequences; n++)
+  for (int64_t n = 0; n < sequences && !device.stays; n++)
     receive(OUT, (size_t)n * of.bytes, of.bytes, (char *)out + (size_t)n * of.apart);
+}
+
+void device_write(int64_t element, float value) {
+  send(OUT, sizeof value * (size_t)element, sizeof value, &value);
+}
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+bool device_stay(void) {
+  cl_int error;
+  device_begin();
+  if (!device.stays) {
+    cl_command_queue timed = clCreateCommandQueue(device.context, device.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    device.stays = error == CL_SUCCESS;
+    if (device.stays) {
+      must(clReleaseCommandQueue(device.queue), "clReleaseCommandQueue");
+      device.queue = timed;
+      device.bytes[X] = 0; /* x of an earlier call */
+    }
+  }
+  device_end();
+  return device.stays;
+}
+
+bool device_stays(void) {
+  return device.stays;
+}
+
+double device_busy(void) {
+  device_begin();
+  const double seconds = device.busy;
+  device.busy = 0;
+  device_end();
+  return seconds;
+}
+
+double device_rate(bool scales, size_t bytes) {
+  static const memory filled[] = {OUT}, scaled[] = {X, OUT};
+  enum { PASSES = 10 };
+  const pair_request request = {.width = (long)((bytes + sizeof(cl_float4) - 1) / sizeof(cl_float4)), .factor = 1.0};
+  const size_t whole = (size_t)request.width * sizeof(cl_float4);
+  double best = 0;
+  device_begin();
+  const double before = device.busy;
+  room(OUT, whole);
+  if (scales) room(X, whole);
+  for (int pass = 0; pass < PASSES; pass++) {
+    device.busy = 0;
+    run(scales ? device.scale : device.fill, &request, (size_t)request.width, 1, scales ? scaled : filled,
+        scales ? 2 : 1);
+    best = device.busy > 0 ? fmax(best, (scales ? 2.0 : 1.0) * (double)bytes / device.busy) : best;
+  }
+  device.busy = before;
+  device_end();
+  return best;
 }
 #else
 typedef int device_absent; /* C requires a declaration in a file */

@@ -22,8 +22,8 @@ const char *device_open(void);
 const char *device_name(void);
 bool device_is_gpu(void);
 
-/* The elements that are made by one command: rows in device memory, unless a single row is larger. */
-#define DEVICE_ELEMENTS (INT64_C(1) << 22)
+/* Returns the largest number of elements that are made by one command, unless a single row has more. */
+int64_t device_elements(void);
 
 /* Starts and ends the use of the device, by one thread at a time. The functions below are called in between; if a
    command fails, they print its name and end the process by abort. */
@@ -50,5 +50,22 @@ void device_apply_pairs(const pair_request *request, int64_t count, const float 
 
 /* Copies the result of the last command into memory. */
 void device_read(void *out, device_sequences of, int64_t sequences);
+
+/* Replaces an element of a table of f32 in the result. */
+void device_write(int64_t element, float value);
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+/* From now on all rows of a call are made by one command, and x and the results stay in the device: x as it was when
+   its memory was allocated, and device_read does nothing. False if the device tells no times. */
+bool device_stay(void);
+bool device_stays(void);
+
+/* Returns the seconds that kernels have taken on the device, by its clock, since the last call. */
+double device_busy(void);
+
+/* Returns the bytes per second at which the device fills so many bytes of its memory with a number or, if `scales`,
+   multiplies as many into another part, both counted: the best of some passes. */
+double device_rate(bool scales, size_t bytes);
 
 #endif

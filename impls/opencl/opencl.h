@@ -18,4 +18,9 @@ typedef struct opencl_answer {
 /* Opens the device and compiles the kernel for it: in a worker, as a process with an open device must not fork. */
 opencl_answer opencl_ask(void);
 
+/* For times: functions of the device that bench/bench.h describes. */
+bool opencl_stay(void);
+double opencl_busy(void);
+double opencl_rate(bool scales, size_t bytes);
+
 #endif
