@@ -11,7 +11,17 @@
 
 #include <jansson.h>
 
+/* A kernel on a device with memory of its own. It is timed by the clock of the device, in the modes hot and plan, while x
+   and the results stay there, beside what the device does with the same bytes. */
+typedef struct bench_device {
+  const posenc_kernel *kernel;
+  bool (*stay)(void);                        /* begins this; false if the device tells no times */
+  double (*busy)(void);                      /* returns the seconds of its work since the last call */
+  double (*rate)(bool scales, size_t bytes); /* its limit, bytes per second, as limit_rate (bench/limit.h) */
+} bench_device;
+
 typedef struct bench_request {
+  const bench_device *device; /* null if there is none */
   const posenc_kernel *const *kernels;
   size_t kernel_count;
   const shape *shapes;

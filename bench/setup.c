@@ -101,6 +101,7 @@ bool setup_subjects(session *run) {
       subject *s = &run->subjects[run->subject_count];
       if (run->left_out[k]) continue;
       *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
+      if (request->device && request->device->kernel == s->kernel) s->device = request->device;
       s->options = setup_options(request, s->kernel);
       benchmark_take_turn(s);
       if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
@@ -174,7 +175,7 @@ static bool register_benchmark(session *run, const subject *s, bench_mode mode) 
   b->run = run;
   const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
   if (status != POSENC_OK) benchmark_give_up(s, status);
-  if (run->request->foretell && b->timing.limit.bytes > 0) b->beside = 2 * time_limit(&b->timing);
+  if (run->request->foretell && b->timing.limit.bytes > 0 && !s->device) b->beside = 2 * time_limit(&b->timing);
   const double parts = mode == BENCH_ROW ? 1 : (double)s->shape->problem.rows / (double)b->timing.rows;
   return shim_register(name, benchmark_run, b, b->timing.iterations, run->request->repetitions, parts) ||
          benchmark_tell_memory();
@@ -184,10 +185,12 @@ static bool register_subject(session *run, subject *s) {
   s->buffer = run->buffers[s->shape->problem.dtype].memory;
   s->evictor = &run->evictor;
   benchmark_take_turn(s);
+  if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
   const posenc_status status = subject_prepare(s);
   if (status != POSENC_OK) benchmark_give_up(s, status);
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && !register_benchmark(run, s, mode))
+    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && mode_suits_kernel(s, mode) &&
+        !register_benchmark(run, s, mode))
       return false;
   return true;
 }

@@ -171,7 +171,7 @@ int timing_threads(const timing *t) {
 #ifdef _OPENMP
   const subject *s = t->subject;
   const int asked = s->options.threads ? s->options.threads : omp_get_max_threads(), cpus = omp_get_num_procs();
-  if (s->kernel->threaded) threads = asked < cpus ? asked : cpus;
+  if (s->kernel->threaded && !s->device) threads = asked < cpus ? asked : cpus;
 #else
   (void)t;
 #endif
@@ -264,6 +264,10 @@ static posenc_status predict_pass(subject *s) {
 
 bool mode_suits(const posenc_problem *problem, bench_mode mode) {
   return !mode_allocates(mode) || !op_is_applied(problem->op);
+}
+
+bool mode_suits_kernel(const subject *s, bench_mode mode) {
+  return !s->device || mode == BENCH_HOT || mode == BENCH_PLAN;
 }
 
 /* Whether making a plan writes much memory: a plan that holds all rows writes them to fresh memory, at a tenth of the

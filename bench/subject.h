@@ -3,6 +3,7 @@
 #ifndef POSENC_BENCH_SUBJECT_H
 #define POSENC_BENCH_SUBJECT_H
 
+#include "bench/bench.h"
 #include "bench/evict.h"
 #include "bench/limit.h"
 #include "bench/modes.h"
@@ -14,6 +15,7 @@ enum { DRAWS = 1024 };
 typedef struct subject {
   const shape *shape;
   const posenc_kernel *kernel;
+  const bench_device *device; /* that the kernel runs on, or null */
   posenc_options options;
   unsigned modes; /* modes to time, a set of 1 << mode */
   posenc_plan *plan;
@@ -53,6 +55,9 @@ posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t
 
 /* Whether the mode has a meaning for the problem: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
+
+/* Whether it has one for the kernel: states of the host's memory do not matter to a device. */
+bool mode_suits_kernel(const subject *s, bench_mode mode);
 
 /* Whether the mode works on whole tables, or plans that make them, and one takes `longest` seconds or more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);

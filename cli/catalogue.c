@@ -6,6 +6,7 @@
 #include "common/contract.h"
 #include "common/isolate.h"
 #include "common/work.h"
+#include "impls/opencl/opencl.h"
 #include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
 
@@ -45,6 +46,7 @@ const posenc_kernel *const *catalogue_kernels(size_t *count) {
     append(list, more);
     list = peers_kernels(&more);
     append(list, more);
+    append(&(const posenc_kernel *){&opencl_cr}, 1);
     list = recipes_kernels(&more);
     append(list, more);
   }
@@ -62,6 +64,42 @@ const posenc_kernel *catalogue_find(const char *name) {
 
 const char *catalogue_options(void) {
   return options_text;
+}
+
+/* ---- the kernel on an OpenCL device ------------------------------------------------------------ */
+
+static json_t *device_answer; /* null until it is asked for */
+
+static void ask_device(void *argument) {
+  (void)argument;
+  isolate_say("opening the OpenCL device", 0.0);
+  const opencl_answer found = opencl_ask();
+  json_t *answer =
+      json_pack("{s:s?, s:s, s:b}", "refusal", found.refusal, "device", found.device, "is_gpu", (int)found.is_gpu);
+  char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+  if (text) isolate_result(text);
+  free(text);
+  json_decref(answer);
+}
+
+bool catalogue_on_device(const posenc_kernel *kernel) {
+  return kernel == &opencl_cr;
+}
+
+void catalogue_ask_device(const posenc_kernel *kernel) {
+  if (!catalogue_on_device(kernel) || opencl_cr.absent || device_answer) return;
+  const isolated end = isolate(ask_device, NULL, &(isolation){&kernel, 1, ISOLATE_DEFAULT_SILENCE, NULL, NULL});
+  char words[400];
+  describe_exit(&end, words, sizeof words);
+  device_answer = allocated(end.result ? json_loads(end.result, 0, NULL) : json_pack("{s:s}", "refusal", words));
+  free(end.result);
+  opencl_cr.absent = json_string_value(json_object_get(device_answer, "refusal"));
+}
+
+const char *catalogue_untimed(const posenc_kernel *kernel) {
+  if (!catalogue_on_device(kernel) || kernel->absent || json_is_true(json_object_get(device_answer, "is_gpu")))
+    return NULL;
+  return "its OpenCL device is no GPU, which a processor emulates: such times are not taken";
 }
 
 /* ---- loading a plugin -------------------------------------------------------------------------- */

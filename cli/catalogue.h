@@ -13,6 +13,16 @@ const posenc_kernel *const *catalogue_kernels(size_t *count);
 /* Returns the kernel of that name, or null. */
 const posenc_kernel *catalogue_find(const char *name);
 
+/* Whether it is the kernel on an OpenCL device, which is selected only by name or pattern. */
+bool catalogue_on_device(const posenc_kernel *kernel);
+
+/* Of that kernel, finds out once whether there is a device for it, in a worker: if not, its contract's `absent` says why
+   from then on. Does nothing for other kernels. To be called before a kernel is used. */
+void catalogue_ask_device(const posenc_kernel *kernel);
+
+/* The reason why the kernel is not timed on this machine, or null. */
+const char *catalogue_untimed(const posenc_kernel *kernel);
+
 /* The plugin that a kernel comes from, as given to --plugin, and the kernel's index in its posenc_plugin_kernels; path
    is null for other kernels. */
 typedef struct plugin_place {

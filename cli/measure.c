@@ -6,6 +6,7 @@
 #include "common/environment.h"
 #include "common/isolate.h"
 #include "common/work.h"
+#include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"
 #include "records/print.h"
 #include "verify/cases.h"
@@ -153,10 +154,30 @@ static void require_runnable(const options *given, const selection *chosen) {
   json_decref(refusals);
 }
 
+/* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one, or
+   selects no other. */
+static void leave_out_untimed(const options *given, selection *timed) {
+  size_t kept = 0;
+  for (size_t k = 0; k < timed->kernel_count; k++) {
+    const posenc_kernel *kernel = timed->kernels[k];
+    const char *why = catalogue_untimed(kernel);
+    if (!why && catalogue_on_device(kernel) && given->self->bit != BENCH)
+      why = "a page has one limit of the memory, and its device another one; posenc bench times it";
+    if (why && (is_named(given, kernel) || timed->kernel_count == 1))
+      die("--kernel %s: %s is not timed: %s", given->kernel, kernel->name, why);
+    if (why)
+      note("%s is not timed: %s", kernel->name, why);
+    else
+      timed->kernels[kept++] = kernel;
+  }
+  timed->kernel_count = kept;
+}
+
 selection select_measured(const options *given, bool sweep) {
   selection chosen = {0};
   select_shapes(&chosen, given, sweep);
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
+  if (sweep) leave_out_untimed(given, &chosen);
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
   require_runnable(given, &chosen);
@@ -312,7 +333,9 @@ void select_modes(selection *chosen, unsigned modes) {
 int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
   size_t plugin_count;
   const digest_text *plugins = catalogue_plugins(&plugin_count);
+  static const bench_device device = {&opencl_cr, opencl_stay, opencl_busy, opencl_rate};
   const bench_request request = {
+      .device = &device,
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
       .shapes = chosen->shapes,

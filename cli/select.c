@@ -71,6 +71,7 @@ static void die_kernel(const char *option, const char *name) {
 const posenc_kernel *find_kernel(const char *name) {
   const posenc_kernel *kernel = catalogue_find(name);
   if (!kernel) die_kernel("--kernel", name);
+  catalogue_ask_device(kernel);
   return kernel;
 }
 
@@ -107,8 +108,12 @@ const posenc_kernel **select_kernels(const options *given, size_t *count) {
   const posenc_kernel **chosen = allocated(calloc(list.count, sizeof(*chosen)));
   bool *selected = select_by_globs(&list, given->kernel ? given->kernel : "*");
   *count = 0;
-  for (size_t i = 0; i < list.count; i++)
-    if (selected[i]) chosen[(*count)++] = all_kernels()[i];
+  for (size_t i = 0; i < list.count; i++) {
+    const posenc_kernel *kernel = all_kernels()[i];
+    if (!selected[i] || (!given->kernel && catalogue_on_device(kernel))) continue;
+    catalogue_ask_device(kernel);
+    chosen[(*count)++] = kernel;
+  }
   free(selected);
   return chosen;
 }

@@ -11,8 +11,8 @@ const posenc_kernel *find_kernel(const char *name);
 /* Replaces old names of kernels in --kernel by their current names, and prints a note on stderr for each. */
 void rename_kernels(options *given);
 
-/* Returns the kernels that given->kernel selects, or if it is null, those that * selects, as a new array. Exits if
-   there are none. */
+/* Returns the kernels that given->kernel selects, or if it is null, all but those on devices and those with a slash in
+   their name, as a new array. Exits if there are none. */
 const posenc_kernel **select_kernels(const options *given, size_t *count);
 
 /* Whether --kernel contains the kernel's name itself, and not only a pattern. */

@@ -474,11 +474,11 @@ typedef struct posenc_kernel {
   posenc_bound bound;
   const char *basis;  /* source of the bound, in one line */
   bool reproducible;  /* same bits on every ISA, compiler, libm and number of threads */
-  bool threaded;      /* runs options->threads threads */
+  bool threaded;      /* runs options->threads threads, or those of a device */
   bool scales;        /* supports scale and scaling; if false, the library refuses them, and fractional positions */
   bool attends;       /* multiplies by an attention factor itself; if false, the library multiplies a table of f64 */
   bool keeps_rows;    /* its plan holds the whole table, and execute copies from it */
-  const char *absent; /* why this build lacks the kernel, or null */
+  const char *absent; /* why this build, or this machine, lacks the kernel, or null */
 
   /* Null if the kernel can do the (valid) problem, else the reason; may itself be null, if there are no limits. */
   const char *(*can_do)(const posenc_problem *problem);

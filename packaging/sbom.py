@@ -18,6 +18,7 @@ from pathlib import Path
 # Name, how the package depends on it, licence. libposenc needs the C library alone.
 NEEDS = [("mpfr", "DEPENDENCY_OF", "LGPL-3.0-or-later"), ("jansson", "DEPENDENCY_OF", "MIT"),
          ("benchmark", "OPTIONAL_DEPENDENCY_OF", "Apache-2.0"), ("sleef", "OPTIONAL_DEPENDENCY_OF", "BSL-1.0"),
+         ("ocl-icd", "OPTIONAL_DEPENDENCY_OF", "BSD-2-Clause"),
          ("kissfft", "DEV_DEPENDENCY_OF", "BSD-3-Clause"), ("flint-arb", "TEST_DEPENDENCY_OF", "LGPL-2.1-or-later")]
 
 

@@ -16,6 +16,7 @@ impls: impls impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/cr: impls/cr impls/rotation lib/api lib/apply lib/exact lib/simd
 impls/rotation: impls/rotation lib/api lib/exact lib/simd
 impls/recipes: impls/recipes
+impls/opencl: impls/opencl impls/cr lib/exact
 impls/peers: impls/peers
 encodings: encodings lib/api lib/apply lib/exact lib/simd
 reference: reference
@@ -31,7 +32,7 @@ reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
-cli: cli models verify identify files bench records reports reports/model reports/page impls/peers impls/recipes impls/cr/families.h common'
+cli: cli models verify identify files bench records reports reports/model reports/page impls/opencl/opencl.h impls/peers impls/recipes impls/cr/families.h common'
 
 # Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # intrinsics.

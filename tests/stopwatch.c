@@ -189,12 +189,17 @@ static figures figures_of(const json_t *record, const char *name, const char *fi
 }
 
 /* Returns the record of a kernel on a table of `rows` × `dim`, in some modes. */
+/* The device that the next kernel runs on, or null. */
+static bench_device *on_device;
+
 static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsigned modes, double min_time) {
   posenc_kernel kernel = *given;
   const posenc_kernel *const kernels[] = {&kernel};
   const posenc_problem problem = posenc_table(rows, dim);
   const shape table = shape_of(&problem);
-  const bench_request request = {.kernels = kernels,
+  if (on_device) on_device->kernel = &kernel;
+  const bench_request request = {.device = on_device,
+                                 .kernels = kernels,
                                  .kernel_count = 1,
                                  .shapes = &table,
                                  .shape_count = 1,
@@ -290,6 +295,53 @@ static void test_limit(void) {
   json_decref(thrice);
 }
 
+static double device_seconds;
+
+/* Takes so long on the host that an iteration is a repetition. */
+static EXECUTE(work_on_device) {
+  device_seconds += 1e-6 * (double)rows;
+  wait_for(4e-6 * (double)rows);
+}
+
+static bool stay_there(void) {
+  return true;
+}
+
+static double device_busy(void) {
+  const double seconds = device_seconds;
+  device_seconds = 0;
+  return seconds;
+}
+
+static double device_rate(bool scales, size_t bytes) {
+  return scales ? 0 : 1e6 * (double)bytes;
+}
+
+/* Tests that a kernel on a device is timed by the clock of the device, beside its limit, and in no memory of the
+   host's. */
+static void test_device(void) {
+  bench_device device = {NULL, stay_there, device_busy, device_rate};
+  const posenc_kernel works = {.name = "works", .execute = work_on_device, .threaded = true};
+  on_device = &device;
+  json_t *record = bench(&works, 512, 128, (1u << BENCH_MODES) - 1, 1e-4);
+  on_device = NULL;
+  const figures element = figures_of(record, "hot/512x128/works", "ns_per_element"),
+                most = figures_of(record, "hot/512x128/works", "limit_bytes_per_second"),
+                threads = figures_of(record, "hot/512x128/works", "threads_limit_bytes_per_second");
+  is_about("the device's ns per element", element.least, 1000.0 / 128);
+  is_about("at most", element.most, 1000.0 / 128);
+  hold(most.least == 1e6 * 512 * 128 * 4, "its limit is %g bytes per second", most.least);
+  hold(!(threads.most > 0), "it has no limit of threads");
+  size_t i, others = 0;
+  json_t *one;
+  json_array_foreach(json_object_get(record, "benchmarks"), i, one) {
+    const char *name = json_string_value(json_object_get(one, "name"));
+    others += strncmp(name, "hot/", 4) != 0 && strncmp(name, "plan/", 5) != 0;
+  }
+  hold(i > 0 && others == 0, "%zu timings are of the modes hot and plan", i);
+  json_decref(record);
+}
+
 /* Tests that the limit of several threads is measured for a kernel of several threads. */
 static void test_threads(void) {
   posenc_kernel threaded = fills;
@@ -376,8 +428,8 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "rest") == 0) return rest();
   seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (seen == MAP_FAILED) return 99;
-  static void (*const tests[])(void) = {test_waits,   test_plans, test_slices, test_uneven, test_limit,
-                                        test_threads, test_cold,  test_fresh,  test_rest};
+  static void (*const tests[])(void) = {test_waits,   test_plans,  test_slices, test_uneven, test_limit,
+                                        test_threads, test_device, test_cold,   test_fresh,  test_rest};
   for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) attempt(tests[n]);
   return tap_done();
 }

@@ -153,9 +153,12 @@ const char *thread_difference(const thread_state *before, const thread_state *af
   return NULL;
 }
 
+/* sigaction() of glibc adds Linux's SA_RESTORER, so actions that were replaced and restored have it. */
 static bool same_actions(const process_state *a, const process_state *b) {
+  const int restorer = 0x04000000;
   for (int i = 1; i < SIGNALS; i++)
-    if (a->actions[i].sa_handler != b->actions[i].sa_handler || a->actions[i].sa_flags != b->actions[i].sa_flags)
+    if (a->actions[i].sa_handler != b->actions[i].sa_handler ||
+        (a->actions[i].sa_flags ^ b->actions[i].sa_flags) & ~restorer)
       return false;
   return true;
 }
