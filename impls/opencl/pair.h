@@ -2,7 +2,7 @@
 /*
  * The sine and cosine of a position and a frequency: C and OpenCL C at once, so that the stages of the kernel, which
  * the host computes, are those of the device. No operation is fused. The constants are those of lib/exact/angle.h; in
- * OpenCL C they precede this file (Makefile.inc). `long` has 64 bits in both languages.
+ * OpenCL C they precede this file (Makefile.inc). `long` has 64 bits in both languages, so the host must be a 64-bit one.
  *
  * The angle is a fraction of a turn in 128 bits, as in angle.h. Here the lower 64 bits are not dropped, and the
  * distance to the nearest quarter of a turn is converted with its own exponent, so that the error is relative, also of
@@ -29,8 +29,9 @@
 
 /* The upper half of the product, as the function of OpenCL C. */
 static inline unsigned long mul_hi(unsigned long a, unsigned long b) {
-  return (unsigned long)((u128)a * b >> 64);
+  return u128_high(u128_product(a, b));
 }
+_Static_assert(sizeof(long) == 8, "as in OpenCL C");
 #endif
 
 #define PAIR_ERROR 0x1p-49
