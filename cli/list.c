@@ -97,7 +97,7 @@ static void print_kernels(options *given, FILE *out) {
     rename_kernels(given);
     kernels = selected = select_kernels(given, &count);
   }
-  for (size_t i = 0; i < count; i++) catalogue_ask_device(kernels[i]);
+  for (size_t i = 0; !format_is(given, "names") && i < count; i++) catalogue_ask_device(kernels[i]);
   if (format_is(given, "json"))
     print_json(given, kernels, count, out);
   else

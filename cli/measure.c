@@ -161,7 +161,7 @@ static void leave_out_untimed(const options *given, selection *timed) {
   for (size_t k = 0; k < timed->kernel_count; k++) {
     const posenc_kernel *kernel = timed->kernels[k];
     const char *why = catalogue_untimed(kernel);
-    if (!why && catalogue_on_device(kernel) && given->self->bit != BENCH)
+    if (!why && !kernel->absent && catalogue_on_device(kernel) && given->self->bit != BENCH)
       why = "a page has one limit of the memory, and its device another one; posenc bench times it";
     if (why && (is_named(given, kernel) || timed->kernel_count == 1))
       die("--kernel %s: %s is not timed: %s", given->kernel, kernel->name, why);

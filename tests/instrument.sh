@@ -61,6 +61,7 @@ fuzzed() { # READER SECONDS: prints its executions and covered edges; leaves the
     edges=$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$1.log")
   done
   say "$1: $executions executions, $edges edges covered"
+  [ "$executions" -gt 0 ]
 }
 
 # ---- analyze ----
@@ -121,12 +122,12 @@ fuzz)
   flags='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined'
   built CC=clang CXX=clang++ CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
   "$MAKE" tests/fuzz/drive tests/fuzz/files >>make.log 2>&1 || stop "no libFuzzer: see $PWD/make.log"
-  rm -rf seeds failures && mkdir seeds failures || exit 99
+  rm -rf seeds && mkdir -p seeds failures || exit 99
   write_seeds >seeds.log 2>&1 || stop "no seeds: see $PWD/seeds.log"
   readers=$(grep -o '{"[a-z]*", read_' "$top/tests/fuzz/files.c" | cut -d'"' -f2)
   count=$(echo "$readers" | wc -l) wrong=0
   for reader in $readers; do
-    fuzzed "$reader" $((${FUZZ_SECONDS:-3600} / count)) ||
+    fuzzed "$reader" $((${FUZZ_SECONDS:-3600} / count + 1)) ||
       { say "$reader: see $PWD/$reader.log and $PWD/failures"; wrong=$((wrong + 1)); }
   done
   say "$count readers, $wrong failed"
@@ -137,6 +138,7 @@ analyze)
   needs cppcheck
   # Without tests: gcc 12 takes gigabytes for some.
   export LC_ALL=C
+  [ ! -e Makefile ] || "$MAKE" clean >clean.log # only what is compiled has warnings
   built CC=gcc CXX=g++ CFLAGS='-g -O1 -fanalyzer' CXXFLAGS=-O0
   gcc_rows make.log >rows
   (cd "$top" && cppcheck -q --std=c11 --library=posix,gnu --enable=warning,portability --template='cppcheck/{id} {file}' \

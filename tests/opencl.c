@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests cr-opencl on this machine's OpenCL device, which may be pocl on its processors: it has the bits of cr-portable.
-   Where a driver is installed it must run: a device for which nothing is compiled is a failure. */
+   A device for which the driver compiles nothing is a failure; no device, or an unsuitable one, is not. */
 #include "impls/opencl/opencl.h"
 #include "common/shapes.h"
 #include "tests/library.h"
 #include "tests/numbers.h"
 
-#include <glob.h>
 #include <stdlib.h>
-
-/* Whether a driver is registered where OpenCL's loader looks for them. */
-static bool has_driver(void) {
-  const char *folder = getenv("OCL_ICD_VENDORS");
-  char pattern[4096];
-  glob_t found;
-  snprintf(pattern, sizeof pattern, "%s/*.icd", folder ? folder : "/etc/OpenCL/vendors");
-  const bool any = glob(pattern, 0, NULL, &found) == 0;
-  globfree(&found);
-  return any;
-}
+#include <string.h>
 
 static void *room(size_t bytes) {
   void *memory = calloc(1, bytes + 1);
@@ -169,7 +158,7 @@ static void test_stay(void) {
 int main(void) {
   const bool left_out = opencl_cr.absent;
   const opencl_answer answer = opencl_ask();
-  if (answer.refusal && (left_out || !has_driver())) {
+  if (answer.refusal && (left_out || !strstr(answer.refusal, "does not compile"))) {
     skip("cr-opencl", answer.refusal);
     return tap_done();
   }

@@ -70,8 +70,8 @@ static void keep_least(uint64_t *least, uint64_t value) {
 }
 
 /* Calls `work`, which returns the bytes that a plan has left, in blocks, for at most about `seconds` CPU seconds.
-   Memory that is allocated once, in the first blocks, is not a leak, nor is what malloc keeps for a driver's thread that
-   frees such a block for the first time: if each block has growth, more blocks follow. */
+   Memory that is allocated once, in the first blocks, is not a leak. With threads, nor is what malloc keeps for a
+   driver's thread that frees such a block for the first time: while each block has growth, more blocks follow. */
 static void check_growth(probe *r, const char *what, int times, double seconds, size_t (*work)(probe *r)) {
   enum { BLOCKS = 5, MOST_BLOCKS = 25, SETTLED = 2 };
   check *c = &r->t->s->checks[LEAK];
@@ -80,8 +80,9 @@ static void check_growth(probe *r, const char *what, int times, double seconds, 
   work(r);
   const double affordable = seconds / BLOCKS / (subject_seconds() - start);
   if (affordable < times) times = affordable > 1.0 ? (int)affordable : 1;
+  const int most = r->t->s->kernel->threaded ? MOST_BLOCKS : BLOCKS;
   int block = 0;
-  for (; block < BLOCKS || (block < MOST_BLOCKS && allocated + mapped + left > 0); block++) {
+  for (; block < BLOCKS || (block < most && allocated + mapped + left > 0); block++) {
     const process_memory before = process_memory_read();
     uint64_t remains = 0;
     for (int n = 0; n < times; n++) remains += work(r);

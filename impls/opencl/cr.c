@@ -24,6 +24,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   void *table;
   plan *made = malloc(sizeof *made);
   posenc_status status = !made ? POSENC_OUT_OF_MEMORY : device_open() ? POSENC_CANNOT_RUN : POSENC_OK;
+  if (status == POSENC_OK && problem->heads * problem->dim > device_most()) status = POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK) status = cr_prepare(problem, options, &table);
   if (status != POSENC_OK) {
     free(made);

@@ -60,6 +60,7 @@ static const char *lack_of(cl_device_id id) {
   if ((number_of(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config)) & needed) != needed)
     return "has no subnormal f32";
   if (number_of(id, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)) != little) return "has another byte order";
+  if (number_of(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < LANES) return "has too small groups";
   return NULL;
 }
 
@@ -224,8 +225,13 @@ void device_end(void) {
   pthread_mutex_unlock(&using);
 }
 
+int64_t device_most(void) {
+  return (int64_t)(number_of(device.id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong)) / sizeof(float)) - 1;
+}
+
 int64_t device_elements(void) {
-  return device.stays ? INT64_C(1) << 31 : INT64_C(1) << 22;
+  const int64_t usual = device.stays ? INT64_C(1) << 31 : INT64_C(1) << 22, most = device_most();
+  return usual < most ? usual : most;
 }
 
 /* Returns device memory of at least this size, whose content is undefined. */

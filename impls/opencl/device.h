@@ -22,6 +22,9 @@ const char *device_open(void);
 const char *device_name(void);
 bool device_is_gpu(void);
 
+/* Returns the largest number of elements that the device can hold, of which a row may have no more. */
+int64_t device_most(void);
+
 /* Returns the largest number of elements that are made by one command, unless a single row has more. */
 int64_t device_elements(void);
 

@@ -42,10 +42,12 @@ DOUBLED(uint16_t, uint32_t)
 DOUBLED(uint32_t, uint64_t)
 
 /* Vectors have no elements of 128 bits. */
-INLINE void doubled_uint64_t(size_t bytes, const char *from, char *out) {
+INLINE void doubled_uint64_t(size_t bytes, const char *restrict from, char *restrict out) {
   for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
-    memcpy(out + 2 * i, from + i, sizeof(uint64_t));
-    memcpy(out + 2 * i + sizeof(uint64_t), from + i, sizeof(uint64_t));
+    uint64_t twice[2];
+    memcpy(twice, from + i, sizeof *twice);
+    twice[1] = twice[0];
+    memcpy(out + 2 * i, twice, sizeof twice);
   }
 }
 
