@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #ifdef __x86_64__
 #include <x86intrin.h>
@@ -104,6 +105,11 @@ static const char *difference(const fpenv *now) {
   return NULL;
 }
 #endif
+
+/* Before its first use, tells LLVM's OpenMP not to clear raised exceptions in the threads of a parallel region. */
+__attribute__((constructor)) static void keep_exceptions(void) {
+  setenv("KMP_INHERIT_FP_CONTROL", "false", 0);
+}
 
 void fpenv_set(void) {
   set_environment();

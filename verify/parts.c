@@ -103,7 +103,6 @@ static void check_waiting(part_team *p) {
 #pragma omp critical(parts_merge)
     accuracy_merge(&s->found, &mine);
   }
-  fpenv_set(); /* LLVM's OpenMP clears exceptions of the caller; each thread has checked its calls */
   for (int n = 0; n < p->count; n++) {
     const part *now = &p->part[n];
     if (now->block == 0 || now->fault) subject_end_calls_of(s, s->shape->problem.first + now->rows.row, now->fault);
