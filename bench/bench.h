@@ -11,8 +11,8 @@
 
 #include <jansson.h>
 
-/* A kernel on a device with memory of its own. It is timed by the clock of the device, in the modes hot and plan, while x
-   and the results stay there, beside what the device does with the same bytes. */
+/* A kernel on a device with memory of its own. It is timed by the clock of the device, in the modes hot and plan, while
+   x and the results stay there, beside what the device does with the same bytes. */
 typedef struct bench_device {
   const posenc_kernel *kernel;
   bool (*stay)(void);                        /* begins this; false if the device tells no times */

@@ -16,8 +16,8 @@ const posenc_kernel *catalogue_find(const char *name);
 /* Whether it is the kernel on an OpenCL device, which is selected only by name or pattern. */
 bool catalogue_on_device(const posenc_kernel *kernel);
 
-/* Of that kernel, finds out once whether there is a device for it, in a worker: if not, its contract's `absent` says why
-   from then on. Does nothing for other kernels. To be called before a kernel is used. */
+/* Finds out in a worker, once, whether that kernel has a device; if not, its contract's `absent` says why from then on.
+   Does nothing for other kernels. Must be called before a kernel is used. */
 void catalogue_ask_device(const posenc_kernel *kernel);
 
 /* The reason why the kernel is not timed on this machine, or null. */

@@ -51,7 +51,8 @@ missing() { # prints what this machine lacks for the host
   for program in $host-gcc $host-g++ $emulator pkg-config; do
     command -v $program >/dev/null || echo "no $program here"
   done
-  [ -n "$emulator" ] || { echo 'int main(void) { return 0; }' >runs.c && $host-gcc runs.c -o runs && ./runs; } 2>runs.err ||
+  echo 'int main(void) { return 0; }' >runs.c
+  [ -n "$emulator" ] || { $host-gcc runs.c -o runs && ./runs; } 2>runs.err ||
     echo "programs of $host do not run here"
   PKG_CONFIG_LIBDIR=$libraries pkg-config --exists mpfr jansson || echo "no MPFR and jansson for $host"
 }

@@ -11,8 +11,8 @@
 
 #include "impls/cr/sums.h"
 
-/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `advance`, of the block
-   before. */
+/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `advance`, of the
+   block before. */
 INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool advance,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;

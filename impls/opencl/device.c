@@ -139,7 +139,7 @@ static const char *compile(void) {
 
 enum { SIGNALS = 65, VARIABLES = 4096 };
 
-/* What belongs to the program: handlers of signals, and environment variables. */
+/* The handlers of signals and the environment variables of the program. */
 typedef struct surroundings {
   struct sigaction actions[SIGNALS];
   char *variables[VARIABLES];

@@ -18,7 +18,7 @@ enum { DEVICE_NAME = 100, DEVICE_TEXT = 300 };
    Returns null, or the reason why there is none, which has static storage. Thread-safe. */
 const char *device_open(void);
 
-/* Of the open device. */
+/* Properties of the open device. */
 const char *device_name(void);
 bool device_is_gpu(void);
 

@@ -8,7 +8,7 @@
 /* The contract. `absent` is set if it was built without OpenCL, and by the command if there is no device. */
 extern posenc_kernel opencl_cr;
 
-/* What a process found when it opened the device. */
+/* The result of opening the device in a process. */
 typedef struct opencl_answer {
   const char *refusal; /* why the kernel cannot run here, or null */
   const char *device;  /* its name */

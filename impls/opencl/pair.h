@@ -2,7 +2,8 @@
 /*
  * The sine and cosine of a position and a frequency: C and OpenCL C at once, so that the stages of the kernel, which
  * the host computes, are those of the device. No operation is fused. The constants are those of lib/exact/angle.h; in
- * OpenCL C they precede this file (Makefile.inc). `long` has 64 bits in both languages, so the host must be a 64-bit one.
+ * OpenCL C they precede this file (Makefile.inc). `long` has 64 bits in both languages, so the host must be a 64-bit
+ * one.
  *
  * The angle is a fraction of a turn in 128 bits, as in angle.h. Here the lower 64 bits are not dropped, and the
  * distance to the nearest quarter of a turn is converted with its own exponent, so that the error is relative, also of
@@ -46,7 +47,7 @@ typedef struct pair {
   double sine, cosine;
 } pair;
 
-/* What the device has to make; of x and results, as in posenc_problem and posenc_slice. Arrays are packed. */
+/* The work of one command of the device: rows of a table, or x to be changed. Arrays are packed. */
 typedef struct pair_request {
   long first;                     /* position of row 0, if there is no array of positions */
   long pairs, sine, cosine, step; /* columns, as in posenc_columns */

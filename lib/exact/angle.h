@@ -13,7 +13,8 @@
 #include <float.h>
 
 /* 16: processors with arithmetic of f16. */
-_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "doubles must not have excess precision: -msse2 -mfpmath=sse for 32-bit x86");
+_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16,
+               "doubles must not have excess precision: -msse2 -mfpmath=sse for 32-bit x86");
 
 /* Arrays have zeros after the last frequency, up to the next multiple of this number of pairs and as many more. So
    whole vectors can be loaded from any frequency on. */

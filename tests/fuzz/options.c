@@ -14,7 +14,7 @@
 
 __attribute__((noreturn)) void __real_exit(int status);
 __attribute__((noreturn)) void __wrap_exit(int status);
-/* What a refused option leaves would end with the program. Null without a sanitizer. */
+/* Functions of the leak sanitizer, or null: memory of a refused option is freed only when the command ends. */
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
