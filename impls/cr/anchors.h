@@ -60,9 +60,9 @@ INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t c
   }
 }
 
-/* Compile-time parameters: the order of the columns of a pair. */
+/* Compile-time parameters: the order of the columns of a pair, and whether the row before is not needed. */
 typedef struct pair_order {
-  bool interleaved, cosine_first;
+  bool interleaved, cosine_first, alone;
 } pair_order;
 
 INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosine) {
@@ -85,23 +85,24 @@ INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, 
       store_aligned(found->cosine + from + i, cosine);
     }
     place_columns(as, at->now + step * i, sine, cosine);
+    if (as.alone) continue;
     turn(&cosine, &sine, load_constants(table->angles->step_sin + pair),
          load_constants(table->angles->step_cos + pair));
     place_columns(as, at->before + step * i, sine, cosine);
   }
 }
 
-INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_span pairs, anchor_sincos *found,
-                         int64_t from, bool advance, anchors *at) {
+INLINE void find_anchors(bool alone, posenc_columns columns, const cr_table *table, pair_span pairs,
+                         anchor_sincos *found, int64_t from, bool advance, anchors *at) {
   const bool cosine_first = columns.cos < columns.sin;
   if (columns.step == 2 && cosine_first)
-    find_columns((pair_order){true, true}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){true, true, alone}, table, pairs, found, from, advance, at);
   else if (columns.step == 2)
-    find_columns((pair_order){true, false}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){true, false, alone}, table, pairs, found, from, advance, at);
   else if (cosine_first)
-    find_columns((pair_order){false, true}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){false, true, alone}, table, pairs, found, from, advance, at);
   else
-    find_columns((pair_order){false, false}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){false, false, alone}, table, pairs, found, from, advance, at);
 }
 
 #endif

@@ -49,6 +49,7 @@ typedef struct variant {
   int vectors;
   posenc_dtype dtype;
   bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
+  bool alone;                       /* the anchor is the only row */
 } variant;
 
 INLINE int64_t bytes_of(variant as) {
@@ -161,8 +162,18 @@ INLINE void run_wide(variant as, destination to, column_span from, bool back, ch
   }
 }
 
+/* `run` for the row of the anchor alone. */
+INLINE void run_alone(variant as, destination to, column_span from, char *out, uncertain_rows *found) {
+  doubles now[STREAM_VECTORS];
+  UNROLL(8)
+  for (int v = 0; v < as.vectors; v++) now[v] = load_aligned(from.now + v * LANES);
+  store_row(as, to.table, out, 0, now, found);
+}
+
 INLINE void run_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
-  if (as.vectors > VECTORS) {
+  if (as.alone) {
+    run_alone(as, to, from, out, found);
+  } else if (as.vectors > VECTORS) {
     run_wide(as, to, from, false, out, row_bytes, found);
     run_wide(as, to, from, true, out, row_bytes, found);
   } else {
@@ -179,7 +190,8 @@ INLINE bool has_next_row(destination to, column_span from) {
    them: they start from another anchor than in the next row's own block. */
 INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
                            uncertain_rows *found) {
-  const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
+  variant tested = as;
+  tested.certified = false;
   found->count = 0;
   if (as.certified && has_next_row(to, from))
     run_as(tested, to, from, out, row_bytes, found);
@@ -253,8 +265,10 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
 
 INLINE void tiles(variant as, destination to, column_span from) {
   const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
-  const variant tail = {2, as.dtype, streams_tail, as.certified, as.scaled},
-                cut = {2, as.dtype, false, as.certified, as.scaled};
+  variant tail = as, cut = as;
+  tail.vectors = cut.vectors = 2;
+  tail.streamed = streams_tail;
+  cut.streamed = false;
   const int64_t width = as.vectors * LANES;
   while (from.count >= width) tile(as, to, split_columns(&from, width));
   while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));

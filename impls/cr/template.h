@@ -21,7 +21,7 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
     const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
     const int64_t column = columns.step * part.first;
     anchors at;
-    find_anchors(columns, to.table, part, found, done, advance, &at);
+    find_anchors(as.alone, columns, to.table, part, found, done, advance, &at);
     for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
       tiles(as, to,
             (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
@@ -32,13 +32,14 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
 /* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
    anchor of their block. */
 INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
-  const variant tested = {as.vectors, as.dtype, as.streamed, false, as.scaled};
+  as.certified = false;
+  as.alone = true;
   to.at = (rotation_block){position, 0, 1};
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
     seed_anchor(to.table, chunk, position, &found);
-    execute_block(tested, to, chunk, &found, false, columns);
+    execute_block(as, to, chunk, &found, false, columns);
   }
 }
 
@@ -101,7 +102,7 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
       anchor_sincos found;
       anchors x;
       find_anchor_sincos(table, (pair_span){pair, count}, at.center, &found);
-      find_anchors(columns, table, (pair_span){pair, count}, &found, 0, false, &x);
+      find_anchors(false, columns, table, (pair_span){pair, count}, &found, 0, false, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + PART, x.before + PART);
       for (int64_t i = 0; i < count; i++)
@@ -118,7 +119,7 @@ typedef void instance(const cr_table *table, const posenc_problem *problem, pair
 #define CR_INSTANCE(name, dtype, streamed, certified, scaled)                                                          \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
-    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified, scaled};                    \
+    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified, scaled, false};             \
     execute_as(as, table, problem, span, row, rows, out);                                                              \
   }
 #define CR_INSTANCES(way, streamed, certified, scaled)                                                                 \

@@ -29,7 +29,7 @@ static void apply_run(const apply_loops *loops, const posenc_problem *problem, c
       loops->add(problem->dtype, rows * width, table, from, to);
     else
       for (int64_t n = 0; n < rows; n++)
-        loops->rope(problem, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
+        loops->rope(problem, 0, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
   }
 }
 

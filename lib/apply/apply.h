@@ -9,8 +9,9 @@
 typedef struct apply_loops {
   /* Adds `count` elements of the table to as many of x. */
   void (*add)(posenc_dtype dtype, int64_t count, const float *table, const void *x, void *out);
-  /* Rotates the heads of one position by a row of the table that posenc_table_of describes. */
-  void (*rope)(const posenc_problem *problem, const float *row, const void *x, void *out);
+  /* Rotates the heads of one position by a row of the table that posenc_table_of describes, from column `from` on; of
+     pairs of halves, from that column of the first half on. */
+  void (*rope)(const posenc_problem *problem, int64_t from, const float *row, const void *x, void *out);
 } apply_loops;
 
 /* apply_loops_NAME exists for each tier that is built. */

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The loops of add and rope. They are compiled once for each tier, with its header of lib/simd included before them
    (lib/tiers.am). */
+#include "config.h"
+
 #include "lib/apply/apply.h"
 #include "lib/exact/round.h"
+
+/* The tier with the next narrower vectors, for columns that do not fill a step of this one's. */
+#if LANES == 8 && defined HAVE_AVX2
+#define NARROWER &apply_loops_avx2
+#elif LANES > 2
+#define NARROWER &apply_loops_generic
+#else
+#define NARROWER (const apply_loops *)0
+#endif
 
 #define TWICE_EVEN(i) (i), (i)
 #define TWICE_ODD(i) (i) + 1, (i) + 1
@@ -89,9 +100,8 @@ typedef struct variant {
   bool neighbours;
 } variant;
 
-/* The number of columns whose cosines and sines are reordered at a time, for all heads; a pair of halves counts as one
-   column. */
-enum { CHUNK = 256 };
+/* Steps whose cosines and sines are reordered at a time, for all heads. */
+enum { CHUNK_STEPS = 8, CHUNK = CHUNK_STEPS * 2 * FLOATS };
 
 /* Cosines and sines in the order in which the vectors of x need them. The sign of the direction is part of `sine`. */
 typedef struct turns {
@@ -102,7 +112,7 @@ INLINE floats with_sign(floats x, uint32_t sign) {
   return (floats)((u32s)x ^ sign);
 }
 
-/* The number of columns that a loop iteration processes. */
+/* A step: the columns that a loop iteration processes; a pair of halves counts as one column. */
 INLINE int64_t step_of(variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
@@ -151,7 +161,7 @@ INLINE void fetch(const char *x) {
 /* Rotates `count` pairs (a, b); each b is `other` bytes after its a. */
 INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = bytes_of(as.dtype);
-  UNROLL(4)
+  UNROLL(8)
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     const floats c = load_floats(by->cosine + i), s = load_floats(by->sine + i);
     fetch(x + i * bytes); /* both halves in the order of their addresses */
@@ -171,7 +181,7 @@ INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *
 
 INLINE void turn_neighbours(variant as, int64_t count, const turns *by, const char *x, char *out) {
   const int64_t bytes = bytes_of(as.dtype);
-  UNROLL(4)
+  UNROLL(8)
   for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
     fetch(x);
     if (as.dtype == POSENC_F32) {
@@ -193,27 +203,42 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-/* Rotates columns [from, from + count) of all heads, whole steps only. For pairs of halves, the columns are those of
-   the first half, with their partners. */
+/* Rotates `count` columns of all heads, from x on. */
+INLINE void rope_heads(variant as, const posenc_problem *problem, int64_t count, const turns *by, const char *x,
+                       char *out) {
+  const int64_t bytes = bytes_of(as.dtype), head_bytes = problem->dim * bytes;
+  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
+    if (as.neighbours)
+      turn_neighbours(as, count, by, x, out);
+    else
+      turn_halves(as, count, by, x, out, problem->dim / 2 * bytes);
+}
+
+/* Rotates columns [from, from + count) of all heads: at most CHUNK_STEPS steps. For pairs of halves, the columns are
+   those of the first half, with their partners. For f32, the number of steps is a constant: then cosines and sines stay
+   in registers. bf16 is bound by its roundings. */
 INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
                          const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
-  const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
+  const int64_t bytes = bytes_of(as.dtype), steps = count / step_of(as);
   turns by;
   if (as.neighbours)
     order_neighbours(as, sign, count, row + from, &by);
   else
-    order_halves(as, sign, count, row + from, row + half + from, &by);
+    order_halves(as, sign, count, row + from, row + problem->dim / 2 + from, &by);
   x += from * bytes;
   out += from * bytes;
-  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
-    if (as.neighbours)
-      turn_neighbours(as, count, &by, x, out);
-    else
-      turn_halves(as, count, &by, x, out, half * bytes);
+  if (as.dtype == POSENC_BF16) {
+    rope_heads(as, problem, count, &by, x, out);
+    return;
+  }
+#define STEPS(n)                                                                                                       \
+  if (steps == (n)) rope_heads(as, problem, (n)*step_of(as), &by, x, out);
+  STEPS(1) STEPS(2) STEPS(3) STEPS(4) STEPS(5) STEPS(6) STEPS(7) STEPS(8)
+#undef STEPS
 }
 
-/* Rotates the last columns [from, to), which do not fill a step. */
+/* Rotates the last columns [from, to), one by one. */
 INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
@@ -224,11 +249,21 @@ INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, i
                as.neighbours ? bytes : half * bytes);
 }
 
-INLINE void rope_as(variant as, const posenc_problem *problem, const float *row, const char *x, char *out) {
-  const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2, whole = columns - columns % step_of(as);
-  for (int64_t from = 0; from < whole; from += CHUNK)
-    rope_columns(as, problem, from, whole - from < CHUNK ? whole - from : CHUNK, row, x, out);
-  if (whole < columns) rope_rest(as, problem, whole, columns, row, x, out);
+INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, const float *row, const char *x,
+                    char *out) {
+  const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
+  while (columns - from >= step_of(as)) {
+    const int64_t steps = (columns - from) / step_of(as);
+    const int64_t count = (steps < CHUNK_STEPS ? steps : CHUNK_STEPS) * step_of(as);
+    rope_columns(as, problem, from, count, row, x, out);
+    from += count;
+  }
+  const apply_loops *const narrower = NARROWER;
+  if (from == columns) return;
+  if (narrower)
+    narrower->rope(problem, from, row, x, out);
+  else
+    rope_rest(as, problem, from, columns, row, x, out);
 }
 
 /* One instance for each dtype and kind of pairs. */
@@ -239,16 +274,16 @@ TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, co
     add_as(POSENC_BF16, count, table, x, out);
 }
 
-TARGET static void rope(const posenc_problem *problem, const float *row, const void *x, void *out) {
+TARGET static void rope(const posenc_problem *problem, int64_t from, const float *row, const void *x, void *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((variant){POSENC_F32, true}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, true}, problem, from, row, x, out);
   else if (problem->dtype == POSENC_F32)
-    rope_as((variant){POSENC_F32, false}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, false}, problem, from, row, x, out);
   else if (neighbours)
-    rope_as((variant){POSENC_BF16, true}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, true}, problem, from, row, x, out);
   else
-    rope_as((variant){POSENC_BF16, false}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, false}, problem, from, row, x, out);
 }
 
 const apply_loops SIMD(apply_loops) = {add, rope};
