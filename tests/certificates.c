@@ -202,7 +202,7 @@ static void test_others(void) {
 }
 
 int main(void) {
-  static const char *const names[] = {"cr-avx2", "cr-avx512", "cr-neon"};
+  static const char *const names[] = {"cr-avx2", "cr-avx512", "cr-neon", "cr-sve"};
   const int64_t day = (int64_t)time(NULL) / 86400;
   tested = posenc_alloc(TABLE_BYTES + 64);
   certified = posenc_alloc(TABLE_BYTES + 64);

@@ -27,17 +27,19 @@ slow() { # WORD...
 }
 describe() { # HOST
   core='isa library format memory certificates' exact='angle cr rounding split' files='axes arrays models fuzz/drive'
-  flags='' large=yes
+  flags='' large=yes portable='cr-portable rotation-portable'
   case $1 in
   aarch64)
-    host=aarch64-linux-gnu emulator=qemu-aarch64 folder=$host vectors=neon tests="$core $exact plans"
+    host=aarch64-linux-gnu emulator=qemu-aarch64 folder=$host kernels='cr-sve cr-neon rotation-neon'
+    tests="$core $exact plans"
     ;;
   s390x) # the other byte order
-    host=s390x-linux-gnu emulator=qemu-s390x folder=$host vectors=portable
+    host=s390x-linux-gnu emulator=qemu-s390x folder=$host kernels=$portable
     tests="$core angle cr $files $(slow rounding split oracle scaling encodings)" large=$(slow yes)
     ;;
   i386) # 32 bits, compiled without fused multiply-add; x86-64 runs it itself
-    host=i686-linux-gnu emulator='' folder=i386-linux-gnu vectors=portable flags='-msse2 -mfpmath=sse'
+    host=i686-linux-gnu emulator='' folder=i386-linux-gnu kernels=$portable
+    flags='-msse2 -mfpmath=sse'
     tests="$core $exact oracle scaling encodings $files"
     ;;
   *)
@@ -81,13 +83,13 @@ digests() { # COMMAND OPTION...
 same_bits() { # KERNEL LIKE OPTION...
   there=$1 here=$2
   shift 2
-  theirs=$(digests $command write --kernel "$there" "$@") &&
+  theirs=$(digests $command write ${there:+--kernel "$there"} "$@") &&
     ours=$(digests "$POSENC" write --kernel "$here" "$@") && [ "$theirs" = "$ours" ]
 }
 compare_tables() { # NAME: lines of options on standard input
   while read -r options; do
-    for family in cr rotation; do
-      check "$machine: $1$family-$vectors: $options" same_bits $family-$vectors $family-portable $options
+    for kernel in $kernels; do
+      check "$machine: $1$kernel: $options" same_bits $kernel ${kernel%-*}-portable $options
     done
   done
 }
@@ -149,21 +151,63 @@ amalgamation() {
 END
 }
 
-# What is tested on AArch64 alone: the kernels on NEON, and that times of an emulator are refused.
+# What is tested on AArch64 alone: the kernels on NEON and SVE, and that times of an emulator are refused.
 vector_kernels() {
   check 'the compiler takes NEON' grep -q '^#define HAVE_NEON 1$' config.h
+  check 'and SVE' grep -q '^#define HAVE_SVE 1$' config.h
   there emulated/posenc doctor
   check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
   while read -r options; do
-    check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,rotation-neon' --len 100 --dim 44 \
-      $options
+    check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,cr-sve,rotation-neon' --len 100 \
+      --dim 44 $options
   done <<'END'
 --search 100 --layout interleaved-cs
 --search 100 --dtype f64 --layout split
 --dtype f16
 --op rope --dtype bf16 --heads 2
 END
+  cat >length.c <<'END'
+#include <stdio.h>
+#include <sys/prctl.h>
+int main(void) { return printf("%d bits\n", 8 * (prctl(PR_SVE_GET_VL) & PR_SVE_VL_LEN_MASK)) < 0; }
+END
+  check 'a program that prints the length of SVE' there $host-gcc length.c -o length
+  for bits in 128 256 384 512 1024 2048; do
+    sve_of $bits
+  done
+  without_sve
   emulated_times
+}
+
+# SVE's vectors have another length in each of these. The tables have certificates or none, columns that fill no vector,
+# an attention factor, and with base 2^40 an uncertain element in each row.
+sve_of() { # BITS
+  export QEMU_CPU="max,sve-default-vector-length=$(($1 / 8))"
+  there $emulator ./length
+  check "qemu has vectors of $1 bits" grep -qx "$1 bits" out
+  check "every property with $1 bits" there emulated/posenc verify --kernel cr-sve --len 70 --dim 74 --base 10001 --brief
+  while read -r options; do
+    check "cr-sve with $1 bits: $options" same_bits cr-sve cr-portable $options
+  done <<'END'
+--len 300 --dim 512
+--len 300 --dim 512 --dtype f16
+--len 300 --dim 512 --dtype bf16
+--len 100 --dim 74 --offset 12345 --layout split
+--len 63 --dim 514 --base 1099511627776
+--len 63 --dim 514 --base 1099511627776 --dtype f16 --layout interleaved-cs
+--len 63 --dim 514 --base 1099511627776 --dtype bf16
+--len 70 --dim 130 --base 777 --scaling linear,factor=2,attention=1.5
+END
+  unset QEMU_CPU
+}
+without_sve() {
+  export QEMU_CPU=cortex-a57
+  there emulated/posenc list cr-sve
+  check 'without SVE, cr-sve does not run' grep -q 'runs here *no: this CPU' out
+  check 'and the rest does' same_bits '' cr-portable --len 70 --dim 74
+  rm -f tests/isa.log tests/isa.trs
+  test_program isa
+  unset QEMU_CPU
 }
 refused() { # COMMAND...
   ! there "$@" -o page && grep -q 'not published' out && [ ! -e page/index.html ]
@@ -196,7 +240,7 @@ for machine in $hosts; do
   for name in $tests; do
     test_program $name
   done
-  if [ $vectors = neon ]; then vector_kernels; else exchange; fi
+  if [ $machine = aarch64 ]; then vector_kernels; else exchange; fi
   published >lines
   compare_tables '' <lines
   amalgamation

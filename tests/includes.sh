@@ -37,8 +37,8 @@ cli: cli models verify identify files bench records reports reports/model report
 # Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm,
 # intrinsics.
 system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h pthread.h sched.h signal.h stdatomic.h stdbool.h'
-system="$system arm_neon.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h sys/platform/x86.h"
-system="$system time.h unistd.h"
+system="$system arm_neon.h arm_sve.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h"
+system="$system sys/platform/x86.h time.h unistd.h"
 
 sources() { # prints the sources in a folder, without those below it
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'

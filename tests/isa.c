@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#ifdef __aarch64__
+#include <sys/prctl.h>
+#endif
 
 static void parses(const char *text, bool valid, unsigned want) {
   unsigned isa = 0;
@@ -62,7 +65,7 @@ static void test_mask(void) {
   static const struct {
     unsigned tier;
     const char *kernel;
-  } narrow[] = {{POSENC_ISA_AVX2, "cr-avx2"}, {POSENC_ISA_NEON, "cr-neon"}};
+  } narrow[] = {{POSENC_ISA_AVX2, "cr-avx2"}, {POSENC_ISA_NEON, "cr-neon"}, {POSENC_ISA_SVE, "cr-sve"}};
   for (size_t n = 0; n < sizeof narrow / sizeof *narrow; n++) {
     const posenc_kernel *kernel = posenc_kernel_find(narrow[n].kernel);
     ok(chosen(narrow[n].tier) == (posenc_kernel_refusal(kernel, NULL, NULL) ? NULL : kernel),
@@ -81,6 +84,50 @@ static void test_mask(void) {
   posenc_plan_destroy(plan);
   unsetenv("POSENC_ISA");
 }
+
+/*
+ * Tests which instruction stores the table. The output is memory that may not be written: the first store faults, and
+ * the handler reads the faulting instruction: on x86-64 its first byte, on AArch64 all of it.
+ */
+#if defined(__x86_64__)
+typedef unsigned char instruction;
+#define PROGRAM_COUNTER(context) (context)->uc_mcontext.gregs[REG_RIP]
+#elif defined(__aarch64__) && defined(__linux__)
+typedef uint32_t instruction;
+#define PROGRAM_COUNTER(context) (context)->uc_mcontext.pc
+#endif
+
+#ifdef PROGRAM_COUNTER
+static sigjmp_buf after_fault;
+static volatile instruction found;
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  (void)info;
+  found = *(const instruction *)PROGRAM_COUNTER((ucontext_t *)context);
+  siglongjmp(after_fault, 1);
+}
+
+/* Returns the first vector store of the kernel, or of the default if that is null; 0 if it does not run. */
+static instruction first_store(const posenc_kernel *kernel, unsigned isa) {
+  const posenc_problem problem = posenc_table(64, 64);
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.isa = isa;
+  posenc_plan *plan;
+  void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
+  found = 0;
+  if (page == MAP_FAILED || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 0;
+  sigaction(SIGSEGV, &action, &before);
+  if (!sigsetjmp(after_fault, 1)) posenc_execute(plan, 0, problem.rows, page);
+  sigaction(SIGSEGV, &before, NULL);
+  posenc_plan_destroy(plan);
+  munmap(page, 65536);
+  printf("# %s stores with 0x%02x\n", kernel ? kernel->name : "the default", (unsigned)found);
+  return found;
+}
+#endif
 
 #ifdef __AVX__
 #define AVX_EVERYWHERE true /* as the compiler's options say */
@@ -119,43 +166,8 @@ static void test_detect(void) {
        "AVX-512, but not all of its registers are saved");
 }
 
-/*
- * Tests which instruction stores the table. The output is memory that may not be written: the first store faults, and
- * the handler reads the bytes of the faulting instruction. In 64-bit code, AVX-512 instructions, and no others, begin
- * with the EVEX prefix 0x62; those of AVX and AVX2, and no others, begin with a VEX prefix, 0xc4 or 0xc5.
- */
-static sigjmp_buf after_fault;
-static volatile unsigned char first_byte;
-
-static void on_fault(int signal, siginfo_t *info, void *context) {
-  (void)signal;
-  (void)info;
-  first_byte = *(const unsigned char *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-  siglongjmp(after_fault, 1);
-}
-
-/* Returns the first byte of the first vector store of the kernel, or of the default if that is null; 0 if it does not
-   run. */
-static unsigned char first_store(const posenc_kernel *kernel, unsigned isa) {
-  const posenc_problem problem = posenc_table(64, 64);
-  posenc_options options = posenc_default_options();
-  options.kernel = kernel;
-  options.isa = isa;
-  posenc_plan *plan;
-  void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;
-  first_byte = 0;
-  if (page == MAP_FAILED || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 0;
-  sigaction(SIGSEGV, &action, &before);
-  if (!sigsetjmp(after_fault, 1)) posenc_execute(plan, 0, problem.rows, page);
-  sigaction(SIGSEGV, &before, NULL);
-  posenc_plan_destroy(plan);
-  munmap(page, 65536);
-  printf("# %s stores with an instruction that begins with 0x%02x\n", kernel ? kernel->name : "the default",
-         first_byte);
-  return first_byte;
-}
-
+/* In 64-bit code, AVX-512 instructions, and no others, begin with the EVEX prefix; those of AVX and AVX2, and no others,
+   begin with a VEX prefix, 0xc4 or 0xc5. */
 enum { EVEX = 0x62 };
 
 /* Whether the byte begins instructions of AVX and AVX2, with one of the two variants of the VEX prefix. */
@@ -219,16 +231,39 @@ static void test_peers(void) {
   unsetenv("POSENC_ISA");
 }
 #else
+#ifdef PROGRAM_COUNTER
+/* SVE has all instructions with 2 in these four bits (Arm Architecture Reference Manual, C4.1). */
+static bool is_sve(instruction code) {
+  return (code >> 25 & 15) == 2;
+}
+#endif
+
 static void test_detect(void) {
 #if defined(__aarch64__) && defined(__linux__)
-  ok(posenc_isa_detect() == (POSENC_ISA_GENERIC | POSENC_ISA_NEON), "AArch64: generic and NEON");
+  const unsigned sve = prctl(PR_SVE_GET_VL) < 0 ? 0 : POSENC_ISA_SVE;
+  ok(posenc_isa_detect() == (POSENC_ISA_GENERIC | POSENC_ISA_NEON | sve), "AArch64: generic and NEON%s",
+     sve ? ", and SVE as the system says" : "");
 #else
   ok(posenc_isa_detect() == POSENC_ISA_GENERIC, "no tier but generic");
 #endif
 }
 
 static void test_really_runs(void) {
-  skip("what executes", "this is no x86-64 machine");
+#if defined(__aarch64__) && defined(__linux__)
+  const char *why = posenc_kernel_refusal(posenc_kernel_find("cr-sve"), NULL, NULL);
+  if (why)
+    skip("the default under an SVE mask executes SVE", why);
+  else
+    ok(is_sve(first_store(NULL, POSENC_ISA_SVE)), "the default, forced to SVE, executes that");
+#ifdef __ARM_FEATURE_SVE
+  skip("NEON executes no SVE", "the compiler was told to use it everywhere");
+#else
+  const instruction neon = first_store(NULL, POSENC_ISA_NEON);
+  ok(neon && !is_sve(neon), "the default, forced to NEON, does not");
+#endif
+#else
+  skip("what executes", "this is no x86-64 or AArch64 machine");
+#endif
 }
 
 static void test_peers(void) {

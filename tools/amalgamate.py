@@ -42,6 +42,8 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #define PACKAGE_VERSION "%s"
 """
 ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
+# The compilers that take the header of a tier, where others of the architecture do not.
+COMPILERS = {"sve": "__has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)"}
 GUARD = re.compile(r"\A(.*?)#ifndef (\w+_H)\n#define \2\n(.*)#endif\n\Z", re.S)
 INCLUDE = re.compile(r'^#include "(.*)"\n', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -171,10 +173,17 @@ def tiers_of(sources):
 
 def configuration(tiers):
     """Returns the macros that configure would define."""
-    text = ""
-    for architecture in (*ARCHITECTURES.values(), None):
+    cases = []
+    for architecture in ARCHITECTURES.values():
         here = [tier for tier in tiers if tier[2] in (None, architecture)]
-        text += f"#{'elif' if text else 'if'} defined({architecture})\n" if architecture else "#else\n"
+        conditions = [COMPILERS[name] for name, _, _ in here if name in COMPILERS]
+        if conditions:
+            cases.append((" && ".join((f"defined({architecture})", *conditions)), here))
+        cases.append((f"defined({architecture})", [tier for tier in here if tier[0] not in COMPILERS]))
+    cases.append((None, [tier for tier in tiers if not tier[2]]))
+    text = ""
+    for condition, here in cases:
+        text += f"#{'elif' if text else 'if'} {condition}\n" if condition else "#else\n"
         text += "".join(f"#define HAVE_{name.upper()} 1\n" for name, _, _ in here)
         text += f"#define BUILT_TIERS(TIER) {' '.join(f'TIER({bit}, {name})' for name, bit, _ in here)}\n"
     return text + "#endif\n"

@@ -4,12 +4,17 @@
  * instruction set (lib/simd) and store.h, and defines VECTORS, the even number of vectors of columns that are computed
  * together in registers; STREAM_VECTORS, the number for streaming stores, at least as many; STREAMS, whether `stream`
  * bypasses the caches; SHIFT_FROM, see `execute`; and SUM_VECTORS, the VECTORS of sums.h. Then it includes this file,
- * and has its `execute` and `stage_samples`.
+ * and has its `execute` and `stage_samples`. A kernel that computes the rows of a block in its own way defines TILES as
+ * the name of a function like `tiles`; it includes recurrence.h for that.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
 
 #include "impls/cr/sums.h"
+
+#ifndef TILES
+#define TILES tiles
+#endif
 
 /* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `advance`, of the
    block before. */
@@ -23,7 +28,7 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
     anchors at;
     find_anchors(as.alone, columns, to.table, part, found, done, advance, &at);
     for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
-      tiles(as, to,
+      TILES(as, to,
             (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
                           at.now + n * PART, at.before + n * PART});
   }

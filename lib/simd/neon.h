@@ -9,8 +9,10 @@
 #include <arm_neon.h>
 #include <stdbool.h>
 
+#ifndef TARGET /* sve.h defines both */
 #define TARGET
 #define SIMD(name) name##_neon
+#endif
 #define LANES 2
 #define FUSED 1
 #include "lib/simd/vectors.h"
