@@ -120,11 +120,13 @@ INLINE void tile_of_vectors(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* As `tiles` of recurrence.h. Few columns are computed in half as many vectors, and predicates cut off the rest. */
+/* As `tiles` of recurrence.h, which is used where no row is computed from another one, and for an attention factor. Few
+   columns are computed in half as many vectors, and predicates cut off the rest. */
 INLINE void tiles_of_vectors(variant as, destination to, column_span from) {
-  const variant half = {VECTORS / 2, as.dtype, as.streamed, as.certified, as.scaled};
+  variant half = as;
+  half.vectors = VECTORS / 2;
   const int64_t most = VECTORS * (int64_t)svcntd(), width = most < TILE ? most : TILE;
-  if (as.scaled) {
+  if (as.scaled || as.alone) {
     tiles(as, to, from);
     return;
   }
