@@ -343,18 +343,13 @@ static bool runs(const char *kernel) {
 }
 
 static void test_choice(void) {
-  const bool vectors = runs("rotation-avx512"), half = runs("cr-avx2"), neon = runs("cr-neon"),
-             sve = runs("cr-sve");
+  const bool vectors = runs("rotation-avx512"), half = runs("cr-avx2"), neon = runs("cr-neon"), sve = runs("cr-sve");
   test_tiers(POSENC_ISA_GENERIC, "cr-portable", "rotation-portable", "cr-portable");
   if (half) test_tiers(POSENC_ISA_GENERIC | POSENC_ISA_AVX2, "cr-avx2", "cr-avx2", "cr-avx2");
   if (vectors) test_tiers(POSENC_ISA_ALL, "cr-avx512", "cr-avx512", "cr-avx512");
   if (neon) test_tiers(POSENC_ISA_ALL & ~POSENC_ISA_SVE, "cr-neon", "cr-neon", "cr-neon");
   if (sve) test_tiers(POSENC_ISA_ALL, "cr-sve", "cr-sve", "cr-sve");
-  const char *best_cr = vectors ? "cr-avx512"
-                        : half  ? "cr-avx2"
-                        : sve   ? "cr-sve"
-                        : neon  ? "cr-neon"
-                                : "cr-portable";
+  const char *best_cr = vectors ? "cr-avx512" : half ? "cr-avx2" : sve ? "cr-sve" : neon ? "cr-neon" : "cr-portable";
   test_threaded_choice(best_cr);
   const char *wide = vectors ? "rotation-avx512" : neon ? "rotation-neon" : "rotation-portable";
   test_f64_choice(half && !vectors ? "cr-avx2" : wide, wide, best_cr);
