@@ -325,6 +325,19 @@ int trusted_status(const json_t *kernels, const json_t *encodings) {
   return is_trusted(kernels) && is_trusted(encodings) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }
 
+int timed_status(const json_t *record) {
+  static const char prefix[] = "kernel_failed.";
+  int status = EXIT_SUCCESS;
+  const char *key;
+  json_t *words;
+  json_object_foreach(json_object_get(record, "context"), key, words) {
+    if (strncmp(key, prefix, sizeof prefix - 1) != 0) continue;
+    note("%s is left out: %s", key + sizeof prefix - 1, json_is_string(words) ? json_string_value(words) : "?");
+    status = STATUS_FAILED_CHECK;
+  }
+  return status;
+}
+
 void select_modes(selection *chosen, unsigned modes) {
   chosen->modes = allocated(realloc(chosen->modes, (chosen->shape_count + 1) * sizeof *chosen->modes));
   for (size_t i = 0; i < chosen->shape_count; i++) chosen->modes[i] = modes;

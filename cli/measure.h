@@ -65,6 +65,10 @@ int accuracy_status(const json_t *record);
    null record is no failure. */
 int trusted_status(const json_t *kernels, const json_t *encodings);
 
+/* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr for
+   each; else EXIT_SUCCESS. */
+int timed_status(const json_t *record);
+
 /* Sets the modes for every shape. */
 void select_modes(selection *chosen, unsigned modes);
 

@@ -27,8 +27,8 @@ static const char notes[] = "Which records can be merged:\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 on success\n"
-                            "  1                 if a merged record has a broken promise, or compared or\n"
-                            "                    timed nothing\n"
+                            "  1                 if a merged record has a broken promise, compared or timed\n"
+                            "                    nothing, or lacks a kernel that crashed, hung or the like\n"
                             "  2                 if they cannot be merged, on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -41,7 +41,7 @@ static const char notes[] = "Which records can be merged:\n"
 /* Returns the exit status of posenc verify or posenc bench for the record. */
 static int status_of(const json_t *record) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
-  if (benchmarks) return json_array_size(benchmarks) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
+  if (benchmarks) return json_array_size(benchmarks) ? timed_status(record) : STATUS_FAILED_CHECK;
   return trusted_status(record, NULL);
 }
 

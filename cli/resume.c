@@ -31,7 +31,7 @@ bool resume_is_done(const options *given, int *status) {
     same = same && strcmp(field_string(facts, sources[i]), field_string(now, sources[i])) == 0;
   if (!same)
     die_value("--output", path, "is not the record of this shard, command and build, which --resume would keep");
-  *status = context ? EXIT_SUCCESS : trusted_status(record, json_object_get(record, "encodings"));
+  *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
   json_decref(record);
   json_decref(now);
   return true;

@@ -115,7 +115,7 @@ done <<'END'
 <style>@import "http://a/b.css";</style>
 END
 
-timeout -s INT 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel cr-portable -o lines >out 2>err
+timeout 7 "$POSENC" report --len 16777216 --dim 512 --exhaustive --kernel cr-portable -o lines >out 2>err
 told_lines() { [ "$(grep -c '^verify.*, [0-9]* %$' err)" -ge 2 ]; }
 check 'long work is told in lines, where there is no terminal' told_lines
 
@@ -136,7 +136,7 @@ refused '--budget 45s: cannot be combined with --from' --budget 45s --from bench
 
 mkdir new
 (sleep 0.7; ls new >seen) &
-timeout -s INT 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 \
+timeout 1.5 "$POSENC" report --from accuracy.json --len 20000 --dim 512 --kernel naive-f64 --min-time 60 \
   -o new/page >out 2>err
 check 'an interrupt leaves no empty folder' test $? -eq 124 -a -z "$(ls -A new)"
 wait
