@@ -179,39 +179,6 @@ static bool stages(const void *constants, const posenc_problem *problem, int64_t
   return true;
 }
 
-opencl_answer opencl_ask(void) {
-  const char *refusal = device_open();
-  return (opencl_answer){refusal, device_name(), device_is_gpu()};
-}
-
-bool opencl_stay(void) {
-  return !device_open() && device_stay();
-}
-
-double opencl_busy(void) {
-  return device_busy();
-}
-
-double opencl_rate(bool scales, size_t bytes) {
-  return device_rate(scales, bytes);
-}
-#else
-bool opencl_stay(void) {
-  return false;
-}
-
-double opencl_busy(void) {
-  return 0.0;
-}
-
-double opencl_rate(bool scales, size_t bytes) {
-  (void)scales, (void)bytes;
-  return 0.0;
-}
-
-opencl_answer opencl_ask(void) {
-  return (opencl_answer){opencl_cr.absent, "", false};
-}
 #endif
 
 static const char *can_do(const posenc_problem *problem) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels of cr-opencl, in OpenCL C 1.2. The build puts the constants of lib/exact/angle.h and pair.h before this
- * file. A work-item has one pair of columns at one position: dimension 0 is the frequency index, dimension 1 the row.
+ * The kernels of cr-opencl, in OpenCL C 1.2. The build puts lib/exact/sincos.h and pair.h before this file. A
+ * work-item has one pair of columns at one position: dimension 0 is the frequency index, dimension 1 the row.
  *
  * An element whose rounding the double does not decide is put into `list`: its number is the row times the columns (of
  * apply_rows: the pairs) plus the column (pair). The first entry counts them, and there is room for all.
@@ -11,6 +11,15 @@ static void note(__global uint *list, ulong number) {
   list[1 + atomic_inc(list)] = (uint)number;
 }
 
+/* Computes the pair at a position, times the attention factor, and the absolute part of its error. */
+static pair scaled_pair(const pair_request *of, ulong2 turn, long position, double *grown) {
+  pair at = pair_of(pair_turn_at(turn.x, turn.y, position));
+  at.sine *= of->factor;
+  at.cosine *= of->factor;
+  *grown = fabs((double)position) * (PAIR_GROWTH * of->factor);
+  return at;
+}
+
 /* Writes rows of the table, in f32. `turns` has the two halves of each frequency. */
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void make_rows(const pair_request of,
                                                                           __global const ulong2 *turns,
@@ -18,13 +27,12 @@ __kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void make_rows(const
   const long index = (long)get_global_id(0), row = (long)get_global_id(1);
   if (index >= of.pairs) return;
   const long position = of.first + row, sine = of.sine + index * of.step, cosine = of.cosine + index * of.step;
-  const pair at = pair_of(pair_turn_at(turns[index].x, turns[index].y, position));
-  const double s = at.sine * of.factor, c = at.cosine * of.factor,
-               grown = fabs((double)position) * (PAIR_GROWTH * of.factor);
-  out[row * of.dim + sine] = (float)s;
-  out[row * of.dim + cosine] = (float)c;
-  if (pair_is_uncertain(s, grown)) note(list, (ulong)(row * of.dim + sine));
-  if (pair_is_uncertain(c, grown)) note(list, (ulong)(row * of.dim + cosine));
+  double grown;
+  const pair at = scaled_pair(&of, turns[index], position, &grown);
+  out[row * of.dim + sine] = (float)at.sine;
+  out[row * of.dim + cosine] = (float)at.cosine;
+  if (pair_is_uncertain(at.sine, grown)) note(list, (ulong)(row * of.dim + sine));
+  if (pair_is_uncertain(at.cosine, grown)) note(list, (ulong)(row * of.dim + cosine));
 }
 
 /* ---- add and rope ------------------------------------------------------------------------------ */
@@ -63,11 +71,10 @@ apply_rows(const pair_request of, __global const ulong2 *turns, __global const l
   if (index >= of.pairs) return;
   const long position = positions[row];
   const int is_zero = of.adds && position == of.padding;
-  const pair at = pair_of(pair_turn_at(turns[index].x, turns[index].y, position));
-  const double s = at.sine * of.factor, c = at.cosine * of.factor,
-               grown = fabs((double)position) * (PAIR_GROWTH * of.factor);
-  apply(&of, row, index, is_zero ? 0.0f : (float)s, is_zero ? 0.0f : (float)c, x, out);
-  if (!is_zero && (pair_is_uncertain(s, grown) || pair_is_uncertain(c, grown)))
+  double grown;
+  const pair at = scaled_pair(&of, turns[index], position, &grown);
+  apply(&of, row, index, is_zero ? 0.0f : (float)at.sine, is_zero ? 0.0f : (float)at.cosine, x, out);
+  if (!is_zero && (pair_is_uncertain(at.sine, grown) || pair_is_uncertain(at.cosine, grown)))
     note(list, (ulong)(row * of.pairs + index));
 }
 

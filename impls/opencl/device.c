@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "impls/opencl/opencl.h"
+
 #ifdef HAVE_OPENCL
 #define CL_TARGET_OPENCL_VERSION 120
 #include "impls/opencl/device.h"
@@ -13,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The constants of lib/exact/angle.h, pair.h and cr.cl, as lines of a string. */
-static const char source[] =
+/* A head, and then lib/exact/sincos.h, pair.h and cr.cl as lines of a string. */
+static const char source[] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                             "#pragma OPENCL FP_CONTRACT OFF\n"
 #include "impls/opencl/cr.inc"
     ;
 
@@ -22,6 +25,8 @@ static const char source[] =
 #define LANES 64
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
+
+enum { NAME = 100, TEXT = 300 };
 
 typedef enum memory { TURNS, POSITIONS, X, OUT, LIST, EXACT, MEMORIES } memory;
 
@@ -35,7 +40,7 @@ static struct {
   uint64_t owner; /* of the turns */
   uint32_t *list; /* the last command's uncertain elements, after their count */
   size_t listed;  /* room for that many */
-  char name[DEVICE_NAME], refusal[DEVICE_TEXT];
+  char name[NAME], refusal[TEXT];
   bool is_gpu, is_open, stays;
   double busy; /* seconds of kernels, if it stays */
 } device;
@@ -77,7 +82,7 @@ static cl_uint look_at(cl_platform_id platform) {
   if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MOST, ids, &count) != CL_SUCCESS) return 0;
   if (count > MOST) count = MOST;
   for (cl_uint i = 0; i < count; i++) {
-    char name[DEVICE_NAME] = "";
+    char name[NAME] = "";
     clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof name - 1, name, NULL);
     const bool is_gpu = number_of(ids[i], CL_DEVICE_TYPE, sizeof(cl_device_type)) & CL_DEVICE_TYPE_GPU;
     const char *lack = lack_of(ids[i]);
@@ -102,7 +107,7 @@ static const char *find(void) {
 
 /* Returns what the compiler says of the source, on one line. */
 static const char *refuse_build(cl_program program) {
-  char log[DEVICE_TEXT] = "";
+  char log[TEXT] = "";
   char *whole = NULL;
   size_t size = 0;
   clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
@@ -161,7 +166,7 @@ static bool has_variable(const surroundings *s, const char *entry) {
 static void restore(const surroundings *s) {
   for (int i = 1; i < SIGNALS; i++) sigaction(i, &s->actions[i], NULL);
   for (size_t i = 0; environ[i];) {
-    char name[DEVICE_TEXT];
+    char name[TEXT];
     const size_t length = strcspn(environ[i], "=");
     const bool is_new = !has_variable(s, environ[i]) && length < sizeof name;
     snprintf(name, sizeof name, "%.*s", (int)length, environ[i]);
@@ -169,7 +174,7 @@ static void restore(const surroundings *s) {
   }
   for (size_t i = 0; i < s->count; i++) {
     const char *value = strchr(s->variables[i], '=');
-    char name[DEVICE_TEXT];
+    char name[TEXT];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(s->variables[i], "="), s->variables[i]);
     if (value && !getenv(name)) putenv(s->variables[i]);
   }
@@ -201,12 +206,9 @@ const char *device_open(void) {
   return why;
 }
 
-const char *device_name(void) {
-  return device.name;
-}
-
-bool device_is_gpu(void) {
-  return device.is_gpu;
+opencl_answer opencl_ask(void) {
+  const char *refusal = device_open();
+  return (opencl_answer){refusal, device.name, device.is_gpu};
 }
 
 /* ---- commands ---------------------------------------------------------------------------------- */
@@ -353,8 +355,9 @@ void device_write(int64_t element, float value) {
 
 /* ---- times ------------------------------------------------------------------------------------- */
 
-bool device_stay(void) {
+bool opencl_stay(void) {
   cl_int error;
+  if (device_open()) return false;
   device_begin();
   if (!device.stays) {
     cl_command_queue timed = clCreateCommandQueue(device.context, device.id, CL_QUEUE_PROFILING_ENABLE, &error);
@@ -373,7 +376,7 @@ bool device_stays(void) {
   return device.stays;
 }
 
-double device_busy(void) {
+double opencl_busy(void) {
   device_begin();
   const double seconds = device.busy;
   device.busy = 0;
@@ -381,7 +384,7 @@ double device_busy(void) {
   return seconds;
 }
 
-double device_rate(bool scales, size_t bytes) {
+double opencl_rate(bool scales, size_t bytes) {
   static const memory filled[] = {OUT}, scaled[] = {X, OUT};
   enum { PASSES = 10 };
   const pair_request request = {.width = (long)((bytes + sizeof(cl_float4) - 1) / sizeof(cl_float4)), .factor = 1.0};
@@ -402,5 +405,20 @@ double device_rate(bool scales, size_t bytes) {
   return best;
 }
 #else
-typedef int device_absent; /* C requires a declaration in a file */
+opencl_answer opencl_ask(void) {
+  return (opencl_answer){opencl_cr.absent, "", false};
+}
+
+bool opencl_stay(void) {
+  return false;
+}
+
+double opencl_busy(void) {
+  return 0.0;
+}
+
+double opencl_rate(bool scales, size_t bytes) {
+  (void)scales, (void)bytes;
+  return 0.0;
+}
 #endif

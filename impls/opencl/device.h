@@ -12,15 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_NAME = 100, DEVICE_TEXT = 300 };
-
 /* Opens the first GPU that has what cr.cl needs or, without one, the first such device, and compiles cr.cl for it.
    Returns null, or the reason why there is none, which has static storage. Thread-safe. */
 const char *device_open(void);
-
-/* Properties of the open device. */
-const char *device_name(void);
-bool device_is_gpu(void);
 
 /* Returns the largest number of elements that the device can hold, of which a row may have no more. */
 int64_t device_most(void);
@@ -57,18 +51,7 @@ void device_read(void *out, device_sequences of, int64_t sequences);
 /* Replaces an element of a table of f32 in the result. */
 void device_write(int64_t element, float value);
 
-/* ---- times ------------------------------------------------------------------------------------- */
-
-/* From now on all rows of a call are made by one command, and x and the results stay in the device: x as it was when
-   its memory was allocated, and device_read does nothing. False if the device tells no times. */
-bool device_stay(void);
+/* Whether opencl_stay has taken effect (opencl.h); device_read does nothing then. */
 bool device_stays(void);
-
-/* Returns the seconds that kernels have taken on the device, by its clock, since the last call. */
-double device_busy(void);
-
-/* Returns the bytes per second at which the device fills so many bytes of its memory with a number or, if `scales`,
-   multiplies as many into another part, both counted: the best of some passes. */
-double device_rate(bool scales, size_t bytes);
 
 #endif

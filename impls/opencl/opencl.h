@@ -5,6 +5,9 @@
 
 #include "posenc.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* The contract. `absent` is set if it was built without OpenCL, and by the command if there is no device. */
 extern posenc_kernel opencl_cr;
 
@@ -18,9 +21,15 @@ typedef struct opencl_answer {
 /* Opens the device and compiles the kernel for it: in a worker, as a process with an open device must not fork. */
 opencl_answer opencl_ask(void);
 
-/* For times: functions of the device that bench/bench.h describes. */
+/* Functions of the device for times (bench/bench.h). After opencl_stay all rows of a call are made by one command, and x
+   and the results stay in the device: x as it was when its memory was allocated. False if the device tells no times. */
 bool opencl_stay(void);
+
+/* Returns the seconds that kernels have taken on the device, by its clock, since the last call. */
 double opencl_busy(void);
+
+/* Returns the bytes per second at which the device fills so many bytes of its memory with a number or, if `scales`,
+   multiplies as many into another part, both counted: the best of some passes. */
 double opencl_rate(bool scales, size_t bytes);
 
 #endif

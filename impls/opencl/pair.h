@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sine and cosine of a position and a frequency: C and OpenCL C at once, so that the stages of the kernel, which
- * the host computes, are those of the device. No operation is fused. The constants are those of lib/exact/angle.h; in
- * OpenCL C they precede this file (Makefile.inc). `long` has 64 bits in both languages, so the host must be a 64-bit
- * one.
+ * the host computes, are those of the device. In OpenCL C, lib/exact/sincos.h precedes this file (Makefile.inc). `long`
+ * has 64 bits in both languages, so the host must be a 64-bit one.
  *
  * The angle is a fraction of a turn in 128 bits, as in angle.h. Here the lower 64 bits are not dropped, and the
  * distance to the nearest quarter of a turn is converted with its own exponent, so that the error is relative, also of
@@ -20,10 +19,7 @@
 #ifndef POSENC_IMPLS_OPENCL_PAIR_H
 #define POSENC_IMPLS_OPENCL_PAIR_H
 
-#ifdef __OPENCL_VERSION__
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-#else
+#ifndef __OPENCL_VERSION__
 #include "lib/exact/angle.h"
 
 #include <math.h>
@@ -75,30 +71,9 @@ static inline pair pair_of(pair_turn turn) {
     size = ~size + (rest == 0);
     rest = -rest;
   }
-  const double distance = ((double)size + (double)rest * 0x1p-64) * ANGLE_TURN, x = negative ? -distance : distance,
-               xx = x * x;
-  double s = ANGLE_S17, c = ANGLE_C18;
-  s = s * xx + ANGLE_S15;
-  s = s * xx + ANGLE_S13;
-  s = s * xx + ANGLE_S11;
-  s = s * xx + ANGLE_S9;
-  s = s * xx + ANGLE_S7;
-  s = s * xx + ANGLE_S5;
-  s = s * xx + ANGLE_S3;
-  s = x + (x * xx) * s;
-  c = c * xx + ANGLE_C16;
-  c = c * xx + ANGLE_C14;
-  c = c * xx + ANGLE_C12;
-  c = c * xx + ANGLE_C10;
-  c = c * xx + ANGLE_C8;
-  c = c * xx + ANGLE_C6;
-  c = c * xx + ANGLE_C4;
-  c = c * xx + ANGLE_C2;
-  c = 1.0 + xx * c;
-  const double swap_s = quarter & 1 ? c : s, swap_c = quarter & 1 ? s : c;
+  const double distance = ((double)size + (double)rest * 0x1p-64) * ANGLE_TURN;
   pair found;
-  found.sine = quarter & 2 ? -swap_s : swap_s;
-  found.cosine = (quarter + 1) & 2 ? -swap_c : swap_c;
+  angle_polynomials(negative ? -distance : distance, (int)quarter, &found.sine, &found.cosine);
   return found;
 }
 

@@ -7,6 +7,7 @@
 #define POSENC_LIB_EXACT_ANGLE_H
 
 #include "lib/exact/fixed.h"
+#include "lib/exact/sincos.h"
 #include "lib/exact/u128.h"
 #include "posenc.h"
 
@@ -65,29 +66,6 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
 }
 
 /*
- * Taylor polynomials of sin x and cos x. x is the difference between the angle, turn × 2π / 2^64, and the nearest
- * quarter turn, so |x| <= π/4 + 2^-52. The first terms left out are x^19/19! and x^20/20!, below 2^-63.
- */
-#define ANGLE_TURN 0x1.921fb54442d18p-62 /* 2π / 2^64 */
-#define ANGLE_S3 -0x1.5555555555555p-3
-#define ANGLE_S5 0x1.1111111111111p-7
-#define ANGLE_S7 -0x1.a01a01a01a01ap-13
-#define ANGLE_S9 0x1.71de3a556c734p-19
-#define ANGLE_S11 -0x1.ae64567f544e4p-26
-#define ANGLE_S13 0x1.6124613a86d09p-33
-#define ANGLE_S15 -0x1.ae7f3e733b81fp-41
-#define ANGLE_S17 0x1.952c77030ad4ap-49
-#define ANGLE_C2 -0x1p-1
-#define ANGLE_C4 0x1.5555555555555p-5
-#define ANGLE_C6 -0x1.6c16c16c16c17p-10
-#define ANGLE_C8 0x1.a01a01a01a01ap-16
-#define ANGLE_C10 -0x1.27e4fb7789f5cp-22
-#define ANGLE_C12 0x1.1eed8eff8d898p-29
-#define ANGLE_C14 -0x1.93974a8c07c9dp-37
-#define ANGLE_C16 0x1.ae7f3e733b81fp-45
-#define ANGLE_C18 -0x1.6827863b97d97p-53
-
-/*
  * The point (cos, sin) is within 4 × 2^-53 of the exact one. Errors in units of 2^-53:
  *   x:     at most π/4 times the relative errors of the conversion (1), ANGLE_TURN (0.36) and their product (1):  1.86;
  *   sin:   the last sum 0.5; four roundings and ANGLE_S3 (0.5), times the correction of at most 0.08:             0.86;
@@ -97,28 +75,7 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
  */
 static inline void angle_sincos(uint64_t turn, double *sine, double *cosine) {
   const uint64_t quarter = (turn + (UINT64_C(1) << 61)) >> 62;
-  const double x = (double)(int64_t)(turn - (quarter << 62)) * ANGLE_TURN, xx = x * x;
-  double s = ANGLE_S17, c = ANGLE_C18;
-  s = s * xx + ANGLE_S15;
-  s = s * xx + ANGLE_S13;
-  s = s * xx + ANGLE_S11;
-  s = s * xx + ANGLE_S9;
-  s = s * xx + ANGLE_S7;
-  s = s * xx + ANGLE_S5;
-  s = s * xx + ANGLE_S3;
-  s = x + (x * xx) * s;
-  c = c * xx + ANGLE_C16;
-  c = c * xx + ANGLE_C14;
-  c = c * xx + ANGLE_C12;
-  c = c * xx + ANGLE_C10;
-  c = c * xx + ANGLE_C8;
-  c = c * xx + ANGLE_C6;
-  c = c * xx + ANGLE_C4;
-  c = c * xx + ANGLE_C2;
-  c = 1.0 + xx * c;
-  const double swap_s = quarter & 1 ? c : s, swap_c = quarter & 1 ? s : c;
-  *sine = quarter & 2 ? -swap_s : swap_s;
-  *cosine = (quarter + 1) & 2 ? -swap_c : swap_c;
+  angle_polynomials((double)(int64_t)(turn - (quarter << 62)) * ANGLE_TURN, (int)quarter, sine, cosine);
 }
 
 #endif
