@@ -76,7 +76,7 @@ LIAR(last, 1, p->dim - 2, .max_position = INT64_C(1) << 40);
 LIAR(plan, p->scale != 1.0 && p->first < 1000, 1, .max_position = INT64_C(1) << 40);
 LIAR(growth, p->scale != 1.0 && p->first + row + r == 12864, 3, .growth = 4e-6, .max_position = INT64_C(1) << 40);
 LIAR(far, p->scale == 1.0 && p->first + row + r > 1000, 3, .max_position = 1000);
-static int calls;
+static _Atomic int calls; /* of several threads */
 LIAR(often, ++calls % 7 == 0, 2, .max_position = INT64_C(1) << 40);
 POSENC_PLUGIN(&liar_fraction, &liar_negative, &liar_last, &liar_plan, &liar_often, &liar_growth, &liar_far);
 C

@@ -144,15 +144,15 @@ INLINE void tiles_of_vectors(variant as, destination to, column_span from) {
 #endif
 
 const posenc_kernel posenc_kernel_cr_sve = {
-    CR_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_SVE,
     .name = "cr-sve",
     .summary = "correctly rounded, with AArch64's SVE of any length",
     .algorithm = "As cr-portable, 8 vectors of columns in registers, fused; f64 and anchors with NEON.",
     .provenance = "as cr-portable; posenc, 2026",
+    CR_CONTRACT,
 #ifdef HAVE_SVE
-    .execute = execute,
-    .stages = stage_samples,
+    CR_FUNCTIONS(execute, stage_samples),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif
