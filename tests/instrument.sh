@@ -44,7 +44,7 @@ write_seeds() {
     ran ./posenc verify --kernel naive --len 3 --dim 4 --search 0 --format json -o seeds/accuracy.json &&
     ran ./posenc verify --kernel naive,naive-f64 --len 3 --dim 4 --search 0 --shard 2/2 --format json -o seeds/shard.json &&
     { ! grep -q '^#define HAVE_BENCHMARK 1' config.h ||
-      { ./posenc choose --len 8 --dim 8 --kernel naive --repetitions 3 --keep seeds/wisdom >choice.log &&
+      { ./posenc choose --len 8 --dim 8 --kernel naive --max-ulp 1 --repetitions 3 --keep seeds/wisdom >choice.log &&
         ./posenc bench --kernel naive --len 8 --dim 8 --repetitions 3 --min-time 0.001 --format json \
           -o seeds/times.json; }; }
 }
