@@ -21,10 +21,11 @@ tar --format=posix --transform "s,^,$name-amalgamation/," -cf - -C amalgamation 
 "$PYTHON" -B "$srcdir/packaging/sbom.py" "$VERSION" "release/$name.tar.xz" >"release/$name.spdx.json"
 (cd release && sha256sum "$name"* >SHA256SUMS)
 sum() { "$1" "release/$name.tar.xz" | cut -d ' ' -f 1; }
+url=$(printf '%s\n' "$RELEASE_URL" | sed 's/[\&|]/\\&/g') # & and | have a meaning for the sed below
 # shellcheck disable=SC2154 # a list of words
 for recipe in $recipes; do
   mkdir -p "release/${recipe%/*}"
-  sed -e "s|@PACKAGE_VERSION@|$VERSION|g" -e "s|@URL@|$RELEASE_URL|g" -e "s|@SHA256@|$(sum sha256sum)|" \
+  sed -e "s|@PACKAGE_VERSION@|$VERSION|g" -e "s|@URL@|$url|g" -e "s|@SHA256@|$(sum sha256sum)|" \
     -e "s|@SHA512@|$(sum sha512sum)|" "$srcdir/$recipe" >"release/$recipe"
 done
 ls release

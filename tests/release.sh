@@ -25,8 +25,9 @@ has() { command -v "$1" >/dev/null; }
 
 # ---- the release ----
 
+address='https://example.org/a?b&c|d' # & and | have a meaning in sed
 released() { # FOLDER
-  tried make -C "$build" release RELEASE_URL=https://example.org && cp -R "$build/release" "$1"
+  tried make -C "$build" release RELEASE_URL="$address" && cp -R "$build/release" "$1"
 }
 check 'make release' released first
 sleep 1
@@ -35,6 +36,9 @@ check 'once more, elsewhere' again
 check 'makes the same bytes' eval 'diff -r first second >out'
 check 'the checksums hold' eval '(cd first && sha256sum -c SHA256SUMS) >out'
 check 'no recipe has a gap' eval '! grep -r "@[A-Z]" first/packaging >out'
+# vcpkg.json has none.
+check 'the recipes have the address' \
+  eval '! grep -L -F "$address/posenc-" first/packaging/*/[!v]* | tee out | grep -q .'
 check 'the bill of materials lists every file of the tarball with its checksum' tried python3 -c '
 import glob, hashlib, json, tarfile
 document = json.load(open(glob.glob("first/*.spdx.json")[0]))
