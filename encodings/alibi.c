@@ -134,7 +134,7 @@ posenc_status posenc_alibi_bias(const posenc_alibi *bias, void *out) {
   const size_t element = posenc_dtype_bytes(b->dtype), row_bytes = (size_t)b->keys * element;
   /* The distances from the last query's first key to the first query's last key. */
   const int64_t from = b->key - (b->query + b->queries - 1), count = b->queries - 1 + b->keys;
-  char *to = out, *sequence = b->queries > 1 ? posenc_alloc((size_t)count * element) : NULL;
+  char *to = (char *)out, *sequence = b->queries > 1 ? (char *)posenc_alloc((size_t)count * element) : NULL;
   if (b->queries > 1 && !sequence) return POSENC_OUT_OF_MEMORY;
   const bool streams = sequence && encoding_streams(elements / b->keys, row_bytes, b->dtype, out);
   for (int64_t head = b->head; head < b->head + b->count; head++) {

@@ -14,13 +14,13 @@ typedef uint16_t halves __attribute__((vector_size(2 * COLUMNS), aligned(2), may
 
 /* Writes the lowest bits of `position`, one per column. */
 INLINE void write_lanes(posenc_dtype dtype, uint64_t position, char *out) {
-  const uint16_t low = (uint16_t)position;
+  const uint16_t low = (uint16_t)position, half = dtype == POSENC_F16 ? 0x3c00 : 0x3f80;
   if (dtype == POSENC_F64)
     *(longs *)(void *)out = (longs)((low & (longs)POWERS) != 0) & UINT64_C(0x3ff0000000000000);
   else if (dtype == POSENC_F32)
     *(words *)(void *)out = (words)((low & (words)POWERS) != 0) & UINT32_C(0x3f800000);
   else
-    *(halves *)(void *)out = (halves)((low & (halves)POWERS) != 0) & (uint16_t)(dtype == POSENC_F16 ? 0x3c00 : 0x3f80);
+    *(halves *)(void *)out = (halves)((low & (halves)POWERS) != 0) & half;
 }
 
 INLINE void write_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out) {
@@ -47,7 +47,7 @@ posenc_status posenc_binary(const posenc_slice *positions, int64_t dim, posenc_d
   posenc_slice slice;
   if (!slice_resolve(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out) || has_negative(&slice))
     return POSENC_BAD_ARGUMENT;
-  encoding_rows(dtype, dim, &slice, write_row, out);
+  encoding_rows(dtype, dim, &slice, write_row, (char *)out);
   return POSENC_OK;
 }
 

@@ -97,9 +97,9 @@ INLINE void drop_bf16(int64_t count, const uint32_t *words, const uint32_t *thre
 TARGET static void drop(posenc_dtype dtype, int64_t count, const uint32_t *words, const uint32_t *threshold,
                         const float *scale, void *out) {
   if (dtype == POSENC_F32)
-    drop_f32(count, words, threshold, scale, out);
+    drop_f32(count, words, threshold, scale, (float *)out);
   else
-    drop_bf16(count, words, threshold, scale, out);
+    drop_bf16(count, words, threshold, scale, (uint16_t *)out);
 }
 
 const dropout_loops SIMD(dropout_loops) = {make_words, drop};

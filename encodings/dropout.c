@@ -44,7 +44,7 @@ typedef struct columns {
 } columns;
 
 static bool make_columns(columns *c, const posenc_dropout *d, int64_t dim) {
-  c->threshold = malloc((size_t)dim * (sizeof *c->threshold + sizeof *c->scale));
+  c->threshold = (uint32_t *)malloc((size_t)dim * (sizeof *c->threshold + sizeof *c->scale));
   c->scale = (float *)(void *)(c->threshold + dim);
   for (int64_t j = 0; c->threshold && j < dim; j++) {
     const double q = probability_of(d, dim, j);

@@ -32,7 +32,7 @@ posenc_status posenc_integer(const posenc_slice *positions, int64_t dim, posenc_
   posenc_slice slice;
   if (!slice_resolve(&slice, positions, dim, dtype) || slice.batch != 1 || (slice.rows && !out))
     return POSENC_BAD_ARGUMENT;
-  encoding_rows(dtype, dim, &slice, write_row, out);
+  encoding_rows(dtype, dim, &slice, write_row, (char *)out);
   return POSENC_OK;
 }
 

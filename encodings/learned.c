@@ -97,11 +97,11 @@ static void add_narrow(const apply_loops *loops, const posenc_learned_table *tab
 static void add_row(const apply_loops *loops, const posenc_learned_table *table, posenc_dtype dtype, const void *row,
                     const void *x, void *out) {
   if (table->dtype == POSENC_F64)
-    add_f64(dtype, table->dim, row, x, out);
+    add_f64(dtype, table->dim, (const double *)row, x, out);
   else if (table->dtype == POSENC_F32 && dtype == POSENC_F32)
-    loops->add(dtype, table->dim, row, x, out);
+    loops->add(dtype, table->dim, (const float *)row, x, out);
   else
-    add_narrow(loops, table, dtype, row, x, out);
+    add_narrow(loops, table, dtype, (const char *)row, (const char *)x, (char *)out);
 }
 
 /* ---- the public function ------------------------------------------------------------------------ */

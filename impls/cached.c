@@ -15,7 +15,7 @@ typedef struct cache {
 } cache;
 
 static void release(void *constants) {
-  cache *made = constants;
+  cache *made = (cache *)constants;
   if (made->constants && made->kernel->release) made->kernel->release(made->constants);
   posenc_free(made->rows);
   free(made);
@@ -24,7 +24,7 @@ static void release(void *constants) {
 static posenc_status fill(cache *made, const posenc_problem *table, const posenc_options *options) {
   size_t bytes;
   if (posenc_table_bytes(table, &bytes) != POSENC_OK) return POSENC_TOO_LARGE;
-  made->rows = posenc_alloc(bytes);
+  made->rows = (char *)posenc_alloc(bytes);
   if (!made->rows) return POSENC_OUT_OF_MEMORY;
   const posenc_kernel *kernel = made->kernel;
   const posenc_status status = kernel->prepare ? kernel->prepare(table, options, &made->constants) : POSENC_OK;
@@ -36,7 +36,7 @@ static posenc_status fill(cache *made, const posenc_problem *table, const posenc
 
 static posenc_status prepare(const posenc_problem *table, const posenc_options *options, void **constants) {
   static const posenc_bound promise = CR_BOUND;
-  cache *made = calloc(1, sizeof *made);
+  cache *made = (cache *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->loops = apply_loops_for(options);
   made->kernel = kernel_best_serial(table, options, &promise);
@@ -49,14 +49,14 @@ static posenc_status prepare(const posenc_problem *table, const posenc_options *
 }
 
 static void execute(const void *constants, const posenc_problem *table, int64_t row, int64_t rows, void *out) {
-  const cache *made = constants;
+  const cache *made = (const cache *)constants;
   const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
   memcpy(out, made->rows + (size_t)row * row_bytes, (size_t)rows * row_bytes);
 }
 
 static posenc_status apply_cached(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                   const void *x, void *out) {
-  const cache *made = constants;
+  const cache *made = (const cache *)constants;
   const apply_source source = {.loops = made->loops, .table = (const float *)(const void *)made->rows};
   return apply_rows(&source, problem, slice, x, out);
 }
@@ -71,7 +71,7 @@ static const char *can_do(const posenc_problem *table) {
 
 static bool tell_stages(const void *constants, const posenc_problem *table, int64_t row, int64_t rows,
                         posenc_stages *stages) {
-  const cache *made = constants;
+  const cache *made = (const cache *)constants;
   return made->kernel->stages && made->kernel->stages(made->constants, table, row, rows, stages);
 }
 

@@ -8,7 +8,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   (void)options;
   const int64_t pairs = problem->dim / 2;
   const float slope = (float)(-log(problem->base) / (2.0 * kernel_denominator(problem)));
-  float *div_term = calloc((size_t)pairs, sizeof *div_term);
+  float *div_term = (float *)calloc((size_t)pairs, sizeof *div_term);
   if (!div_term) return POSENC_OUT_OF_MEMORY;
   for (int64_t i = 0; i < pairs; i++) div_term[i] = expf((float)(2 * i) * slope);
   *constants = div_term;
@@ -16,9 +16,9 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const float *div_term = constants;
+  const float *div_term = (const float *)constants;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  float *table = out;
+  float *table = (float *)out;
   for (int64_t r = 0; r < rows; r++, table += problem->dim) {
     const float p = (float)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
@@ -30,15 +30,15 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 
 static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                         posenc_stages *stages) {
-  const float *div_term = constants;
+  const float *div_term = (const float *)constants;
   for (int64_t r = 0; r < rows; r++) {
     const float p = (float)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const float angle = p * div_term[i];
-      *stages++ = (posenc_stages){.frequency.high = (double)div_term[i],
-                                  .phase.high = (double)angle,
-                                  .sine.high = (double)sinf(angle),
-                                  .cosine.high = (double)cosf(angle)};
+      *stages++ = (posenc_stages){.frequency = {(double)div_term[i], 0.0},
+                                  .phase = {(double)angle, 0.0},
+                                  .sine = {(double)sinf(angle), 0.0},
+                                  .cosine = {(double)cosf(angle), 0.0}};
     }
   }
   return true;

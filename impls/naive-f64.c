@@ -32,9 +32,9 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const double divisor = divisor_of(problem->base, i, denominator), angle = p / divisor;
       *stages++ = (posenc_stages){.frequency = kernel_reciprocal(divisor),
-                                  .phase.high = angle,
-                                  .sine.high = sin(angle),
-                                  .cosine.high = cos(angle)};
+                                  .phase = {angle, 0.0},
+                                  .sine = {sin(angle), 0.0},
+                                  .cosine = {cos(angle), 0.0}};
     }
   }
   return true;

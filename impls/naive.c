@@ -13,7 +13,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   (void)constants;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
-  float *table = out;
+  float *table = (float *)out;
   for (int64_t r = 0; r < rows; r++, table += problem->dim) {
     const float p = (float)(problem->first + row + r);
     for (int64_t i = 0; i < problem->dim / 2; i++) {
@@ -32,9 +32,9 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       const float divisor = divisor_of(base, i, denominator), angle = p / divisor;
       *stages++ = (posenc_stages){.frequency = kernel_reciprocal((double)divisor),
-                                  .phase.high = (double)angle,
-                                  .sine.high = (double)sinf(angle),
-                                  .cosine.high = (double)cosf(angle)};
+                                  .phase = {(double)angle, 0.0},
+                                  .sine = {(double)sinf(angle), 0.0},
+                                  .cosine = {(double)cosf(angle), 0.0}};
     }
   }
   return true;

@@ -17,7 +17,7 @@ typedef struct steps {
 } steps;
 
 static void release(void *constants) {
-  steps *made = constants;
+  steps *made = (steps *)constants;
   free(made->sine);
   free(made->cosine);
   free(made);
@@ -32,10 +32,10 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   (void)options;
   const int64_t pairs = problem->dim / 2;
   const size_t padded = ((size_t)pairs + TILE - 1) / TILE * TILE;
-  steps *made = calloc(1, sizeof *made);
+  steps *made = (steps *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
-  made->sine = calloc(padded, sizeof *made->sine);
-  made->cosine = calloc(padded, sizeof *made->cosine);
+  made->sine = (float *)calloc(padded, sizeof *made->sine);
+  made->cosine = (float *)calloc(padded, sizeof *made->cosine);
   if (!made->sine || !made->cosine) {
     release(made);
     return POSENC_OUT_OF_MEMORY;
@@ -77,7 +77,7 @@ static int64_t pairs_from(const posenc_problem *problem, int64_t pair) {
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const steps *step = constants;
+  const steps *step = (const steps *)constants;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
@@ -97,7 +97,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
    those of sine and cosine. */
 static bool tell_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                         posenc_stages *stages) {
-  const steps *step = constants;
+  const steps *step = (const steps *)constants;
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
     state at = state_at(step, pair, pairs, problem->first + row);
@@ -105,10 +105,10 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
       for (int64_t i = 0; i < pairs; i++) {
         const double frequency = (double)frequency_of(problem, pair + i);
         stages[r * (problem->dim / 2) + pair + i] =
-            (posenc_stages){.frequency.high = frequency,
-                            .phase.high = (double)(problem->first + row + r) * frequency,
-                            .sine.high = (double)at.sine[i],
-                            .cosine.high = (double)at.cosine[i]};
+            (posenc_stages){.frequency = {frequency, 0.0},
+                            .phase = {(double)(problem->first + row + r) * frequency, 0.0},
+                            .sine = {(double)at.sine[i], 0.0},
+                            .cosine = {(double)at.cosine[i], 0.0}};
       }
       rotate(&at, step->sine + pair, step->cosine + pair, pairs);
     }

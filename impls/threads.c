@@ -14,12 +14,12 @@ typedef struct shared {
   const posenc_kernel *serial;
   void *constants;
   const apply_loops *loops;
-  team *team;
+  struct team *team;
   int threads;
 } shared;
 
 static void release(void *constants) {
-  shared *made = constants;
+  shared *made = (shared *)constants;
   team_destroy(made->team);
   if (made->serial->release) made->serial->release(made->constants);
   free(made);
@@ -29,7 +29,7 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
                                   const posenc_options *options, void **constants) {
   const posenc_kernel *serial = kernel_best_serial(problem, options, promise);
   if (!serial) return POSENC_CANNOT_RUN;
-  shared *made = calloc(1, sizeof *made);
+  shared *made = (shared *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   const int processors = team_processors(), wanted = options->threads ? options->threads : processors;
   made->serial = serial;
@@ -105,7 +105,7 @@ typedef struct call {
   const char *x;
   char *out;
   int64_t row, bytes; /* first row of a table; size of a row or sequence */
-  parts parts;
+  struct parts parts;
   _Atomic(int) worst; /* a status that is not POSENC_OK, if any part failed */
 } call;
 
@@ -115,7 +115,7 @@ static double seconds_alone(const shared *made, const posenc_problem *problem, i
 }
 
 static void make_rows(void *argument, int64_t part) {
-  const call *c = argument;
+  const call *c = (const call *)argument;
   const int64_t begin = begin_of(&c->parts, part);
   c->made->serial->execute(c->made->constants, c->problem, c->row + begin, c->parts.ends[part] - begin,
                            c->out + begin * c->bytes);
@@ -128,7 +128,7 @@ static void apply_part(call *c, const posenc_slice *own, int64_t place) {
 }
 
 static void apply_to_rows(void *argument, int64_t part) {
-  call *c = argument;
+  call *c = (call *)argument;
   const int64_t begin = begin_of(&c->parts, part);
   posenc_slice own = *c->slice;
   own.rows = c->parts.ends[part] - begin;
@@ -140,7 +140,7 @@ static void apply_to_rows(void *argument, int64_t part) {
 }
 
 static void apply_to_sequences(void *argument, int64_t part) {
-  call *c = argument;
+  call *c = (call *)argument;
   const int64_t begin = begin_of(&c->parts, part);
   posenc_slice own = *c->slice;
   own.batch = c->parts.ends[part] - begin;
@@ -148,8 +148,8 @@ static void apply_to_sequences(void *argument, int64_t part) {
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const shared *made = constants;
-  call c = {.made = made, .problem = problem, .out = out, .row = row};
+  const shared *made = (const shared *)constants;
+  call c = {.made = made, .problem = problem, .out = (char *)out, .row = row};
   c.bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
   divide(&c.parts, made->threads, rows, c.bytes, true, problem->first + row);
   team_run(made->team, c.parts.count, make_rows, &c, seconds_alone(made, problem, rows));
@@ -158,9 +158,10 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 /* Few rows of many sequences, as in decoding, are divided by sequences. */
 static posenc_status apply_parts(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
-  const shared *made = constants;
+  const shared *made = (const shared *)constants;
   const int64_t element = (int64_t)posenc_dtype_bytes(problem->dtype), row_bytes = apply_width(problem) * element;
-  call c = {.made = made, .problem = problem, .slice = slice, .x = x, .out = out, .bytes = row_bytes};
+  call c = {
+      .made = made, .problem = problem, .slice = slice, .x = (const char *)x, .out = (char *)out, .bytes = row_bytes};
   divide(&c.parts, made->threads, slice->rows, row_bytes * slice->batch, !slice->index, problem->first + slice->row);
   const bool by_rows = c.parts.count > 1;
   if (!by_rows) {
@@ -169,36 +170,33 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
   }
   team_run(made->team, c.parts.count, by_rows ? apply_to_rows : apply_to_sequences, &c,
            seconds_alone(made, problem, slice->rows * slice->batch));
-  return (posenc_status)c.worst;
+  return (posenc_status)atomic_load(&c.worst);
 }
 
 /* Returns the stages of the serial kernel, whose blocks all threads use. */
 static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                           posenc_stages *stages) {
-  const shared *made = constants;
+  const shared *made = (const shared *)constants;
   return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
 }
 
-/* Fields that both contracts share, in addition to those of their family. */
-#define THREADED                                                                                                       \
-  .isa = 0, .threaded = true, .basis = "it runs only serial kernels that promise the same",                            \
-  .provenance = "guided self-scheduling: Polychronopoulos and Kuck, 1987; posenc, 2026",                               \
+/* Both contracts, of the functions and fields in which they differ. */
+#define THREADED(called, is, bounded, attended, can, prepared)                                                         \
+  .abi = POSENC_KERNEL_ABI, .isa = 0, .name = called, .summary = is,                                                   \
   .algorithm = "The fastest reproducible serial kernel of the same promise that runs here writes parts of the rows, "  \
                "smaller and smaller, which the calling thread and its helpers take in turn.",                          \
-  .execute = execute, .apply = apply_parts, .release = release, .stages = stage_samples
+  .provenance = "guided self-scheduling: Polychronopoulos and Kuck, 1987; posenc, 2026", .bound = bounded,             \
+  .basis = "it runs only serial kernels that promise the same", .reproducible = true, .threaded = true,                \
+  .scales = true, .attends = attended, .can_do = can, .prepare = prepared, .execute = execute, .release = release,     \
+  .stages = stage_samples, .apply = apply_parts
 
 const posenc_kernel posenc_kernel_cr_threads = {
-    CR_PROMISE,
-    THREADED,
-    .name = "cr-threads",
-    .summary = "parts of the rows by the best correctly rounded kernel, with threads",
-    .prepare = prepare_cr,
+    THREADED("cr-threads", "parts of the rows by the best correctly rounded kernel, with threads", CR_BOUND, true,
+             cr_can_do, prepare_cr),
 };
 
 const posenc_kernel posenc_kernel_rotation_threads = {
-    ROTATION_PROMISE,
-    THREADED,
-    .name = "rotation-threads",
-    .summary = "parts of the rows by the best rotation kernel, with threads: the same bits for any number of them",
-    .prepare = prepare_rotation,
+    THREADED("rotation-threads",
+             "parts of the rows by the best rotation kernel, with threads: the same bits for any number of them",
+             ROTATION_BOUND, false, angle_can_do, prepare_rotation),
 };

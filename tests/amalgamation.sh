@@ -23,12 +23,16 @@ syntax='-fsyntax-only -Wall -Wextra -Werror posenc.c'
 check 'C17 without a warning' tried $CC -std=c17 $syntax
 check 'refused with -ffast-math' eval '! tried $CC -ffast-math $syntax && grep -q "without -ffast-math" err'
 check 'refused with -fassociative-math' eval '! tried $CC -ffast-math -fno-finite-math-only $syntax'
-check 'refused as C++' eval '! tried $CXX -x c++ $syntax && grep -q "posenc.c is C" err'
 check 'cc -O2 -c posenc.c' tried $CC -O2 -fPIC -c posenc.c
+check 'c++ -O2 -std=c++17 -x c++ -c posenc.c' \
+  tried $CXX -O2 -std=c++17 -Werror -fPIC -x c++ -c posenc.c -o posenc++.o
+check 'a shared library of the latter' tried $CXX -shared posenc++.o -o posenc++.so -lm -pthread
 if sanitized; then skip 'its symbols' 'a sanitizer adds some'; else
   sed -n 's/^POSENC_API.*[ *]\(posenc_[a-z0-9_]*\)(.*/\1/p' posenc.h | sort >declared
   nm -g --defined-only posenc.o | awk '{ print $3 }' | sort >defined
-  check "it defines the $(wc -l <declared) functions of posenc.h alone" cmp declared defined
+  check "the object defines the $(wc -l <declared) functions of posenc.h alone" cmp declared defined
+  nm -D --defined-only posenc++.so | awk '$2 != "A" { print $3 }' | sort >defined
+  check 'and that library exports them alone' cmp declared defined
 fi
 
 # ---- tests, linked with it ----
@@ -36,12 +40,70 @@ fi
 passed() { # TEST: whether it has points, and no failure
   tried "./$1" && grep -q '^ok' out && ! grep -q -e '^not ok' -e '^Bail out' out
 }
-for name in library axes plans arguments encoder; do
-  check "$name, compiled" tried $CC -O1 -I. -I"$root" "$root/tests/$name.c" posenc.o -o $name -lm -pthread
-  check "$name passes" passed $name
-done
+linked() { # TEST COMPILER OBJECT LINKER...: the test is C
+  tried $2 -O1 -I. -I"$root" -c "$root/tests/$1.c" -o test.o && object=$3 name=$1 && shift 3 &&
+    tried "$@" test.o $object -o $name -lm -pthread
+}
+tests() { # WHAT COMPILER OBJECT LINKER...: of the tests in $names
+  what=$1
+  shift
+  for name in $names; do
+    check "$what: $name, compiled" linked $name "$@"
+    check "$what: $name passes" passed $name
+  done
+}
+names='library axes plans arguments encoder'
+tests C $CC posenc.o $CC
+tests C++ $CC posenc++.o $CXX
 check 'a C++17 program' tried $CXX -std=c++17 -I. -x c++ "$root/examples/table.c" -x none posenc.o -o table -lm -pthread
 check 'runs' eval 'tried ./table && grep -q "PE\[1\] = 0.841470957 0.540302277" out'
+
+# ---- C++ and musl have the same bits ----
+
+cat >digests.c <<'END'
+#include "posenc.h"
+#include <stdio.h>
+/* Prints a hash (FNV-1a) of a table by each reproducible kernel, and of x that it has turned. */
+int main(void) {
+  static unsigned char table[300 * 64 * 8];
+  size_t count;
+  const posenc_kernel *const *kernels = posenc_kernels(&count);
+  for (size_t n = 0; n < 8 * count; n++) {
+    posenc_problem problem = posenc_table(300, 64);
+    posenc_options options = posenc_default_options();
+    const posenc_slice rows = posenc_rows(0, 300);
+    uint64_t hash = 0xcbf29ce484222325;
+    posenc_plan *plan;
+    options.kernel = kernels[n / 8];
+    problem.dtype = (posenc_dtype)(n % 4);
+    problem.op = n % 8 < 4 ? POSENC_TABLE : POSENC_ROPE;
+    if (!options.kernel->reproducible || posenc_plan_create(&plan, &problem, &options) != POSENC_OK) continue;
+    if (problem.op == POSENC_ROPE)
+      posenc_apply(plan, &rows, table, table);
+    else
+      posenc_execute(plan, 0, 300, table);
+    posenc_plan_destroy(plan);
+    for (size_t i = 0; i < 300 * 64 * posenc_dtype_bytes(problem.dtype); i++) hash = (hash ^ table[i]) * 0x100000001b3;
+    printf("%s %d %d %016llx\n", options.kernel->name, (int)problem.op, (int)problem.dtype, (unsigned long long)hash);
+  }
+}
+END
+digests() { # FILE COMPILER OBJECT LINKER...
+  file=$1 compiler=$2 object=$3
+  shift 3
+  tried $compiler -O1 -I. -c digests.c && tried "$@" digests.o $object -o digests -lm -pthread && tried ./digests &&
+    mv out $file && [ "$(grep -c ' 0 ' $file)" -ge 8 ]
+}
+check 'digests of the tables of C' digests of-c $CC posenc.o $CC
+check 'and C++' digests of-c++ $CC posenc++.o $CXX
+check 'are the same' cmp of-c of-c++
+if ! command -v musl-gcc >/dev/null; then skip musl 'no musl-gcc here'; else
+  check 'musl-gcc -O2 -c posenc.c' tried musl-gcc -std=c17 -Wall -Wextra -Werror -O2 -c posenc.c -o musl.o
+  names='library axes arguments encoder' # tests/plans replaces aligned_alloc by a function that musl's calls
+  tests musl musl-gcc musl.o musl-gcc -static
+  check 'digests of the tables of musl' digests of-musl musl-gcc musl.o musl-gcc -static
+  check 'are the same as those of glibc' cmp of-c of-musl
+fi
 
 # ---- bits of the command with this library instead of its own ----
 
@@ -54,6 +116,9 @@ else
   amalgamated() { tried env LD_LIBRARY_PATH="$work/lib" "$command" verify --brief "$@"; }
   ldd_of_it() { LD_LIBRARY_PATH=$work/lib ldd "$command" | grep -q "libposenc.so.0 => $work/lib/"; }
   check 'which the command takes' ldd_of_it
+  check "digests of the library's own tables" \
+    digests of-library $CC "$build/.libs/libposenc.so.0" $CC "-Wl,-rpath,$build/.libs"
+  check 'are the same, of as many kernels' cmp of-c of-library
   check 'rotation-portable: every published table' amalgamated --kernel rotation-portable \
     --baseline "$root/tests/baseline.json"
   while read -r options; do

@@ -16,23 +16,20 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17, gcc or clang, 64 bits:
+HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17 and C++17, gcc or clang:
  *
  *     cc -O2 -c posenc.c        and link with -lm, and -pthread where the C library wants it
  *
- * A C++ program includes posenc.h and links posenc.o. -fopenmp-simd makes tables with an attention factor and rope
- * caches faster, and changes no bit.
+ * -fopenmp-simd makes tables with an attention factor and rope caches faster, and changes no bit.
  *
 %s */
-#ifdef __cplusplus
-#error "posenc.c is C: compile it by a C compiler, include posenc.h in C++ and link the two"
-#endif
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 /* No implicit fused multiply-add: bits must not depend on -march. */
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
+#pragma clang diagnostic ignored "-Wc99-designator"
 #else
 #pragma GCC optimize("fp-contract=off")
 #endif
@@ -40,6 +37,24 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #define PACKAGE_VERSION "%s"
+/* C++ has other names for these, and no declaration of a constant that is defined later, unless it is extern. */
+#ifdef __cplusplus
+#include <atomic>
+#define _Alignas alignas
+#define _Bool bool
+#define _Static_assert static_assert
+#define _Atomic(type) std::atomic<type>
+#define restrict __restrict
+#define DECLARED extern __attribute__((visibility("hidden")))
+#define DEFINED
+using std::atomic_bool, std::atomic_int, std::atomic_uint, std::memory_order_relaxed;
+using std::atomic_exchange, std::atomic_fetch_add, std::atomic_fetch_sub;
+using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomic_store_explicit;
+#else
+#include <stdatomic.h>
+#define DECLARED static
+#define DEFINED static
+#endif
 """
 ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
 GUARD = re.compile(r"\A(.*?)#ifndef (\w+_H)\n#define \2\n(.*)#endif\n\Z", re.S)
@@ -56,6 +71,7 @@ class Sources:
     def text(self, path):
         if path not in self.texts:
             text = (self.root / path).read_text().replace("/* SPDX-License-Identifier: MIT */\n", "", 1)
+            text = text.replace("#include <stdatomic.h>\n", "")  # HEAD has it
             guarded = GUARD.match(text)
             self.texts[path] = guarded[1] + guarded[3] if guarded else text
         return self.texts[path]
@@ -135,7 +151,8 @@ def internal(text, public):
         name = re.search(r"(\w+)\(", line)
         return line if name and name[1] in public else "static " + line
 
-    text = re.sub(r"^(TARGET )(?!static)", r"\1static ", text.replace("extern const", "static const"), flags=re.M)
+    text = re.sub(r"^(TARGET )(?!static)", r"\1static ", text.replace("extern const", "DECLARED const"), flags=re.M)
+    text = re.sub(r"^const (?=\w+ [\w()]+ = )", "DEFINED const ", text, flags=re.M)
     other = r"static|typedef|enum|struct \w+(?: \{|;)|extern|__extension__"
     return re.sub(rf"^(?!{other})[a-z]\w* .*", mark, text, flags=re.M)
 

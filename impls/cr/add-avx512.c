@@ -43,7 +43,8 @@ enum { ALL = 0xffff };
 
 INLINE floats load_x(variant as, const char *from, __mmask16 mask) {
   if (as.dtype == POSENC_F32) return mask == ALL ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(mask, from);
-  const __m256i upper = mask == ALL ? _mm256_loadu_si256((const void *)from) : _mm256_maskz_loadu_epi16(mask, from);
+  const __m256i upper =
+      mask == ALL ? _mm256_loadu_si256((const __m256i *)(const void *)from) : _mm256_maskz_loadu_epi16(mask, from);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16));
 }
 
@@ -199,18 +200,21 @@ INLINE void add_as(variant as, const cr_table *table, const posenc_problem *prob
   }
 }
 
-TARGET void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+TARGET void add_avx512(const void *constants, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                        void *out) {
+  const cr_table *table = (const cr_table *)constants;
+  const char *from = (const char *)x;
+  char *to = (char *)out;
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
   if (problem->dtype == POSENC_F32 && interleaved)
-    add_as((variant){POSENC_F32, true, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_F32, true, cosine_first}, table, problem, slice, from, to);
   else if (problem->dtype == POSENC_F32)
-    add_as((variant){POSENC_F32, false, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_F32, false, cosine_first}, table, problem, slice, from, to);
   else if (interleaved)
-    add_as((variant){POSENC_BF16, true, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_BF16, true, cosine_first}, table, problem, slice, from, to);
   else
-    add_as((variant){POSENC_BF16, false, cosine_first}, table, problem, slice, x, out);
+    add_as((variant){POSENC_BF16, false, cosine_first}, table, problem, slice, from, to);
 }
 #else
 typedef int add_avx512_absent; /* C requires a declaration in a file */

@@ -16,15 +16,15 @@ enum { VECTORS = 4, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 18, SU
 #endif
 
 const posenc_kernel posenc_kernel_cr_avx2 = {
-    CR_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_AVX2,
     .name = "cr-avx2",
     .summary = "correctly rounded, with AVX2",
     .algorithm = "As cr-portable, 16 columns in registers, fused; large tables are stored past the caches.",
     .provenance = "as cr-portable; posenc, 2026",
+    CR_CONTRACT,
 #ifdef HAVE_AVX2
-    .execute = execute,
-    .stages = stage_samples,
+    CR_FUNCTIONS(execute, stage_samples),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -28,15 +28,15 @@ static posenc_status apply_fused(const void *table, const posenc_problem *proble
 #endif
 
 const posenc_kernel posenc_kernel_cr_avx512 = {
-    CR_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_AVX512,
     .name = "cr-avx512",
     .summary = "correctly rounded, with AVX-512: the fastest where it runs",
     .algorithm = "As cr-portable, 64 columns in registers, fused; large tables are stored past the caches.",
     .provenance = "as cr-portable; posenc, 2026",
+    CR_CONTRACT,
 #ifdef HAVE_AVX512
-    .execute = execute,
-    .stages = stage_samples,
+    CR_FUNCTIONS(execute, stage_samples),
     .apply = apply_fused,
 #else
     .absent = KERNEL_LEFT_OUT,

@@ -64,7 +64,7 @@ const char *cr_can_do(const posenc_problem *problem) {
 }
 
 void cr_release(void *table) {
-  cr_table *made = table;
+  cr_table *made = (cr_table *)table;
   if (made->angles) angle_release(made->angles);
   free(made->memory);
   free(made);
@@ -113,7 +113,7 @@ uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
 /* Allocates `arrays` arrays of `entries` 64-bit words. Null if memory runs out. */
 static double *allocate(size_t entries, size_t arrays) {
   size_t bytes;
-  return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : kernel_alloc(bytes);
+  return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : (double *)kernel_alloc(bytes);
 }
 
 static void find_sincos(const cr_table *made, size_t index, int64_t position, posenc_sum *sine, posenc_sum *cosine) {
@@ -210,7 +210,7 @@ static void find_factor(cr_table *made, const posenc_problem *problem) {
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
   const size_t padded = angle_padded(problem),
                copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
-  cr_table *made = calloc(1, sizeof *made);
+  cr_table *made = (cr_table *)calloc(1, sizeof *made);
   void *angles;
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->pairs = problem->dim / 2;
@@ -218,7 +218,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   if (made->is_scaled) find_factor(made, problem);
   bool is_made = angle_prepare(problem, options, &angles) == POSENC_OK;
   if (is_made) {
-    made->angles = angles;
+    made->angles = (angle_table *)angles;
     made->in_sums = problem->dtype == POSENC_F64;
     if (!made->in_sums) is_made = prepare_doubles(made, problem, padded, copies);
     if (is_made && !made->in_sums && !made->certificate.misrounded) {
@@ -252,8 +252,8 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
              cosine_uncertain = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
   posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
                           .phase = rotation_phase(angles, index, at),
-                          .sine.high = sine,
-                          .cosine.high = cosine};
+                          .sine = {sine, 0.0},
+                          .cosine = {cosine, 0.0}};
   if (sine_uncertain || cosine_uncertain) {
     const u128 turn = wide_turn(angles, index, position);
     stages.phase = angle_phase(u128_high(turn), u128_low(turn));

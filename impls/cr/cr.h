@@ -80,11 +80,10 @@
   "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is uncertain, or certificates list, within "  \
   "2^-122"
 
-/* Fields that all contracts of the family share, including that of the threaded kernel. */
-#define CR_PROMISE                                                                                                     \
-  .abi = POSENC_KERNEL_ABI, .bound = CR_BOUND, .reproducible = true, .scales = true, .attends = true,                  \
-  .can_do = cr_can_do
-#define CR_CONTRACT CR_PROMISE, .basis = CR_BASIS, .prepare = cr_prepare, .release = cr_release
+/* Fields that the contracts of the family share, and its functions with those of a kernel. */
+#define CR_CONTRACT .bound = CR_BOUND, .basis = CR_BASIS, .reproducible = true, .scales = true, .attends = true
+#define CR_FUNCTIONS(executes, finds_stages)                                                                           \
+  .can_do = cr_can_do, .prepare = cr_prepare, .execute = executes, .release = cr_release, .stages = finds_stages
 
 /* The rows of a block, and the successive anchors that are advanced from an anchor computed from its angle. Such an
    anchor is at every multiple of 256 positions, so position 0 is exact. */
@@ -131,7 +130,7 @@ typedef struct cr_table {
   cr_sums sums;
   double *twice_cosine;          /* of one position, rounded to nearest; one entry per column if interleaved */
   double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions */
-  certificate certificate;
+  struct certificate certificate;
 } cr_table;
 
 posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);

@@ -15,15 +15,15 @@ enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VEC
 #endif
 
 const posenc_kernel posenc_kernel_cr_neon = {
-    CR_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_NEON,
     .name = "cr-neon",
     .summary = "correctly rounded, with AArch64's NEON",
     .algorithm = "As cr-portable, 16 columns in registers, fused.",
     .provenance = "as cr-portable; posenc, 2026",
+    CR_CONTRACT,
 #ifdef HAVE_NEON
-    .execute = execute,
-    .stages = stage_samples,
+    CR_FUNCTIONS(execute, stage_samples),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -9,9 +9,7 @@ enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VEC
 #include "impls/cr/template.h"
 
 const posenc_kernel posenc_kernel_cr_portable = {
-    CR_CONTRACT,
-    .execute = execute,
-    .stages = stage_samples,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_GENERIC,
     .name = "cr-portable",
     .summary = "correctly rounded; portable C",
@@ -23,4 +21,6 @@ const posenc_kernel posenc_kernel_cr_portable = {
     .provenance =
         "three-term recurrence of the multiple angle (Chebyshev); rounding test after Ziv, ACM TOMS 17(3), 1991; "
         "this combination: posenc, 2026",
+    CR_CONTRACT,
+    CR_FUNCTIONS(execute, stage_samples),
 };

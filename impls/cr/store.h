@@ -38,7 +38,7 @@ INLINE u16s certain_half(posenc_dtype dtype, doubles a, doubles b) {
 /* Stores 2 LANES columns, each rounded once from its double. */
 INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b) {
   if (dtype == POSENC_F32)
-    store_f32(streamed, to, a, b);
+    store_f32(streamed, (float *)to, a, b);
   else
     store_half(streamed, to, certain_half(dtype, a, b));
 }
@@ -66,7 +66,7 @@ INLINE flags store_pair_f32(bool streamed, float *to, doubles a, doubles b, flag
 /* Stores 2 LANES columns and flags those whose rounding is uncertain; 16-bit formats by way of f32. There the lower
    half of `tested` is zero for a midpoint, and its upper half is that of the f32, or nearly so. */
 INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b, flags uncertain) {
-  if (dtype == POSENC_F32) return store_pair_f32(streamed, to, a, b, uncertain);
+  if (dtype == POSENC_F32) return store_pair_f32(streamed, (float *)to, a, b, uncertain);
   const floats x = to_floats(a, b);
   const uint32_t middle = cr_midpoint_in_f32(dtype);
   u32s tested;

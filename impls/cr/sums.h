@@ -335,13 +335,13 @@ SUM_INSTANCES(_scaled, true)
 SUM_INSTANCE(sums_f64_streamed, POSENC_F64, false, STREAMS)
 
 /* Indexed by dtype, and by whether there is an attention factor. */
-static sum_instance *const sum_instances[][2] = {[POSENC_F64] = {sums_f64_plain, sums_f64_scaled},
-                                                 [POSENC_F32] = {sums_f32_plain, sums_f32_scaled},
+static sum_instance *const sum_instances[][2] = {[POSENC_F32] = {sums_f32_plain, sums_f32_scaled},
+                                                 [POSENC_F64] = {sums_f64_plain, sums_f64_scaled},
                                                  [POSENC_F16] = {sums_f16_plain, sums_f16_scaled},
                                                  [POSENC_BF16] = {sums_bf16_plain, sums_bf16_scaled}};
 
 static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
-                            void *out) {
+                            char *out) {
   enum { LEAST_PART = 256 }; /* fewest columns for streaming rows that begin within a cache line */
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;

@@ -87,7 +87,7 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
 /* Writes the stages of whole rows, computed by the same operations as `execute`. */
 TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                                  posenc_stages *stages) {
-  const cr_table *table = constants;
+  const cr_table *table = (const cr_table *)constants;
   if (table->in_sums) return cr_exact_stages(table, problem, row, rows, stages);
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
@@ -134,10 +134,11 @@ CR_INSTANCES(_scaled, false, false, true)
 
 /* Indexed by dtype, by whether stores are streaming, and by whether there is a certificate. */
 static instance *const instances[][2][2] = {[POSENC_F32] = {{f32_plain, f32_certified}, {f32_streamed, f32_both}},
+                                            [POSENC_F64] = {{NULL}}, /* execute_in_sums */
                                             [POSENC_F16] = {{f16_plain, f16_certified}, {f16_streamed, f16_both}},
                                             [POSENC_BF16] = {{bf16_plain, bf16_certified}, {bf16_streamed, bf16_both}}};
 static instance *const scaled_instances[] = {
-    [POSENC_F32] = f32_scaled, [POSENC_F16] = f16_scaled, [POSENC_BF16] = bf16_scaled};
+    [POSENC_F32] = f32_scaled, [POSENC_F64] = NULL, [POSENC_F16] = f16_scaled, [POSENC_BF16] = bf16_scaled};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
@@ -148,13 +149,14 @@ static bool is_certified(const cr_table *table, const posenc_problem *problem, i
    columns of the last row separately. Only aligned vectors can be streamed; with regular stores, alignment is faster
    from SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const cr_table *table = constants;
+  const cr_table *table = (const cr_table *)constants;
+  char *to = (char *)out;
   if (table->in_sums) {
-    execute_in_sums(table, problem, row, rows, out);
+    execute_in_sums(table, problem, row, rows, to);
     return;
   }
   if (table->is_scaled) {
-    scaled_instances[problem->dtype](table, problem, (pair_span){0, table->pairs}, row, rows, out);
+    scaled_instances[problem->dtype](table, problem, (pair_span){0, table->pairs}, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
@@ -169,14 +171,14 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
                                                                          instances[problem->dtype][streams][certified];
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
-    regular(table, problem, (pair_span){0, shift}, row, 1, out);
-    regular(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, (char *)out + last * row_bytes);
-    most(table, problem, (pair_span){shift, pairs}, row, last, out);
+    regular(table, problem, (pair_span){0, shift}, row, 1, to);
+    regular(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, to + last * row_bytes);
+    most(table, problem, (pair_span){shift, pairs}, row, last, to);
   } else {
-    most(table, problem, (pair_span){0, pairs}, row, rows, out);
+    most(table, problem, (pair_span){0, pairs}, row, rows, to);
   }
   if (streams) store_fence();
-  if (certified) cr_correct(table, problem, row, rows, out);
+  if (certified) cr_correct(table, problem, row, rows, to);
 }
 
 #endif

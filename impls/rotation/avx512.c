@@ -87,12 +87,12 @@ INLINE void store_16(uint16_t *first, uint16_t *second, u64s a, u64s b, bool int
   if (interleaved) {
     const __m256i both = _mm512_cvtepi64_epi32((__m512i)(a | b << 16));
     if (streamed)
-      _mm256_stream_si256(place, both);
+      _mm256_stream_si256((__m256i *)place, both);
     else
       _mm256_mask_storeu_epi32(place, mask, both);
   } else if (streamed) {
-    _mm_stream_si128(place, _mm512_cvtepi64_epi16((__m512i)a));
-    _mm_stream_si128(other, _mm512_cvtepi64_epi16((__m512i)b));
+    _mm_stream_si128((__m128i *)place, _mm512_cvtepi64_epi16((__m512i)a));
+    _mm_stream_si128((__m128i *)other, _mm512_cvtepi64_epi16((__m512i)b));
   } else {
     _mm_mask_storeu_epi16(place, mask, _mm512_cvtepi64_epi16((__m512i)a));
     _mm_mask_storeu_epi16(other, mask, _mm512_cvtepi64_epi16((__m512i)b));
@@ -216,32 +216,33 @@ INLINE void execute_stored(const angle_table *angles, const posenc_problem *prob
 }
 
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const angle_table *angles = constants;
+  const angle_table *angles = (const angle_table *)constants;
+  char *to = (char *)out;
   const int64_t columns = store_columns_to_line(problem, out),
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool aligned = columns == 0 || (columns > 0 && columns % step == 0 && problem->dim >= PEELED_DIM);
   if (aligned && store_streams(angles->stores, problem, rows, out)) {
-    execute_stored(angles, problem, row, rows, out, true, columns / step);
+    execute_stored(angles, problem, row, rows, to, true, columns / step);
     store_fence();
   } else {
-    execute_stored(angles, problem, row, rows, out, false, 0);
+    execute_stored(angles, problem, row, rows, to, false, 0);
   }
 }
 #endif
 
 const posenc_kernel posenc_kernel_rotation_avx512 = {
-    ROTATION_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_AVX512,
     .name = "rotation-avx512",
     .summary = "rotation-portable with AVX-512 intrinsics: the same bits",
     .algorithm =
-        "As rotation-portable, anchors included: 32 pairs are rotated from row to row in registers, unfused so that each "
-        "operation is the portable "
-        "kernel's; converted, zipped and stored as whole vectors, tails by mask; large tables past the caches.",
+        "As rotation-portable, anchors included: 32 pairs are rotated from row to row in registers, unfused so that "
+        "each operation is the portable kernel's; converted, zipped and stored as whole vectors, tails by mask; large "
+        "tables past the caches.",
     .provenance = "posenc, 2026",
+    ROTATION_CONTRACT,
 #ifdef HAVE_AVX512
-    .execute = execute,
-    .stages = rotation_stages,
+    ROTATION_FUNCTIONS(execute),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

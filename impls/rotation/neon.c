@@ -130,25 +130,26 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
 
 /* One instance for each dtype and kind of layout, so that no branch is left in the loops. */
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const angle_table *angles = (const angle_table *)constants;
+  char *to = (char *)out;
   if (posenc_layout_columns(problem->layout, problem->dim).step == 2)
-    ROUND_DISPATCH(problem->dtype, execute_as, true, constants, problem, row, rows, out);
+    ROUND_DISPATCH(problem->dtype, execute_as, true, angles, problem, row, rows, to);
   else
-    ROUND_DISPATCH(problem->dtype, execute_as, false, constants, problem, row, rows, out);
+    ROUND_DISPATCH(problem->dtype, execute_as, false, angles, problem, row, rows, to);
 }
 #endif
 
 const posenc_kernel posenc_kernel_rotation_neon = {
-    ROTATION_CONTRACT,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_NEON,
     .name = "rotation-neon",
     .summary = "rotation-portable with NEON intrinsics: the same bits",
-    .algorithm =
-        "As rotation-portable, anchors included: 8 pairs are rotated from row to row in registers, unfused so that each "
-        "operation is the portable kernel's; converted, zipped and stored as whole vectors.",
+    .algorithm = "As rotation-portable, anchors included: 8 pairs are rotated from row to row in registers, unfused so "
+                 "that each operation is the portable kernel's; converted, zipped and stored as whole vectors.",
     .provenance = "posenc, 2026",
+    ROTATION_CONTRACT,
 #ifdef HAVE_NEON
-    .execute = execute,
-    .stages = rotation_stages,
+    ROTATION_FUNCTIONS(execute),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -77,21 +77,20 @@ static void block(const angle_table *angles, const target *out, int64_t pair, in
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const int64_t pairs = problem->dim / 2;
-  target to = {out, problem->dtype, problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype),
+  target to = {(char *)out, problem->dtype, problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype),
                posenc_layout_columns(problem->layout, problem->dim)};
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     to.out = (char *)out + done * to.row_bytes;
     for (int64_t pair = 0; pair < pairs; pair += TILE)
-      block(constants, &to, pair, pairs - pair < TILE ? pairs - pair : TILE, at.center, at.from, at.to);
+      block((const angle_table *)constants, &to, pair, pairs - pair < TILE ? pairs - pair : TILE, at.center, at.from,
+            at.to);
     done += at.to - at.from;
   }
 }
 
 const posenc_kernel posenc_kernel_rotation_portable = {
-    ROTATION_CONTRACT,
-    .execute = execute,
-    .stages = rotation_stages,
+    .abi = POSENC_KERNEL_ABI,
     .isa = POSENC_ISA_GENERIC,
     .name = "rotation-portable",
     .summary = "incremental rotation in double, re-anchored every 32 positions; portable C",
@@ -100,4 +99,6 @@ const posenc_kernel posenc_kernel_rotation_portable = {
                  "rotated position by position in double, 15 forward and 16 back, and rounded once.",
     .provenance = "angle addition: Ptolemy's theorem; re-anchored fixed-point phase as in direct digital synthesis "
                   "(Tierney, Rader, Gold, 1971); this combination: posenc, 2026",
+    ROTATION_CONTRACT,
+    ROTATION_FUNCTIONS(execute),
 };

@@ -24,10 +24,11 @@
 #define ROTATION_BASIS                                                                                                 \
   "derived in impls/rotation/rotation.h: 16 rotations from an exact anchor are within 108 × 2^-53, then one rounding"
 
-/* Fields that all contracts of the family share, including that of the threaded kernel. */
-#define ROTATION_PROMISE                                                                                               \
-  .abi = POSENC_KERNEL_ABI, .bound = ROTATION_BOUND, .reproducible = true, .scales = true, .can_do = angle_can_do
-#define ROTATION_CONTRACT ROTATION_PROMISE, .basis = ROTATION_BASIS, .prepare = angle_prepare, .release = angle_release
+/* Fields that the contracts of the family share, and its functions with that of a kernel. */
+#define ROTATION_CONTRACT .bound = ROTATION_BOUND, .basis = ROTATION_BASIS, .reproducible = true, .scales = true
+#define ROTATION_FUNCTIONS(executes)                                                                                   \
+  .can_do = angle_can_do, .prepare = angle_prepare, .execute = executes, .release = angle_release,                     \
+  .stages = rotation_stages
 
 typedef struct rotation_block {
   int64_t center; /* position of the anchor */

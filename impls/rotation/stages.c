@@ -28,7 +28,8 @@ bool rotation_stages(const void *constants, const posenc_problem *problem, int64
                      posenc_stages *stages) {
   for (int64_t r = 0; r < rows; r++) {
     const rotation_block at = rotation_block_at(problem->first + row + r, 1);
-    for (int64_t i = 0; i < problem->dim / 2; i++) *stages++ = stages_of(constants, i, at, problem->dtype);
+    for (int64_t i = 0; i < problem->dim / 2; i++)
+      *stages++ = stages_of((const angle_table *)constants, i, at, problem->dtype);
   }
   return true;
 }

@@ -84,7 +84,7 @@ posenc_axes *axes_copy(const posenc_axes *axes) {
   size_t bytes = sizeof *axes;
   for (int a = 0; a < axes->count; a++)
     if (axes->axis[a].positions) bytes += (size_t)axes->axis[a].size * sizeof(double);
-  posenc_axes *copy = malloc(bytes);
+  posenc_axes *copy = (posenc_axes *)malloc(bytes);
   if (!copy) return NULL;
   *copy = *axes;
   double *list = (double *)(void *)(copy + 1);
@@ -156,7 +156,7 @@ static void set_moves(const posenc_problem *table, int a, int64_t i, int64_t j, 
 posenc_status axes_prepare(row_source *made, const rows_tables *tables, const posenc_options *options) {
   const posenc_axes *axes = made->table.axes;
   int64_t next[POSENC_AXES] = {0};
-  struct axes_source *all = calloc(1, sizeof *all);
+  struct axes_source *all = (struct axes_source *)calloc(1, sizeof *all);
   made->axes = all;
   if (!all) return POSENC_OUT_OF_MEMORY;
   for (int a = 0; a < axes->count; a++) {
@@ -168,7 +168,7 @@ posenc_status axes_prepare(row_source *made, const rows_tables *tables, const po
     axis->size = axes->axis[a].size;
     axis->stride = axes->axis[a].stride;
     axis->columns = 2 * axes->axis[a].pairs;
-    axis->moves = calloc((size_t)axis->columns, sizeof *axis->moves);
+    axis->moves = (column_move *)calloc((size_t)axis->columns, sizeof *axis->moves);
     if (!axis->moves) return POSENC_OUT_OF_MEMORY;
   }
   for (int64_t j = 0; j < made->table.dim / 2; j++) {
@@ -248,10 +248,10 @@ posenc_status axes_make(const row_source *from, int64_t row, int64_t rows, void 
   const posenc_problem *table = &from->table;
   const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
-  char *made = posenc_alloc((size_t)fitting * row_bytes);
+  char *made = (char *)posenc_alloc((size_t)fitting * row_bytes);
   posenc_status status = made ? POSENC_OK : POSENC_OUT_OF_MEMORY;
   for (int a = 0; a < from->axes->count && status == POSENC_OK; a++)
-    status = make_axis(&from->axes->axis[a], table->first + row, rows, row_bytes, fitting, made, out);
+    status = make_axis(&from->axes->axis[a], table->first + row, rows, row_bytes, fitting, made, (char *)out);
   posenc_free(made);
   return status;
 }

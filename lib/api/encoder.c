@@ -24,7 +24,7 @@ posenc_status posenc_encoder_create(posenc_encoder **encoder, const posenc_probl
   const posenc_status status = posenc_plan_create(&plan, &planned, options);
   if (status != POSENC_OK) return status;
   const bool grows = problem->op == POSENC_TABLE && !problem->positions && !problem->axes;
-  posenc_encoder *made = grows ? calloc(1, sizeof *made) : NULL;
+  posenc_encoder *made = grows ? (posenc_encoder *)calloc(1, sizeof *made) : NULL;
   if (!made) {
     posenc_plan_destroy(plan);
     return grows ? POSENC_OUT_OF_MEMORY : POSENC_BAD_ARGUMENT;
@@ -60,7 +60,7 @@ static posenc_status grow_room(posenc_encoder *encoder, int64_t rows) {
   size_t bytes, used;
   problem.rows = rows > twice ? rows : twice;
   if (posenc_table_bytes(&problem, &bytes) != POSENC_OK) return POSENC_TOO_LARGE;
-  char *table = posenc_alloc(bytes);
+  char *table = (char *)posenc_alloc(bytes);
   if (!table) return POSENC_OUT_OF_MEMORY;
   encoder->room = problem.rows;
   problem.rows = encoder->rows;

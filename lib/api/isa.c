@@ -70,7 +70,7 @@ static unsigned ask_cpu(void) {
 
 /* The result is cached, as it cannot change. */
 unsigned posenc_isa_detect(void) {
-  static _Atomic unsigned known;
+  static _Atomic(unsigned) known;
   unsigned isa = atomic_load_explicit(&known, memory_order_relaxed);
   if (!isa) atomic_store_explicit(&known, isa = ask_cpu(), memory_order_relaxed);
   return isa;

@@ -27,7 +27,7 @@ void *posenc_alloc(size_t bytes) {
 }
 
 void *kernel_alloc(size_t bytes) {
-  char *memory = aligned_alloc(cache_line, bytes);
+  char *memory = (char *)aligned_alloc(cache_line, bytes);
 #ifdef MADV_POPULATE_WRITE
   /* The alignment of madvise's argument: a multiple of the system's page size, or madvise refuses the range. */
   static const size_t small_page = (size_t)1 << 12;

@@ -111,7 +111,7 @@ static posenc_status check(const posenc_problem *problem, const posenc_options *
 static bool copy_list(const double **list, double **copy, int64_t count) {
   if (!*list) return true;
   const size_t bytes = (size_t)count * sizeof **list;
-  *copy = malloc(bytes ? bytes : 1);
+  *copy = (double *)malloc(bytes ? bytes : 1);
   if (*copy) memcpy(*copy, *list, bytes);
   *list = *copy;
   return *copy != NULL;
@@ -160,7 +160,7 @@ posenc_status posenc_plan_create(posenc_plan **plan, const posenc_problem *probl
   const posenc_kernel *kernel = options.kernel ? options.kernel : choose(problem, &tables, &options);
   if (!kernel) return POSENC_NO_KERNEL;
 
-  posenc_plan *made = calloc(1, sizeof *made);
+  posenc_plan *made = (posenc_plan *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->problem = *problem;
   status = fill_plan(made, &tables, kernel, &options);
@@ -195,7 +195,7 @@ static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *o
   const size_t bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
                row_bytes = problem->layout == POSENC_SPLIT ? bytes / 2 : bytes;
   const bool streamed = out && store_streams_rows(plan->stores, row_bytes, rows, problem->dtype, out);
-  return (cache_table){plan, out, streamed, row_bytes, bytes / 2};
+  return (cache_table){plan, (char *)out, streamed, row_bytes, bytes / 2};
 }
 
 /* Stores rows of one table of the cache, from rows with both. Streamed rows are made in `part` first, `some` rows at a
@@ -221,7 +221,7 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   const cache_table cosine = cache_table_at(plan, rows, cosines), sine = cache_table_at(plan, rows, sines);
   const size_t half = cosine.different_bytes, row_bytes = 2 * half;
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows), some = rows_fitting(row_bytes, PART_BYTES, rows);
-  char *made = posenc_alloc((size_t)(fitting + some) * row_bytes);
+  char *made = (char *)posenc_alloc((size_t)(fitting + some) * row_bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
   char *part = made + (size_t)fitting * row_bytes;
   posenc_status status = POSENC_OK;
@@ -249,8 +249,8 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
   const bool is_plain = rows_are_plain(rows);
   const apply_source source = {.kernel = rows->kernel,
                                .constants = is_plain ? rows->part->constants : NULL,
-                               .rows = is_plain ? NULL : rows,
-                               .loops = plan->loops};
+                               .loops = plan->loops,
+                               .rows = is_plain ? NULL : rows};
   return apply(&source, &plan->problem, &slice, x, out);
 }
 

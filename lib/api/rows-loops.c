@@ -33,8 +33,8 @@ TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
     typedef type single __attribute__((may_alias, aligned(1)));                                                        \
     typedef twice pair __attribute__((may_alias, aligned(1)));                                                         \
-    const single *restrict x = (const void *)from;                                                                     \
-    pair *restrict to = (void *)out;                                                                                   \
+    const single *restrict x = (const single *)(const void *)from;                                                     \
+    pair *restrict to = (pair *)(void *)out;                                                                           \
     _Pragma("omp simd") for (size_t i = 0; i < bytes / sizeof(type); i++) to[i] =                                      \
         x[i] | (twice)((twice)x[i] << 8 * sizeof(type));                                                               \
   }

@@ -105,8 +105,8 @@ static posenc_status prepare_parts(row_source *made, const rows_units *units, co
 static posenc_status number_rows(row_source *made, const rows_units *units) {
   const posenc_problem *table = &made->table;
   const size_t rows = table->rows ? (size_t)table->rows : 1;
-  made->number = calloc(rows, sizeof *made->number);
-  made->part_of = calloc(rows, sizeof *made->part_of);
+  made->number = (int64_t *)calloc(rows, sizeof *made->number);
+  made->part_of = (uint8_t *)calloc(rows, sizeof *made->part_of);
   if (!made->number || !made->part_of) return POSENC_OUT_OF_MEMORY;
   for (int64_t row = 0; row < table->rows; row++) {
     const int unit = unit_of(table->positions[row]);
@@ -123,7 +123,7 @@ posenc_status rows_prepare_plain(row_source *made, const posenc_problem *table, 
                        .is_scaled = problem_attends(table) && !kernel->attends,
                        .factor = posenc_attention(table),
                        .loops = loops_for(options)};
-  made->part = calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
+  made->part = (rows_part *)calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK && table->positions) status = number_rows(made, units);
   if (status != POSENC_OK) rows_release(made);
@@ -238,7 +238,7 @@ static __attribute__((noinline)) posenc_status make_reshaped(const row_source *f
   const int64_t fitting = rows_fitting(plain_bytes, is_narrow ? STACK_BYTES : MOST_BYTES, rows);
   _Alignas(64) char stack[STACK_BYTES];
   char *plain = stack;
-  if ((size_t)fitting * plain_bytes > sizeof stack) plain = posenc_alloc((size_t)fitting * plain_bytes);
+  if ((size_t)fitting * plain_bytes > sizeof stack) plain = (char *)posenc_alloc((size_t)fitting * plain_bytes);
   if (!plain) return POSENC_OUT_OF_MEMORY;
   for (int64_t done = 0, some; done < rows; done += some) {
     some = rows - done < fitting ? rows - done : fitting;

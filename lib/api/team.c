@@ -36,17 +36,17 @@ struct team {
   pthread_cond_t called, done;
   int threads, helpers; /* wanted, including the caller; running helpers */
   bool ending;
-  atomic_bool busy;      /* a call uses the helpers and owns the fields below that are not atomic */
-  _Atomic pid_t process; /* of the helpers; 0 if none was started */
-  processors allowed;    /* those of the caller that started the helpers */
-  int processor;         /* of the current caller */
+  atomic_bool busy;       /* a call uses the helpers and owns the fields below that are not atomic */
+  _Atomic(pid_t) process; /* of the helpers; 0 if none was started */
+  processors allowed;     /* those of the caller that started the helpers */
+  int processor;          /* of the current caller */
   team_work *work;
   void *argument;
   int64_t parts;
   double ended;                     /* when the last call ended, in seconds */
   _Alignas(LINE) atomic_uint calls; /* changes with each call */
   atomic_int asleep;
-  _Alignas(LINE) _Atomic int64_t next;
+  _Alignas(LINE) _Atomic(int64_t) next;
   atomic_int working;        /* helpers that may take parts; the caller returns when it is 0 */
   atomic_bool open, awaited; /* parts may be left; the caller sleeps until `working` is 0 */
 };
@@ -155,7 +155,7 @@ static void help_call(team *t) {
 }
 
 static void *help(void *argument) {
-  team *t = argument;
+  team *t = (team *)argument;
   unsigned seen = 0; /* helpers are started within the first call */
   while (await_call(t, &seen)) help_call(t);
   pthread_mutex_lock(&t->mutex);
@@ -185,7 +185,7 @@ static void start_helpers(team *t) {
 
 /* The team has pages of its own because it changes during calls, unlike everything else in a plan. */
 team *team_create(int threads) {
-  team *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  team *made = (team *)mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) return NULL;
   made->threads = threads;
   pthread_mutex_init(&made->mutex, NULL);

@@ -91,7 +91,7 @@ static posenc_status read_entries(posenc_wisdom *made, FILE *file) {
     if (!here) continue;
     if (made->count == room) {
       room = 2 * room + 16;
-      entry *grown = realloc(made->entries, room * sizeof *grown);
+      entry *grown = (entry *)realloc(made->entries, room * sizeof *grown);
       if (!grown) return POSENC_OUT_OF_MEMORY;
       made->entries = grown;
     }
@@ -106,7 +106,7 @@ posenc_status posenc_wisdom_read(posenc_wisdom **wisdom, const char *path) {
   if (!path) return POSENC_BAD_ARGUMENT;
   FILE *file = fopen(path, "r");
   if (!file) return POSENC_BAD_FILE;
-  posenc_wisdom *made = calloc(1, sizeof *made);
+  posenc_wisdom *made = (posenc_wisdom *)calloc(1, sizeof *made);
   const posenc_status status = made ? read_entries(made, file) : POSENC_OUT_OF_MEMORY;
   fclose(file);
   if (status == POSENC_OK)

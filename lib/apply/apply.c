@@ -91,7 +91,7 @@ posenc_status apply_rows(const apply_source *from, const posenc_problem *problem
     _Alignas(64) float made[STACK_BYTES / sizeof(float)];
     return apply_runs(from, problem, slice, fitting, made, x, out);
   }
-  float *made = posenc_alloc(row_bytes * (size_t)fitting);
+  float *made = (float *)posenc_alloc(row_bytes * (size_t)fitting);
   if (!made) return POSENC_OUT_OF_MEMORY;
   const posenc_status status = apply_runs(from, problem, slice, fitting, made, x, out);
   posenc_free(made);

@@ -233,22 +233,26 @@ INLINE void rope_as(variant as, const posenc_problem *problem, const float *row,
 
 /* One instance for each dtype and kind of pairs. */
 TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, const void *x, void *out) {
+  const char *from = (const char *)x;
+  char *to = (char *)out;
   if (dtype == POSENC_F32)
-    add_as(POSENC_F32, count, table, x, out);
+    add_as(POSENC_F32, count, table, from, to);
   else
-    add_as(POSENC_BF16, count, table, x, out);
+    add_as(POSENC_BF16, count, table, from, to);
 }
 
 TARGET static void rope(const posenc_problem *problem, const float *row, const void *x, void *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
+  const char *from = (const char *)x;
+  char *to = (char *)out;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((variant){POSENC_F32, true}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, true}, problem, row, from, to);
   else if (problem->dtype == POSENC_F32)
-    rope_as((variant){POSENC_F32, false}, problem, row, x, out);
+    rope_as((variant){POSENC_F32, false}, problem, row, from, to);
   else if (neighbours)
-    rope_as((variant){POSENC_BF16, true}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, true}, problem, row, from, to);
   else
-    rope_as((variant){POSENC_BF16, false}, problem, row, x, out);
+    rope_as((variant){POSENC_BF16, false}, problem, row, from, to);
 }
 
 const apply_loops SIMD(apply_loops) = {add, rope};

@@ -57,7 +57,7 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   size_t bytes;
   if (__builtin_mul_overflow(padded, 6 * sizeof(uint64_t), &bytes) || __builtin_add_overflow(bytes, header, &bytes))
     return POSENC_OUT_OF_MEMORY;
-  char *memory = kernel_alloc(bytes);
+  char *memory = (char *)kernel_alloc(bytes);
   if (!memory) return POSENC_OUT_OF_MEMORY;
   memset(memory, 0, bytes);
 

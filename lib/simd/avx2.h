@@ -63,11 +63,11 @@ INLINE u16s upper_halves(u32s x) {
 }
 
 INLINE void stream(void *to, u16s half) {
-  _mm_stream_si128(to, (__m128i)half);
+  _mm_stream_si128((__m128i *)to, (__m128i)half);
 }
 
 INLINE void stream_doubles(void *to, doubles x) {
-  _mm256_stream_pd(to, x);
+  _mm256_stream_pd((double *)to, x);
 }
 
 INLINE u64s or_differing(u64s so_far, doubles a, doubles b) {

@@ -64,11 +64,11 @@ INLINE u16s upper_halves(u32s x) {
 }
 
 INLINE void stream(void *to, u16s half) {
-  _mm256_stream_si256(to, (__m256i)half);
+  _mm256_stream_si256((__m256i *)to, (__m256i)half);
 }
 
 INLINE void stream_doubles(void *to, doubles x) {
-  _mm512_stream_pd(to, x);
+  _mm512_stream_pd((double *)to, x);
 }
 
 INLINE u64s or_differing(u64s so_far, doubles a, doubles b) {
