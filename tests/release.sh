@@ -37,7 +37,8 @@ check 'makes the same bytes' eval 'diff -r first second >out'
 check 'the checksums hold' eval '(cd first && sha256sum -c SHA256SUMS) >out'
 check 'no recipe has a gap' eval '! grep -r "@[A-Z]" first/packaging >out'
 # vcpkg.json has none.
-check 'the recipes have the address' eval '! grep -L -F "$address/posenc-" first/packaging/*/[!v]* | tee out | grep -q .'
+check 'the recipes have the address' \
+  eval '! grep -L -F "$address/posenc-" first/packaging/*/[!v]* | tee out | grep -q .'
 check 'the bill of materials lists every file of the tarball with its checksum' tried python3 -c '
 import glob, hashlib, json, tarfile
 document = json.load(open(glob.glob("first/*.spdx.json")[0]))

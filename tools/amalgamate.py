@@ -16,7 +16,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17 and C++17, gcc or clang, 64 bits:
+HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamation". C17 and C++17, gcc or clang:
  *
  *     cc -O2 -c posenc.c        and link with -lm, and -pthread where the C library wants it
  *
