@@ -186,7 +186,8 @@ sve_of() { # BITS
   export QEMU_CPU="max,sve-default-vector-length=$(($1 / 8))"
   there $emulator ./length
   check "qemu has vectors of $1 bits" grep -qx "$1 bits" out
-  check "every property with $1 bits" there emulated/posenc verify --kernel cr-sve --len 70 --dim 74 --base 10001 --brief
+  check "every property with $1 bits" \
+    there emulated/posenc verify --kernel cr-sve --len 70 --dim 74 --base 10001 --brief
   while read -r options; do
     check "cr-sve with $1 bits: $options" same_bits cr-sve cr-portable $options
   done <<'END'
