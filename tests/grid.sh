@@ -85,6 +85,7 @@ check 'rows amid them' written --grid $mrope --dim 32 --offset 2 --len 9
 check 'fractions and exponents' written --grid h=2:1e+15:-0.5+1:.1+3:7,w=6:-3 --dim 8
 check 'divided' written --grid h=2+3:9/8,w=5:2/4 --dim 8
 check 'from 0 on, which are no steps of a grid' written --grid h=1+4:1,w=5 --dim 8
+check 'which the file has as two runs each' contains x.safetensors '--grid h=1+4:1,w=1+4:1 --dim 8'
 command=write
 refused '--grid h=2+3:9,w=4: lists are of all axes' --grid h=2+3:9,w=4 --dim 8 -o y.npy
 refused "--grid '*h=2+,w=5'*: a run is empty" --grid h=2+,w=5 --dim 8 -o y.npy
@@ -96,6 +97,7 @@ refused "--grid a=1,b=1,c=1,d=1,e=1: more than 4 axes" --grid a=1,b=1,c=1,d=1,e=
 refused "--grid grouped=yes: it has no axis" --grid grouped=yes --dim 8 -o y.npy
 refused "--grid 0: not within 1" --grid h=0 --dim 8 -o y.npy
 refused "--grid h=3:1:1e-17: its positions are not exact" --grid h=3:1:1e-17 --dim 8 -o y.npy
+refused "--grid h=4:0:0.1: its positions are not exact" --grid h=4:0:0.1 --dim 8 -o y.npy
 refused "no such key; keys are letters" --grid h=3,row=4 --dim 8 -o y.npy
 refused "'x' is not chunked or cyclic" --grid h=3,w=4,order=x --dim 8 -o y.npy
 refused "columns have a letter for each axis" --grid h=3,w=4,columns=hh --dim 8 -o y.npy
