@@ -187,6 +187,10 @@ for dtype in f64 f16 bf16; do
     grids "^positions on 3 axes (thw), sections of 16, 24 and 24 pairs, .*; t: 0\.\.2, 8 x 3, 7\.\.9; h: " \
     --grid $tokens,pairs=16:24:24,frequencies=continued --dim 128 --base 1e6 --dtype $dtype
 done
+far='t=40+12:40:0+900:44,h=40+4:40:0+4:41:0+4:42:0+900:44,w=40+4:40+4:40+4:40+900:44'
+check 'at large positions, where those of slow frequencies are equal in bf16' \
+  grids '; w: 0\.\.43, 40\.\.43, 40\.\.943$' \
+  --grid $far,pairs=16:24:24,frequencies=continued --dim 128 --base 1e6 --dtype bf16
 "$POSENC" write --grid t=50,h=1+49:1,w=50,frequencies=continued,pairs=4:6:6 --dim 32 -o x.npy
 check 'text alone is a table' ends 0 identify x.npy
 check 'of one axis' says '^exact .*, base 10000, interleaved, positions 0\.\.49, '
