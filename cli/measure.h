@@ -65,8 +65,8 @@ int accuracy_status(const json_t *record);
    null record is no failure. */
 int trusted_status(const json_t *kernels, const json_t *encodings);
 
-/* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr for
-   each; else EXIT_SUCCESS. */
+/* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr
+   for each; else EXIT_SUCCESS. */
 int timed_status(const json_t *record);
 
 /* Sets the modes for every shape. */

@@ -127,6 +127,15 @@ static instruction first_store(const posenc_kernel *kernel, unsigned isa) {
   printf("# %s stores with 0x%02x\n", kernel ? kernel->name : "the default", (unsigned)found);
   return found;
 }
+
+/* Tests the default under the mask of a tier, if the tier's cr- kernel runs. */
+static void test_default(const char *kernel, unsigned isa, bool (*is_of_tier)(instruction)) {
+  const char *why = posenc_kernel_refusal(posenc_kernel_find(kernel), NULL, NULL);
+  if (why)
+    skip("the default, forced to a tier, executes that", why);
+  else
+    ok(is_of_tier(first_store(NULL, isa)), "the default, forced to %s, executes that", posenc_isa_name(isa));
+}
 #endif
 
 #ifdef __AVX__
@@ -166,12 +175,12 @@ static void test_detect(void) {
        "AVX-512, but not all of its registers are saved");
 }
 
-/* In 64-bit code, AVX-512 instructions, and no others, begin with the EVEX prefix; those of AVX and AVX2, and no others,
-   begin with a VEX prefix, 0xc4 or 0xc5. */
+/* In 64-bit code, AVX-512 instructions, and no others, begin with the EVEX prefix; those of AVX and AVX2, and no
+   others, begin with a VEX prefix, 0xc4 or 0xc5. */
 enum { EVEX = 0x62 };
 
 /* Whether the byte begins instructions of AVX and AVX2, with one of the two variants of the VEX prefix. */
-static bool is_vex(unsigned char byte) {
+static bool is_vex(instruction byte) {
   return byte == 0xc4 || byte == 0xc5;
 }
 
@@ -184,11 +193,7 @@ static void test_really_runs(void) {
     ok(first_store(posenc_kernel_find("rotation-avx512"), 0) == EVEX, "rotation-avx512 executes AVX-512");
     ok(first_store(NULL, POSENC_ISA_AVX512) == EVEX, "the default, forced to that tier, executes AVX-512");
   }
-  why = posenc_kernel_refusal(posenc_kernel_find("cr-avx2"), NULL, NULL);
-  if (why)
-    skip("the default under an AVX2 mask executes AVX2", why);
-  else
-    ok(is_vex(first_store(NULL, POSENC_ISA_AVX2)), "the default, forced to AVX2, executes that");
+  test_default("cr-avx2", POSENC_ISA_AVX2, is_vex);
 #ifdef __AVX__
   skip("generic executes no AVX", "the compiler was told to use it everywhere");
 #else
@@ -250,11 +255,7 @@ static void test_detect(void) {
 
 static void test_really_runs(void) {
 #if defined(__aarch64__) && defined(__linux__)
-  const char *why = posenc_kernel_refusal(posenc_kernel_find("cr-sve"), NULL, NULL);
-  if (why)
-    skip("the default under an SVE mask executes SVE", why);
-  else
-    ok(is_sve(first_store(NULL, POSENC_ISA_SVE)), "the default, forced to SVE, executes that");
+  test_default("cr-sve", POSENC_ISA_SVE, is_sve);
 #ifdef __ARM_FEATURE_SVE
   skip("NEON executes no SVE", "the compiler was told to use it everywhere");
 #else

@@ -60,10 +60,14 @@ INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t c
   }
 }
 
-/* Compile-time parameters: the order of the columns of a pair, and whether the row before is not needed. */
+/* Compile-time parameters: the order of the columns of a pair. */
 typedef struct pair_order {
-  bool interleaved, cosine_first, alone;
+  bool interleaved, cosine_first;
 } pair_order;
+
+/* How a block uses the anchors that were found: as they are, without the row before; as they are; or advanced from the
+   block before. */
+typedef enum anchor_use { ANCHOR_ALONE, ANCHOR_FOUND, ANCHOR_ADVANCED } anchor_use;
 
 INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosine) {
   const doubles first = as.cosine_first ? cosine : sine, second = as.cosine_first ? sine : cosine;
@@ -71,38 +75,38 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
   store_aligned(to + (as.interleaved ? LANES : PART), as.interleaved ? zip_high(first, second) : second);
 }
 
-/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`; with `advance`, these
-   are first advanced to this block. */
+/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`, and are advanced there
+   too, if at all. */
 INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
-                         bool advance, anchors *at) {
+                         anchor_use use, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;
   for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
     const int64_t pair = pairs.first + i;
     doubles sine = load_aligned(found->sine + from + i), cosine = load_aligned(found->cosine + from + i);
-    if (advance) {
+    if (use == ANCHOR_ADVANCED) {
       turn(&sine, &cosine, load_constants(table->block_sin + pair), load_constants(table->block_cos + pair));
       store_aligned(found->sine + from + i, sine);
       store_aligned(found->cosine + from + i, cosine);
     }
     place_columns(as, at->now + step * i, sine, cosine);
-    if (as.alone) continue;
+    if (use == ANCHOR_ALONE) continue;
     turn(&cosine, &sine, load_constants(table->angles->step_sin + pair),
          load_constants(table->angles->step_cos + pair));
     place_columns(as, at->before + step * i, sine, cosine);
   }
 }
 
-INLINE void find_anchors(bool alone, posenc_columns columns, const cr_table *table, pair_span pairs,
-                         anchor_sincos *found, int64_t from, bool advance, anchors *at) {
+INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_span pairs, anchor_sincos *found,
+                         int64_t from, anchor_use use, anchors *at) {
   const bool cosine_first = columns.cos < columns.sin;
   if (columns.step == 2 && cosine_first)
-    find_columns((pair_order){true, true, alone}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){true, true}, table, pairs, found, from, use, at);
   else if (columns.step == 2)
-    find_columns((pair_order){true, false, alone}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){true, false}, table, pairs, found, from, use, at);
   else if (cosine_first)
-    find_columns((pair_order){false, true, alone}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){false, true}, table, pairs, found, from, use, at);
   else
-    find_columns((pair_order){false, false, alone}, table, pairs, found, from, advance, at);
+    find_columns((pair_order){false, false}, table, pairs, found, from, use, at);
 }
 
 #endif

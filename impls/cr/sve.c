@@ -30,9 +30,9 @@ INLINE svuint32_t lanes_of_f16(svfloat64_t x) {
 }
 
 /* Returns the bf16 of two vectors, rounded once. The upper word of a double has 13 bits of the mantissa more than a
-   bf16. Half a unit of the bits that are kept is added, which also rounds a midpoint away from zero. For |x| from 2^-126
-   to 2, the exponent of bf16 is 0 and the seven low bits of the double's; those of 0 are zero, too. A smaller |x|, wrong
-   by CR_ERROR, is uncertain, or a certificate lists the element. */
+   bf16. Half a unit of the bits that are kept is added, which also rounds a midpoint away from zero. For |x| from
+   2^-126 to 2, the exponent of bf16 is 0 and the seven low bits of the double's; those of 0 are zero, too. A smaller
+   |x|, wrong by CR_ERROR, is uncertain, or a certificate lists the element. */
 INLINE svuint32_t words_of_bf16(svfloat64_t a, svfloat64_t b) {
   const svbool_t all = svptrue_b32();
   const svuint32_t upper = svadd_x(all, svuzp2(svreinterpret_u32(a), svreinterpret_u32(b)), 0x1000);

@@ -22,11 +22,12 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;
   const int strips = columns.step == 1 ? 2 : 1;
+  const anchor_use use = as.alone ? ANCHOR_ALONE : advance ? ANCHOR_ADVANCED : ANCHOR_FOUND;
   for (int64_t done = 0; done < chunk.count; done += PART) {
     const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
     const int64_t column = columns.step * part.first;
     anchors at;
-    find_anchors(as.alone, columns, to.table, part, found, done, advance, &at);
+    find_anchors(columns, to.table, part, found, done, use, &at);
     for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
       TILES(as, to,
             (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
@@ -107,7 +108,7 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
       anchor_sincos found;
       anchors x;
       find_anchor_sincos(table, (pair_span){pair, count}, at.center, &found);
-      find_anchors(false, columns, table, (pair_span){pair, count}, &found, 0, false, &x);
+      find_anchors(columns, table, (pair_span){pair, count}, &found, 0, ANCHOR_FOUND, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + PART, x.before + PART);
       for (int64_t i = 0; i < count; i++)

@@ -21,8 +21,9 @@ typedef struct opencl_answer {
 /* Opens the device and compiles the kernel for it: in a worker, as a process with an open device must not fork. */
 opencl_answer opencl_ask(void);
 
-/* Functions of the device for times (bench/bench.h). After opencl_stay all rows of a call are made by one command, and x
-   and the results stay in the device: x as it was when its memory was allocated. False if the device tells no times. */
+/* Functions of the device for times (bench/bench.h). After opencl_stay all rows of a call are made by one command, and
+   x and the results stay in the device: x as it was when its memory was allocated. False if the device tells no
+   times. */
 bool opencl_stay(void);
 
 /* Returns the seconds that kernels have taken on the device, by its clock, since the last call. */
