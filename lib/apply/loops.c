@@ -101,11 +101,12 @@ typedef struct variant {
 } variant;
 
 /* Steps whose cosines and sines are reordered at a time, for all heads. */
-enum { CHUNK_STEPS = 8, CHUNK = CHUNK_STEPS * 2 * FLOATS };
+enum { CHUNK_STEPS = 8 };
 
-/* Cosines and sines in the order in which the vectors of x need them. The sign of the direction is part of `sine`. */
+/* Cosines and sines in the order in which the vectors of x need them: a vector of each for a step, or two for halves of
+   bf16. The sign of the direction is part of `sine`. */
 typedef struct turns {
-  _Alignas(64) float cosine[CHUNK], sine[CHUNK];
+  floats cosine[2 * CHUNK_STEPS], sine[2 * CHUNK_STEPS];
 } turns;
 
 INLINE floats with_sign(floats x, uint32_t sign) {
@@ -117,61 +118,64 @@ INLINE int64_t step_of(variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
 
-/* Pairs of halves: reorders the cosines and sines of `count` pairs, which are separate in the row. For bf16, the values
-   of even index precede those of odd index in each step. */
-INLINE void order_halves(variant as, uint32_t sign, int64_t count, const float *cosines, const float *sines,
-                         turns *to) {
-  for (int64_t i = 0; i < count; i += step_of(as)) {
+/* Pairs of halves: reorders the cosines and sines, which are separate in the row. For bf16, the values of even index
+   precede those of odd index in each step. */
+INLINE void order_halves(variant as, uint32_t sign, int steps, const float *cosines, const float *sines, turns *to) {
+  UNROLL(8)
+  for (int n = 0; n < steps; n++, cosines += step_of(as), sines += step_of(as)) {
     if (as.dtype == POSENC_F32) {
-      store_floats(to->cosine + i, load_floats(cosines + i));
-      store_floats(to->sine + i, with_sign(load_floats(sines + i), sign));
+      to->cosine[n] = load_floats(cosines);
+      to->sine[n] = with_sign(load_floats(sines), sign);
     } else {
-      const even_odd c = load_even_odd(cosines + i), s = load_even_odd(sines + i);
-      store_floats(to->cosine + i, c.even);
-      store_floats(to->cosine + i + FLOATS, c.odd);
-      store_floats(to->sine + i, with_sign(s.even, sign));
-      store_floats(to->sine + i + FLOATS, with_sign(s.odd, sign));
+      const even_odd c = load_even_odd(cosines), s = load_even_odd(sines);
+      to->cosine[2 * n] = c.even;
+      to->cosine[2 * n + 1] = c.odd;
+      to->sine[2 * n] = with_sign(s.even, sign);
+      to->sine[2 * n + 1] = with_sign(s.odd, sign);
     }
   }
 }
 
-/* Pairs of neighbours: reorders `count` columns of the row, in which each cosine is next to its sine. For f32 each
-   value is repeated, with alternating signs for the sines; for bf16 it is not, as one u32 holds a pair. */
-INLINE void order_neighbours(variant as, uint32_t sign, int64_t count, const float *row, turns *to) {
+/* Pairs of neighbours: reorders columns of the row, in which each cosine is next to its sine. For f32 each value is
+   repeated, with alternating signs for the sines; for bf16 it is not, as one u32 holds a pair. */
+INLINE void order_neighbours(variant as, uint32_t sign, int steps, const float *row, turns *to) {
   const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
-  for (int64_t i = 0; i < count; i += step_of(as)) {
+  UNROLL(8)
+  for (int n = 0; n < steps; n++, row += step_of(as)) {
     if (as.dtype == POSENC_F32) {
-      const floats both = load_floats(row + i);
-      store_floats(to->cosine + i, __builtin_shufflevector(both, both, EACH(TWICE_EVEN)));
-      store_floats(to->sine + i, (floats)((u32s)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs));
+      const floats both = load_floats(row);
+      to->cosine[n] = __builtin_shufflevector(both, both, EACH(TWICE_EVEN));
+      to->sine[n] = (floats)((u32s)__builtin_shufflevector(both, both, EACH(TWICE_ODD)) ^ signs);
     } else {
-      const even_odd both = load_even_odd(row + i);
-      store_floats(to->cosine + i / 2, both.even);
-      store_floats(to->sine + i / 2, with_sign(both.odd, sign));
+      const even_odd both = load_even_odd(row);
+      to->cosine[n] = both.even;
+      to->sine[n] = with_sign(both.odd, sign);
     }
   }
 }
 
-/* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. */
+/* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. It keeps its place between
+   the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer where x is in memory. */
 INLINE void fetch(const char *x) {
   enum { AHEAD = 8192 };
-  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* may be past the end */
+  __asm__ volatile("" ::: "memory");
+  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD)); /* may be past the end */
 }
 
-/* Rotates `count` pairs (a, b); each b is `other` bytes after its a. */
-INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *x, char *out, int64_t other) {
-  const int64_t bytes = bytes_of(as.dtype);
+/* Rotates pairs (a, b); each b is `other` bytes after its a. */
+INLINE void turn_halves(variant as, int steps, const turns *by, const char *x, char *out, int64_t other) {
+  const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
-  for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
-    const floats c = load_floats(by->cosine + i), s = load_floats(by->sine + i);
-    fetch(x + i * bytes); /* both halves in the order of their addresses */
-    fetch(x + i * bytes + step_of(as) * bytes);
+  for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
+    fetch(x + n * bytes); /* both halves in the order of their addresses */
+    fetch(x + n * bytes + bytes);
     if (as.dtype == POSENC_F32) {
-      const floats a = load_floats(x), b = load_floats(x + other);
+      const floats c = by->cosine[n], s = by->sine[n], a = load_floats(x), b = load_floats(x + other);
       store_floats(out, a * c - b * s);
       store_floats(out + other, b * c + a * s);
     } else {
-      const floats c_odd = load_floats(by->cosine + i + FLOATS), s_odd = load_floats(by->sine + i + FLOATS);
+      const floats c = by->cosine[2 * n], s = by->sine[2 * n];
+      const floats c_odd = by->cosine[2 * n + 1], s_odd = by->sine[2 * n + 1];
       const even_odd a = load_bf16(x), b = load_bf16(x + other);
       store_bf16(out, a.even * c - b.even * s, a.odd * c_odd - b.odd * s_odd);
       store_bf16(out + other, b.even * c + a.even * s, b.odd * c_odd + a.odd * s_odd);
@@ -179,17 +183,16 @@ INLINE void turn_halves(variant as, int64_t count, const turns *by, const char *
   }
 }
 
-INLINE void turn_neighbours(variant as, int64_t count, const turns *by, const char *x, char *out) {
-  const int64_t bytes = bytes_of(as.dtype);
+INLINE void turn_neighbours(variant as, int steps, const turns *by, const char *x, char *out) {
+  const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
-  for (int64_t i = 0; i < count; i += step_of(as), x += step_of(as) * bytes, out += step_of(as) * bytes) {
+  for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
+    const floats c = by->cosine[n], s = by->sine[n];
     fetch(x);
     if (as.dtype == POSENC_F32) {
       const floats pair = load_floats(x);
-      store_floats(out, pair * load_floats(by->cosine + i) +
-                            __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * load_floats(by->sine + i));
+      store_floats(out, pair * c + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * s);
     } else {
-      const floats c = load_floats(by->cosine + i / 2), s = load_floats(by->sine + i / 2);
       const even_odd pair = load_bf16(x);
       store_bf16(out, pair.even * c - pair.odd * s, pair.odd * c + pair.even * s);
     }
@@ -203,39 +206,24 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-/* Rotates `count` columns of all heads, from x on. */
-INLINE void rope_heads(variant as, const posenc_problem *problem, int64_t count, const turns *by, const char *x,
-                       char *out) {
-  const int64_t bytes = bytes_of(as.dtype), head_bytes = problem->dim * bytes;
-  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
-    if (as.neighbours)
-      turn_neighbours(as, count, by, x, out);
-    else
-      turn_halves(as, count, by, x, out, problem->dim / 2 * bytes);
-}
-
-/* Rotates columns [from, from + count) of all heads: at most CHUNK_STEPS steps. For pairs of halves, the columns are
-   those of the first half, with their partners. For f32, the number of steps is a constant: then cosines and sines stay
-   in registers. bf16 is bound by its roundings. */
-INLINE void rope_columns(variant as, const posenc_problem *problem, int64_t from, int64_t count, const float *row,
-                         const char *x, char *out) {
+/* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay in
+   registers. */
+INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
+                       const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
-  const int64_t bytes = bytes_of(as.dtype), steps = count / step_of(as);
+  const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
   turns by;
   if (as.neighbours)
-    order_neighbours(as, sign, count, row + from, &by);
+    order_neighbours(as, sign, steps, row + from, &by);
   else
-    order_halves(as, sign, count, row + from, row + problem->dim / 2 + from, &by);
+    order_halves(as, sign, steps, row + from, row + half + from, &by);
   x += from * bytes;
   out += from * bytes;
-  if (as.dtype == POSENC_BF16) {
-    rope_heads(as, problem, count, &by, x, out);
-    return;
-  }
-#define STEPS(n)                                                                                                       \
-  if (steps == (n)) rope_heads(as, problem, (n)*step_of(as), &by, x, out);
-  STEPS(1) STEPS(2) STEPS(3) STEPS(4) STEPS(5) STEPS(6) STEPS(7) STEPS(8)
-#undef STEPS
+  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
+    if (as.neighbours)
+      turn_neighbours(as, steps, &by, x, out);
+    else
+      turn_halves(as, steps, &by, x, out, half * bytes);
 }
 
 /* Rotates the last columns [from, to), one by one. */
@@ -249,15 +237,28 @@ INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, i
                as.neighbours ? bytes : half * bytes);
 }
 
+/* Rotates as many steps as there are, but at most CHUNK_STEPS; returns their columns. */
+INLINE int64_t rope_chunk(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+                          const char *x, char *out) {
+  const int64_t left = (to - from) / step_of(as), steps = left < CHUNK_STEPS ? left : CHUNK_STEPS;
+#define STEPS(n)                                                                                                       \
+  if (steps == (n)) rope_steps(as, n, problem, from, row, x, out)
+  STEPS(1);
+  STEPS(2);
+  STEPS(3);
+  STEPS(4);
+  STEPS(5);
+  STEPS(6);
+  STEPS(7);
+  STEPS(8);
+#undef STEPS
+  return steps * step_of(as);
+}
+
 INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, const float *row, const char *x,
                     char *out) {
   const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
-  while (columns - from >= step_of(as)) {
-    const int64_t steps = (columns - from) / step_of(as);
-    const int64_t count = (steps < CHUNK_STEPS ? steps : CHUNK_STEPS) * step_of(as);
-    rope_columns(as, problem, from, count, row, x, out);
-    from += count;
-  }
+  while (columns - from >= step_of(as)) from += rope_chunk(as, problem, from, columns, row, x, out);
   const apply_loops *const narrower = NARROWER;
   if (from == columns) return;
   if (narrower)
