@@ -92,6 +92,9 @@ case $mode in
 sanitize)
   flags='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
   built CC="$CC" CXX="$CXX" CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
+  # Signals are left to the tests: kernels that crash on purpose are no reports.
+  ASAN_OPTIONS="log_path=$PWD/found/report handle_segv=0 handle_sigbus=0 handle_sigfpe=0 handle_abort=0 ${ASAN_OPTIONS-}"
+  export ASAN_OPTIONS
   tested ''
   ;;
 sanitize-threads)
