@@ -8,6 +8,8 @@
 #include "posenc.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __x86_64__
@@ -120,18 +122,56 @@ static ways ways_to_scale(void) {
   return generic;
 }
 
-/* Makes one pass, divided among threads at cache lines. */
-static void pass_over(way *work, unsigned char *buffer, size_t bytes, int threads) {
-  const size_t line = 64, part = (bytes / (size_t)threads + line - 1) / line * line;
-  if (threads == 1) {
-    work(buffer, bytes);
-    return;
+/* ---- passes by several threads ---- */
+
+enum { MOST_THREADS = 1024 };
+
+/* The calling thread and its helpers, which spin between the passes of a limit, so that waking them is in no time.
+   OpenMP's threads cannot be used, as they go on spinning afterwards, beside the kernel that is timed next: gcc's for
+   some milliseconds, LLVM's for 200, and its omp_pause_resource_all hangs (LLVM 14 with OMP_WAIT_POLICY=active). */
+typedef struct crew {
+  int threads;
+  /* The present pass, set before `passes` grows. Without work, the helpers end. */
+  way *work;
+  unsigned char *buffer;
+  size_t bytes, part;
+  atomic_int passes, at_work; /* at_work: the helpers that have not ended the present pass */
+} crew;
+
+typedef struct helper {
+  crew *crew;
+  int number; /* from 1 */
+  pthread_t thread;
+} helper;
+
+static void do_part(const crew *c, int number) {
+  const size_t from = (size_t)number * c->part;
+  if (from < c->bytes) c->work(c->buffer + from, c->bytes - from < c->part ? c->bytes - from : c->part);
+}
+
+static void *help(void *arg) {
+  const helper *self = arg;
+  crew *c = self->crew;
+  for (int pass = 1;; pass++) {
+    while (atomic_load(&c->passes) < pass) continue;
+    if (!c->work) return NULL;
+    do_part(c, self->number);
+    atomic_fetch_sub(&c->at_work, 1);
   }
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int n = 0; n < threads; n++) {
-    const size_t from = (size_t)n * part;
-    if (from < bytes) work(buffer + from, bytes - from < part ? bytes - from : part);
-  }
+}
+
+/* Makes one pass, divided among the threads at cache lines. Ends the helpers if `work` is null. */
+static void pass_over(crew *c, way *work, unsigned char *buffer, size_t bytes) {
+  const size_t line = 64;
+  c->work = work;
+  c->buffer = buffer;
+  c->bytes = bytes;
+  c->part = (bytes / (size_t)c->threads + line - 1) / line * line;
+  atomic_store(&c->at_work, c->threads - 1);
+  atomic_fetch_add(&c->passes, 1);
+  if (!work) return;
+  do_part(c, 0);
+  while (atomic_load(&c->at_work) > 0) continue;
 }
 
 /* Returns the bytes that a pass over `bytes` moves. */
@@ -140,22 +180,22 @@ static double moved(const limit *l, size_t bytes) {
 }
 
 /* Returns the rate of a whole prepared pass; NaN if the preparation fails. */
-static double prepared_rate(limit *l, way *work, int threads) {
+static double prepared_rate(limit *l, way *work, crew *c) {
   if (!l->prepare(l)) return NAN;
   const double start = clock_seconds();
-  pass_over(work, l->buffer, l->bytes, threads);
+  pass_over(c, work, l->buffer, l->bytes);
   const double seconds = clock_seconds() - start;
   return seconds > 0 ? moved(l, l->bytes) / seconds : 0;
 }
 
-static double steady_rate(limit *l, way *work, int threads) {
+static double steady_rate(limit *l, way *work, crew *c) {
   const size_t bytes = l->bytes < stretch_max ? l->bytes : stretch_max;
   const size_t passes = (stretch_min + bytes - 1) / bytes;
   if (l->next > l->bytes - bytes) l->next = 0;
   unsigned char *place = l->buffer + l->next;
   const double start = clock_seconds();
   for (size_t pass = 0; pass < passes; pass++) {
-    pass_over(work, place, bytes, threads);
+    pass_over(c, work, place, bytes);
     __asm__ volatile("" ::"r"(place) : "memory"); /* keeps each pass, though the next overwrites it */
   }
   const double seconds = clock_seconds() - start;
@@ -165,41 +205,46 @@ static double steady_rate(limit *l, way *work, int threads) {
 
 /* Returns the best rate if the state is prepared, or the footprint stays in a cache. For a larger footprint the best
    would be a stretch with some bytes in a cache by chance, so it returns the median. */
-static double rate_of(limit *l, way *work, int threads) {
+static double rate_of(limit *l, way *work, crew *c) {
   double rates[STRETCHES];
   const int count = l->prepare ? PREPARED_STRETCHES : STRETCHES;
-  if (l->cached && !l->prepare) pass_over(work, l->buffer, l->bytes, threads);
+  if (l->cached && !l->prepare) pass_over(c, work, l->buffer, l->bytes);
   for (int i = 0; i < count; i++) {
-    rates[i] = l->prepare ? prepared_rate(l, work, threads) : steady_rate(l, work, threads);
+    rates[i] = l->prepare ? prepared_rate(l, work, c) : steady_rate(l, work, c);
     if (isnan(rates[i])) return NAN;
   }
   numbers_sort(rates, (size_t)count);
   return rates[l->cached || l->prepare ? count - 1 : count / 2];
 }
 
-/* Starts OpenMP's threads outside of the timed passes. They are ended afterwards so that they do not spin on processors
-   of the next kernel's threads: gcc's spin for some milliseconds, which made rotation-threads take 304 instead of 225
-   µs. */
-static void start_threads(int threads) {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-  (void)omp_get_thread_num();
-#else
-  (void)threads;
-#endif
-}
-
-static void end_threads(void) {
-#ifdef HAVE_OMP_PAUSE_RESOURCE_ALL
+/* Lets the OpenMP threads of a kernel before rest. gcc's end; LLVM's sleep after a millisecond without work, unless
+   OMP_WAIT_POLICY is active. */
+static void rest_openmp(void) {
+#ifdef HAVE_KMP_SET_BLOCKTIME
+  kmp_set_blocktime(1);
+#elif defined HAVE_OMP_PAUSE_RESOURCE_ALL
   omp_pause_resource_all(omp_pause_soft);
 #endif
 }
 
-double limit_rate(limit *l, int threads) {
+static double best_rate(limit *l, crew *c) {
   double best = NAN;
-  if (threads > 1) start_threads(threads);
-  for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++)
-    best = fmax(best, rate_of(l, *all, threads));
-  end_threads(); /* including those of a kernel */
+  for (ways all = l->scales ? ways_to_scale() : ways_to_fill(); *all; all++) best = fmax(best, rate_of(l, *all, c));
+  return best;
+}
+
+double limit_rate(limit *l, int threads) {
+  helper helpers[MOST_THREADS];
+  crew all = {.threads = 1};
+  rest_openmp();
+  for (; all.threads < threads && all.threads < MOST_THREADS; all.threads++) {
+    helper *one = &helpers[all.threads];
+    *one = (helper){.crew = &all, .number = all.threads};
+    if (pthread_create(&one->thread, NULL, help, one) != 0) break;
+  }
+  const bool complete = all.threads == threads;
+  const double best = complete ? best_rate(l, &all) : NAN;
+  pass_over(&all, NULL, NULL, 0);
+  for (int n = 1; n < all.threads; n++) pthread_join(helpers[n].thread, NULL);
   return best;
 }
