@@ -17,19 +17,35 @@ built() { # ARGUMENT...: configures the folder once, and builds
   "$MAKE" all >make.log 2>&1 || stop "the build fails: see $PWD/make.log"
 }
 
+found() { find found -type f; } # the reports
+renew() { rm -rf found && mkdir found && chmod 777 found; }
+
+# Stops unless each of these faults of tests/faults.c is reported.
+proved() { # "COMPILER FLAG..." "CHECKER..." FAULT...
+  $1 -o faults "$top/tests/faults.c" -pthread >faults.log 2>&1 || stop "see $PWD/faults.log"
+  checker=$2
+  shift 2
+  for fault; do
+    renew
+    $checker ./faults "$fault" >faults.log 2>&1
+    [ -n "$(found)" ] || stop "a fault is not reported: ./faults $fault, in $PWD"
+  done
+}
+
 # Reports are files in a folder, also those of processes whose output and exit status a test does not look at.
 tested() { # TESTS VARIABLE=VALUE...: runs the tests, or those of the command line
   tests=$1
   shift
   case ${MAKEFLAGS-} in *TESTS=*) ;; *) set -- "$@" ${tests:+"TESTS=$tests"} ;; esac
-  rm -rf found test-suite.log && mkdir found && chmod 777 found
+  rm -f test-suite.log
+  renew
   "$MAKE" check "$@" >check.log 2>&1
   [ -e test-suite.log ] || stop "no test ran: see $PWD/check.log"
   grep -e '^FAIL:' -e '^XPASS:' -e '^ERROR:' check.log
   find found -type f -empty -delete
-  find found -type f | sort | while read -r report; do say "reported: see $PWD/$report"; head -n 30 "$report"; done
+  found | sort | while read -r report; do say "reported: see $PWD/$report"; head -n 30 "$report"; done
   counted() { sed -n "s/^# $1: *//p" test-suite.log; }
-  wrong=$(($(counted FAIL) + $(counted XPASS) + $(counted ERROR))) reports=$(find found -type f | wc -l)
+  wrong=$(($(counted FAIL) + $(counted XPASS) + $(counted ERROR))) reports=$(found | wc -l)
   say "$(counted PASS) passed, $wrong failed, $(counted SKIP) skipped, $reports reports"
   [ "$wrong" -eq 0 ] && [ "$reports" -eq 0 ] && [ "$(counted PASS)" -gt 0 ]
 }
@@ -42,7 +58,8 @@ write_seeds() {
   ./tests/fuzz/drive seeds && ./posenc write --len 4 --dim 8 -o seeds/table.npy &&
     ./posenc write --positions 3,0.5 --dim 8 -o seeds/table.safetensors &&
     ran ./posenc verify --kernel naive --len 3 --dim 4 --search 0 --format json -o seeds/accuracy.json &&
-    ran ./posenc verify --kernel naive,naive-f64 --len 3 --dim 4 --search 0 --shard 2/2 --format json -o seeds/shard.json &&
+    ran ./posenc verify --kernel naive,naive-f64 --len 3 --dim 4 --search 0 --shard 2/2 --format json \
+      -o seeds/shard.json &&
     { ! grep -q '^#define HAVE_BENCHMARK 1' config.h ||
       { ./posenc choose --len 8 --dim 8 --kernel naive --max-ulp 1 --repetitions 3 --keep seeds/wisdom >choice.log &&
         ./posenc bench --kernel naive --len 8 --dim 8 --repetitions 3 --min-time 0.001 --format json \
@@ -67,7 +84,9 @@ fuzzed() { # READER SECONDS: prints its executions and covered edges; leaves the
 # ---- analyze ----
 
 # Warnings are rows "TOOL/WARNING FILE"; those of tests/analyze.txt are explained there.
-gcc_rows() { sed -n 's|^\([^: ]*\):.*warning: .*\[-W\(analyzer-[a-z-]*\)\]$|gcc/\2 \1|p' "$1" | sed "s|$top/||" | sort -u; }
+gcc_rows() {
+  sed -n 's|^\([^: ]*\):.*warning: .*\[-W\(analyzer-[a-z-]*\)\]$|gcc/\2 \1|p' "$1" | sed "s|$top/||" | sort -u
+}
 unexplained() { # FILE: prints the rows that no pattern of tests/analyze.txt matches
   while read -r row; do
     known=
@@ -81,20 +100,22 @@ unexplained() { # FILE: prints the rows that no pattern of tests/analyze.txt mat
 
 # Tests on threads: the library's plans and teams, and what the references and verify do with OpenMP. Not
 # tests/threads.sh, which counts threads: the sanitizer has one of its own.
-threads='tests/plans tests/team tests/library tests/axes tests/encoder tests/oracle tests/fast tests/fast-statistics tests/worst
-  tests/split
-  tests/problems tests/applied tests/kernels tests/stopwatch tests/lists.sh tests/encodings-command.sh'
+threads='tests/plans tests/team tests/library tests/axes tests/encoder tests/oracle tests/fast tests/fast-statistics
+  tests/worst tests/split tests/problems tests/applied tests/kernels tests/stopwatch tests/lists.sh
+  tests/encodings-command.sh'
 # Tests on memory: the library with its kernels, and what reads files.
 memory='tests/library tests/axes tests/plans tests/team tests/encoder tests/arguments tests/memory tests/format
   tests/output tests/others tests/models tests/verdicts tests/fuzz/drive tests/lists.sh tests/diff.sh'
 
 case $mode in
 sanitize)
+  # gcc's UndefinedBehaviorSanitizer writes no files beside AddressSanitizer.
+  needs clang
   flags='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
-  built CC="$CC" CXX="$CXX" CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
-  # Signals are left to the tests: kernels that crash on purpose are no reports.
-  ASAN_OPTIONS="log_path=$PWD/found/report handle_segv=0 handle_sigbus=0 handle_sigfpe=0 handle_abort=0 ${ASAN_OPTIONS-}"
-  export ASAN_OPTIONS
+  built CC=clang CXX=clang++ CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
+  ASAN_OPTIONS="log_path=$PWD/found/report ${ASAN_OPTIONS-}" UBSAN_OPTIONS="log_path=$PWD/found/report"
+  export ASAN_OPTIONS UBSAN_OPTIONS
+  proved "clang $flags" '' memory arithmetic crash
   tested ''
   ;;
 sanitize-threads)
@@ -109,6 +130,7 @@ sanitize-threads)
   TSAN_OPTIONS="log_path=$PWD/found/report ignore_noninstrumented_modules=1 die_after_fork=0 ${TSAN_OPTIONS-}"
   OMP_NUM_THREADS=${OMP_NUM_THREADS:-3}
   export OMP_TOOL_LIBRARIES TSAN_OPTIONS OMP_NUM_THREADS
+  proved "clang $flags" '' race
   tested "$threads"
   ;;
 valgrind)
@@ -118,6 +140,7 @@ valgrind)
   checker="$checker --error-exitcode=9 --log-file=$PWD/found/%p"
   printf '#!/bin/sh\nexec "%s/libtool" --mode=execute %s "%s/posenc" "$@"\n' "$PWD" "$checker" "$PWD" >checked-posenc
   chmod +x checked-posenc
+  proved "$CC -g" "$checker" memory
   tested "$memory" LOG_COMPILER="./libtool --mode=execute $checker" run_posenc="$PWD/checked-posenc"
   ;;
 fuzz)
@@ -144,7 +167,8 @@ analyze)
   [ ! -e Makefile ] || "$MAKE" clean >clean.log # only what is compiled has warnings
   built CC=gcc CXX=g++ CFLAGS='-g -O1 -fanalyzer' CXXFLAGS=-O0
   gcc_rows make.log >rows
-  (cd "$top" && cppcheck -q --std=c11 --library=posix,gnu --enable=warning,portability --template='cppcheck/{id} {file}' \
+  (cd "$top" && cppcheck -q --std=c11 --library=posix,gnu --enable=warning,portability \
+    --template='cppcheck/{id} {file}' \
     -DHAVE_CONFIG_H -D__x86_64__ -D__linux__ -D__GNUC__=12 -I include -I . -I "$OLDPWD" \
     --include=/usr/include/jansson.h common reference files models records verify identify bench reports cli lib impls \
     encodings tools) >cppcheck.log 2>&1
