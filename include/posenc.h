@@ -355,9 +355,9 @@ POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t di
 /* Instruction set tiers, as bits of a set: kernels name the tiers that they need, callers those that they allow. */
 #define POSENC_ISA_GENERIC 1u /* the compiler's target */
 #define POSENC_ISA_AVX2 2u    /* AVX2, FMA and F16C */
-#define POSENC_ISA_AVX512 4u  /* AVX-512 F, VL, DQ, BW */
+#define POSENC_ISA_AVX512 4u  /* AVX-512 F, VL, DQ, BW; ends of rows also by AVX2, FMA and F16C */
 #define POSENC_ISA_NEON 8u    /* AArch64's Advanced SIMD */
-#define POSENC_ISA_SVE 16u    /* AArch64's SVE, with vectors of any length */
+#define POSENC_ISA_SVE 16u /* AArch64's SVE, with vectors of any length; single rows, add and rope by Advanced SIMD */
 #define POSENC_ISA_ALL 31u
 
 /* The tiers that this CPU has (CPUID) and whose registers the system saves (XCR0). */

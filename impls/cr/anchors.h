@@ -75,8 +75,8 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
   store_aligned(to + (as.interleaved ? LANES : PART), as.interleaved ? zip_high(first, second) : second);
 }
 
-/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`, and are advanced there
-   too, if at all. */
+/* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`. With ANCHOR_ADVANCED
+   they are those of the block before, and are replaced there by those of this block. */
 INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
                          anchor_use use, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;

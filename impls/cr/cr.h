@@ -80,7 +80,7 @@
   "derived in impls/cr/cr.h: within 2^-44 in double, 2^-69 for f64; what is uncertain, or certificates list, within "  \
   "2^-122"
 
-/* Fields that the contracts of the family share, and its functions with those of a kernel. */
+/* Fields that the contracts of the family share; and the functions of a kernel, two of which are its own. */
 #define CR_CONTRACT .bound = CR_BOUND, .basis = CR_BASIS, .reproducible = true, .scales = true, .attends = true
 #define CR_FUNCTIONS(executes, finds_stages)                                                                           \
   .can_do = cr_can_do, .prepare = cr_prepare, .execute = executes, .release = cr_release, .stages = finds_stages

@@ -16,13 +16,12 @@
 #define TILES tiles
 #endif
 
-/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with `advance`, of the
-   block before. */
-INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, bool advance,
+/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with ANCHOR_ADVANCED, of
+   the block before. */
+INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, anchor_use use,
                           posenc_columns columns) {
   const int64_t pairs = to.problem->dim / 2;
   const int strips = columns.step == 1 ? 2 : 1;
-  const anchor_use use = as.alone ? ANCHOR_ALONE : advance ? ANCHOR_ADVANCED : ANCHOR_FOUND;
   for (int64_t done = 0; done < chunk.count; done += PART) {
     const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
     const int64_t column = columns.step * part.first;
@@ -45,7 +44,7 @@ INLINE void execute_row(variant as, destination to, pair_span span, int64_t posi
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
     seed_anchor(to.table, chunk, position, &found);
-    execute_block(as, to, chunk, &found, false, columns);
+    execute_block(as, to, chunk, &found, ANCHOR_ALONE, columns);
   }
 }
 
@@ -69,7 +68,7 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
         if (done == run) find_anchor_sincos(table, chunk, to.at.center, &found);
-        execute_block(as, to, chunk, &found, done > run, columns);
+        execute_block(as, to, chunk, &found, done > run ? ANCHOR_ADVANCED : ANCHOR_FOUND, columns);
       }
     }
   }

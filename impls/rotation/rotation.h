@@ -24,7 +24,7 @@
 #define ROTATION_BASIS                                                                                                 \
   "derived in impls/rotation/rotation.h: 16 rotations from an exact anchor are within 108 × 2^-53, then one rounding"
 
-/* Fields that the contracts of the family share, and its functions with that of a kernel. */
+/* Fields that the contracts of the family share; and the functions of a kernel, one of which is its own. */
 #define ROTATION_CONTRACT .bound = ROTATION_BOUND, .basis = ROTATION_BASIS, .reproducible = true, .scales = true
 #define ROTATION_FUNCTIONS(executes)                                                                                   \
   .can_do = angle_can_do, .prepare = angle_prepare, .execute = executes, .release = angle_release,                     \

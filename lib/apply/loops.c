@@ -6,13 +6,12 @@
 #include "lib/apply/apply.h"
 #include "lib/exact/round.h"
 
-/* The tier with the next narrower vectors, for columns that do not fill a step of this one's. */
+/* The tier with the next narrower vectors, for columns that do not fill a step of this one's. A CPU with AVX-512 has
+   AVX2 (lib/simd/tiers.def). */
 #if LANES == 8 && defined HAVE_AVX2
-#define NARROWER &apply_loops_avx2
+#define NARROWER apply_loops_avx2
 #elif LANES > 2
-#define NARROWER &apply_loops_generic
-#else
-#define NARROWER (const apply_loops *)0
+#define NARROWER apply_loops_generic
 #endif
 
 #define TWICE_EVEN(i) (i), (i)
@@ -206,8 +205,8 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-/* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay in
-   registers. */
+/* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay
+   in registers, as many as the tier has. */
 INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
                        const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
@@ -241,17 +240,21 @@ INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, i
 INLINE int64_t rope_chunk(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                           const char *x, char *out) {
   const int64_t left = (to - from) / step_of(as), steps = left < CHUNK_STEPS ? left : CHUNK_STEPS;
+  switch (steps) {
 #define STEPS(n)                                                                                                       \
-  if (steps == (n)) rope_steps(as, n, problem, from, row, x, out)
-  STEPS(1);
-  STEPS(2);
-  STEPS(3);
-  STEPS(4);
-  STEPS(5);
-  STEPS(6);
-  STEPS(7);
-  STEPS(8);
+  case n:                                                                                                              \
+    rope_steps(as, n, problem, from, row, x, out);                                                                     \
+    break
+    STEPS(1);
+    STEPS(2);
+    STEPS(3);
+    STEPS(4);
+    STEPS(5);
+    STEPS(6);
+    STEPS(7);
+    STEPS(8);
 #undef STEPS
+  }
   return steps * step_of(as);
 }
 
@@ -259,12 +262,12 @@ INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, con
                     char *out) {
   const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
   while (columns - from >= step_of(as)) from += rope_chunk(as, problem, from, columns, row, x, out);
-  const apply_loops *const narrower = NARROWER;
   if (from == columns) return;
-  if (narrower)
-    narrower->rope(problem, from, row, x, out);
-  else
-    rope_rest(as, problem, from, columns, row, x, out);
+#ifdef NARROWER
+  NARROWER.rope(problem, from, row, x, out);
+#else
+  rope_rest(as, problem, from, columns, row, x, out);
+#endif
 }
 
 /* One instance for each dtype and kind of pairs. */
