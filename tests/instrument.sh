@@ -111,7 +111,7 @@ case $mode in
 sanitize)
   # gcc's UndefinedBehaviorSanitizer writes no files beside AddressSanitizer.
   needs clang
-  flags='-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer'
+  flags='-g -O1 -fsanitize=address,undefined -fno-omit-frame-pointer'
   built CC=clang CXX=clang++ CFLAGS="$flags" CXXFLAGS="$flags" LDFLAGS=-fsanitize=address,undefined
   ASAN_OPTIONS="log_path=$PWD/found/report ${ASAN_OPTIONS-}" UBSAN_OPTIONS="log_path=$PWD/found/report"
   export ASAN_OPTIONS UBSAN_OPTIONS

@@ -203,8 +203,9 @@ static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *o
 static void store_cache(const cache_table *to, int64_t row, int64_t rows, const char *from, int64_t some, char *part) {
   const rows_loops *loops = to->plan->rows.loops;
   const posenc_problem *problem = &to->plan->problem;
+  if (!to->out) return;
   char *out = to->out + (size_t)row * to->row_bytes;
-  for (int64_t done = 0, next; to->out && done < rows; done += next) {
+  for (int64_t done = 0, next; done < rows; done += next) {
     next = rows - done < some ? rows - done : some;
     char *const made = to->streamed ? part : out;
     for (int64_t r = 0; r < next; r++, from += 2 * to->different_bytes)
