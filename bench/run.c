@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bench/setup.h"
+#include "common/contract.h"
 #include "common/environment.h"
 #include "common/isolate.h"
 #include "common/others.h"
@@ -206,7 +207,7 @@ static void note_lost(const posenc_kernel *kernel, const char *words, void *argu
   job *of = argument;
   char key[128];
   benchmark_tell("bench: %s is left out: %s", kernel->name, words);
-  snprintf(key, sizeof key, "kernel_failed.%s", kernel->name);
+  snprintf(key, sizeof key, KERNEL_FAILED "%s", kernel->name);
   json_object_set_new(of->lost, key, json_string(words));
 }
 

@@ -3,12 +3,14 @@
 #include "bench/bench.h"
 #include "cli/catalogue.h"
 #include "cli/select.h"
+#include "common/contract.h"
 #include "common/environment.h"
 #include "common/isolate.h"
 #include "common/work.h"
 #include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"
 #include "records/print.h"
+#include "records/read.h"
 #include "verify/cases.h"
 
 #include <errno.h>
@@ -326,15 +328,21 @@ int trusted_status(const json_t *kernels, const json_t *encodings) {
 }
 
 int timed_status(const json_t *record) {
-  static const char prefix[] = "kernel_failed.";
+  const record_timing *timing = record_take_timing(record);
+  if (!timing) die("out of memory");
   int status = EXIT_SUCCESS;
   const char *key;
   json_t *words;
   json_object_foreach(json_object_get(record, "context"), key, words) {
-    if (strncmp(key, prefix, sizeof prefix - 1) != 0) continue;
-    note("%s is left out: %s", key + sizeof prefix - 1, json_is_string(words) ? json_string_value(words) : "?");
+    const char *kernel = kernel_of_failure(key);
+    if (!kernel) continue;
+    bool partly = false;
+    RECORD_EACH(entry, timing, benchmarks) partly = partly || record_is_of_kernel(entry, kernel);
+    note("%s is left out%s: %s", kernel, partly ? " of some shapes or modes" : "",
+         json_is_string(words) ? json_string_value(words) : "?");
     status = STATUS_FAILED_CHECK;
   }
+  record_free(timing);
   return status;
 }
 

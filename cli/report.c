@@ -46,7 +46,6 @@ static const char notes[] = "Exit status:\n"
 typedef struct records {
   json_t *accuracy, *timing;
   const char *accuracy_path, *timing_path; /* paths given to --from */
-  bool lost;                               /* a kernel crashed while it was timed */
 } records;
 
 static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
@@ -174,14 +173,13 @@ static void foretell(const options *given, const selection *timed, bool verifies
 
 /* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
    there are no timings. */
-static json_t *time_kernels(const options *given, const selection *chosen, bool *lost) {
+static json_t *time_kernels(const options *given, const selection *chosen) {
   json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
   const int status = measure_time(given, chosen, NULL, &record);
   if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed the error */
-  *lost = status != EXIT_SUCCESS && record;
 #else
-  (void)given, (void)chosen, (void)lost;
+  (void)given, (void)chosen;
 #endif
   return record;
 }
@@ -225,7 +223,8 @@ static size_t find_shape(const selection *in, const char *name) {
   return i;
 }
 
-/* Adds the results of another shape to the record of the first one. Takes over `more`. */
+/* Adds the results of another shape to the record of the first one, and the facts that only the other has, such as the
+   kernels that crashed on it. Takes over `more`. */
 static void add_results(json_t **record, json_t *more, const char *list) {
   static const char *const counts[] = {"passed", "failed", "skipped"};
   if (!*record) {
@@ -236,8 +235,9 @@ static void add_results(json_t **record, json_t *more, const char *list) {
     json_object_set_new(*record, counts[i],
                         json_integer(field_integer(*record, counts[i]) + field_integer(more, counts[i])));
   json_array_extend(json_object_get(*record, list), json_object_get(more, list));
-  json_array_extend(json_object_get(json_object_get(*record, "context"), "choices"),
-                    json_object_get(json_object_get(more, "context"), "choices"));
+  json_t *context = json_object_get(*record, "context"), *of_more = json_object_get(more, "context");
+  json_array_extend(json_object_get(context, "choices"), json_object_get(of_more, "choices"));
+  json_object_update_missing(context, of_more);
   json_decref(more);
 }
 
@@ -284,7 +284,7 @@ static void measure_within(records *found, const options *given) {
     }
     const selection one = only_shape(&timed, number);
     verify_shape(found, given, &verified, name);
-    json_t *times = time_kernels(given, &one, &found->lost);
+    json_t *times = time_kernels(given, &one);
     if (times) add_results(&found->timing, times, "benchmarks");
     if (i > 0) longest = fmax(longest, clock_seconds() - begun);
     largest = i < 2 ? size : fmax(largest, size);
@@ -324,7 +324,7 @@ static void complete(records *found, const options *given, const char *folder) {
     found->accuracy = verify_all(given);
     save(found->accuracy, folder, "accuracy.json");
   }
-  if (!found->timing && (found->timing = time_kernels(given, &timed, &found->lost))) {
+  if (!found->timing && (found->timing = time_kernels(given, &timed))) {
     drop_aggregates(found->timing);
     save(found->timing, folder, "bench.json");
   }
@@ -416,7 +416,7 @@ static int run(options *given) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
     copy_record(found.timing, found.timing_path, folder, "bench.json");
     print_page(folder);
-    status = found.lost ? STATUS_FAILED_CHECK : accuracy_status(found.accuracy);
+    status = timed_status(found.timing) != EXIT_SUCCESS ? STATUS_FAILED_CHECK : accuracy_status(found.accuracy);
   }
   json_decref(found.accuracy);
   json_decref(found.timing);

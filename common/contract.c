@@ -17,6 +17,11 @@ size_t kernel_name_length(const char *text) {
   return length - 1;
 }
 
+const char *kernel_of_failure(const char *key) {
+  const size_t length = sizeof KERNEL_FAILED - 1;
+  return strncmp(key, KERNEL_FAILED, length) == 0 ? key + length : NULL;
+}
+
 const char *kernel_isa(const posenc_kernel *kernel) {
   const char *name = posenc_isa_name(kernel->isa);
   return name ? name : "any";

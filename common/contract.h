@@ -25,6 +25,13 @@ json_t *encoding_json(const posenc_encoding *encoding);
    Returns 0 if there is no name. */
 size_t kernel_name_length(const char *text);
 
+/* The context of a timing record has this key, followed by the kernel's name, for each kernel that was left out because
+   it crashed, hung or the like. The value says how. */
+#define KERNEL_FAILED "kernel_failed."
+
+/* Returns the kernel that such a key names; null for another key. */
+const char *kernel_of_failure(const char *key);
+
 /* Returns the name of the tier that the kernel needs, or "any" if it needs only that of the kernel it runs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 

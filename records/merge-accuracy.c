@@ -48,23 +48,6 @@ static bool are_exact_together(const merger *m) {
   return true;
 }
 
-/* Returns "A / B" for a text in which records differ, each value once. Returns null when memory runs out. */
-static json_t *side_by_side(const merger *m, const char *key) {
-  char *text = NULL;
-  size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) return NULL;
-  for (size_t i = 0; i < m->count; i++) {
-    const char *value = field_string(m->inputs[i].facts, key);
-    bool told = false;
-    for (size_t k = 0; k < i && !told; k++) told = strcmp(field_string(m->inputs[k].facts, key), value) == 0;
-    if (!told) fprintf(stream, "%s%s", i ? " / " : "", value);
-  }
-  json_t *joined = fclose(stream) == 0 ? json_string(text) : NULL;
-  free(text);
-  return joined;
-}
-
 /* Returns the environment of all shards, with load and date of the given one. */
 static json_t *merged_environment(const merger *m, const input *of) {
   json_t *environment = json_copy(of->facts);
@@ -73,7 +56,7 @@ static json_t *merged_environment(const merger *m, const input *of) {
   bool ok = environment != NULL;
   json_object_foreach(of->facts, key, value) {
     if (!merge_is_momentary(key) && json_is_string(value))
-      ok = ok && json_object_set_new(environment, key, side_by_side(m, key)) == 0;
+      ok = ok && json_object_set_new(environment, key, merge_side_by_side(m, key)) == 0;
   }
   if (ok) return environment;
   json_decref(environment);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/merge-inputs.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <inttypes.h>
@@ -92,7 +93,26 @@ bool merge_is_momentary(const char *key) {
                                      "others", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
-  return false;
+  return kernel_of_failure(key);
+}
+
+json_t *merge_side_by_side(const merger *m, const char *key) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = open_memstream(&text, &size);
+  if (!stream) return NULL;
+  const char *separator = "";
+  for (size_t i = 0; i < m->count; i++) {
+    const json_t *value = json_object_get(m->inputs[i].facts, key);
+    bool told = !json_is_string(value);
+    for (size_t k = 0; k < i && !told; k++) told = json_equal(json_object_get(m->inputs[k].facts, key), value);
+    if (told) continue;
+    fprintf(stream, "%s%s", separator, json_string_value(value));
+    separator = " / ";
+  }
+  json_t *joined = fclose(stream) == 0 ? json_string(text) : NULL;
+  free(text);
+  return joined;
 }
 
 /* Whether the facts that both files have agree. Only one file may have a fact: a shard without timings has no facts

@@ -34,9 +34,12 @@ bool merge_refuse_memory(const merger *m);
 bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
                          const json_t *b, const char *reason);
 
-/* Whether a fact changes from one moment to the next on one machine, or comes from Google Benchmark although the record
-   has a better one. */
+/* Whether a fact changes from one moment to the next on one machine, as the failure of a kernel may, or comes from
+   Google Benchmark although the record has a better one. */
 bool merge_is_momentary(const char *key);
+
+/* Returns "A / B" for a text in which the files differ, each value once. Returns null when memory runs out. */
+json_t *merge_side_by_side(const merger *m, const char *key);
 
 /* Whether a file has the same facts as each file before it. The first file alone is not enough: it may lack a fact in
    which two others differ. */

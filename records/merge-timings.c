@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/merge-inputs.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <stdlib.h>
@@ -93,6 +94,48 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
   return true;
 }
 
+/* Whether a file has times of a kernel in the mode that a benchmark's name begins with. */
+static bool has_times(const input *one, const char *name, const char *kernel) {
+  const size_t length = strcspn(name, "/") + 1;
+  RECORD_EACH(benchmark, one->timing, benchmarks)
+    if (strncmp(benchmark->name, name, length) == 0 && record_is_of_kernel(benchmark, kernel)) return true;
+  return false;
+}
+
+/* Whether other runs, which did not lose the kernel, have times of it in each mode of the run that did. All of them are
+   of the same shapes, as their facts have the library's choice for each. */
+static bool is_repaired(const merger *m, const input *lost, const char *key, const char *kernel) {
+  RECORD_EACH(benchmark, lost->timing, benchmarks) {
+    bool found = false;
+    for (const input *one = m->inputs; one < m->inputs + m->count && !found; one++)
+      found = !json_object_get(one->facts, key) && has_times(one, benchmark->name, kernel);
+    if (!found) return false;
+  }
+  return lost->timing->benchmarks_count > 0;
+}
+
+/* Whether a kernel that a file has lost is still lacking. Each shape is in one shard alone. */
+static bool is_lost(const merger *m, const char *key, const char *kernel) {
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+    if (json_object_get(one->facts, key) && (one->run || !is_repaired(m, one, key, kernel))) return true;
+  return false;
+}
+
+/* Removes the failures that other runs have repaired, and joins what is left. Returns false when memory runs out. */
+static bool join_failures(const merger *m, json_t *context) {
+  const char *key;
+  json_t *words;
+  void *next;
+  json_object_foreach_safe(context, next, key, words) {
+    const char *kernel = kernel_of_failure(key);
+    if (kernel && !is_lost(m, key, kernel))
+      json_object_del(context, key);
+    else if (kernel && json_object_set_new(context, key, merge_side_by_side(m, key)) != 0)
+      return false;
+  }
+  return true;
+}
+
 /* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
    kernels. The first file with timings comes first. */
 static json_t *merged_context(const merger *m) {
@@ -101,6 +144,7 @@ static json_t *merged_context(const merger *m) {
   json_t *context = json_copy(m->inputs[first].facts);
   bool ok = context != NULL;
   for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
+  ok = ok && join_failures(m, context);
   json_object_del(context, "shard");
   if (ok) return context;
   json_decref(context);

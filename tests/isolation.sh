@@ -104,6 +104,29 @@ for signal in TERM KILL; do
   check "nothing outlives posenc after SIG$signal" within 60 nothing_left
 done
 
+# ---- plugins made here ----
+
+build() { # NAME, the source on standard input
+  # shellcheck disable=SC2086 # options are lists of words
+  $CC $CFLAGS -w -I. -I"$root/include" -shared -fPIC -x c - -o "$1.so" 2>log || { sed 's/^/# /' log; return 1; }
+}
+cat >frame.h <<'END'
+#include <posenc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#ifndef ROWS
+#define ROWS
+#endif
+static void rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  ROWS
+}
+static const posenc_kernel kernel = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "mine", .summary = "",
+                                     .algorithm = "", .provenance = "", .basis = "", .execute = rows};
+POSENC_PLUGIN(&kernel);
+END
+
 # ---- bench ----
 
 timed() { # OPERATION FUNCTION...
@@ -134,15 +157,46 @@ else
   check 'where no kernel is left, there is no record' alone
   part="bench --plugin $plugin --kernel recipe/prepare-exit,rotation-portable --len 40 --dim 16 --repetitions 3
     --min-time 0.001 --format json --shard 1/2 -o part.json"
-  lacks_kernel() { # ARGUMENT...: its record lacks one, which it tells
+  lacks_kernel() { # HOW ARGUMENT...: its record lacks one, which it tells
+    how=$1
+    shift
     posenc "$@"
-    [ $status -eq 1 ] && [ "$(grep -c 'recipe/[a-z]*-exit is left out: it ended the process with status 0$' err)" = 1 ]
+    [ $status -eq 1 ] && [ "$(grep -c ' is left out' err)" = 1 ] && grep -q -e "recipe/[a-z]*-exit is left out$how\$" err
   }
+  ended=': it ended the process with status 0' partly=' of some shapes or modes'
   # shellcheck disable=SC2086 # a list of words
-  check 'a shard lacks a kernel' lacks_kernel $part
+  check 'a shard lacks a kernel' lacks_kernel "$ended" $part
   # shellcheck disable=SC2086 # a list of words
-  check 'which --resume tells, too' lacks_kernel $part --resume
-  check 'and merge' lacks_kernel merge timed.json -o all.json
+  check 'which --resume tells, too' lacks_kernel "$ended" $part --resume
+
+  # ---- merge ----
+
+  bench() { # FILE KERNEL ARGUMENT...
+    file=$1 kernel=$2
+    shift 2
+    posenc bench --plugin "$plugin" --kernel "$kernel" --repetitions 3 --min-time 0.001 --format json -o "$file" "$@"
+  }
+  lost() { count_is "$1" '"kernel_failed.recipe/prepare-exit"' "$2"; }
+  for i in 1 2; do bench $i.json recipe/prepare-exit,rotation-portable --op rope-cache --mode hot --shard $i/2; done
+  check 'and once of two shards' lacks_kernel "$ended" merge 1.json 2.json -o all.json
+  check 'in the record, too' lost all.json 1
+  sed 's/it ended the process/it stopped/' 2.json >other.json
+  check 'which lost it in two ways' lacks_kernel "$ended / it stopped with status 0" merge 1.json other.json -o all.json
+  sed -e s/kernel_failed/kernel_abi/ -e 's,/rotation-portable,/recipe/prepare-exit,' 1.json >whole.json
+  check 'or where one has it' lacks_kernel "$partly$ended" merge whole.json 2.json -o all.json
+  check 'in any order' lacks_kernel "$partly$ended" merge 2.json whole.json -o all.json
+  bench lost.json recipe/prepare-exit,rotation-portable --len 40 --dim 16 --mode hot,plan
+  for mode in hot plan; do
+    bench mode.json naive --len 40 --dim 16 --mode $mode
+    sed 's,naive,recipe/prepare-exit,' mode.json >$mode.json
+  done
+  check 'merge tells it of a run' lacks_kernel "$ended" merge lost.json -o all.json
+  check 'a run that repairs one mode' lacks_kernel "$partly$ended" merge lost.json hot.json -o all.json
+  check 'is not enough' lost all.json 1
+  check 'runs that repair all' ends 0 merge hot.json lost.json plan.json -o all.json
+  check 'are' lost all.json 0
+  sed 's/"kernel_abi.recipe/"kernel_failed.recipe/' plan.json >again.json
+  check 'unless one lost it again' lacks_kernel "$partly.*" merge lost.json hot.json again.json -o all.json
 
   # ---- report ----
 
@@ -160,6 +214,17 @@ else
     done
     check 'and has the figures of the honest kernel' grep -q -e '^| .rotation-portable.' page/report.md
     check 'no process is left' nothing_left
+    posenc verify --kernel rotation-portable --len 40 --dim 16 --format json -o verified.json
+    check 'report tells what a given record lacks' \
+      lacks_kernel "$ended" report --from verified.json --from lost.json -o page
+    check 'but of no other' ends 0 report --from verified.json --from hot.json -o page
+    printf '%s\n' '#define ROWS if (problem->rows == 131072) abort();' '#include "frame.h"' | build one-shape
+    posenc report --plugin one-shape.so --kernel mine,rotation-portable --op rope-cache --budget 1000s --search 0 \
+      --repetitions 3 --min-time 0.001 -o page
+    check 'a kernel that dies on the last shape alone is told at the end' \
+      eval 'tail -n 1 err | grep -q "mine is left out of some shapes or modes: killed by signal 6 "'
+    check 'and in the record' grep -q '"kernel_failed.mine":"killed by signal 6 ' page/bench.json
+    check 'which has its other times' eval '[ "$(grep -o "/mine\"" page/bench.json | wc -l)" -ge 6 ]'
   fi
 fi
 
@@ -178,22 +243,6 @@ check 'no process is left' nothing_left
 
 # ---- loading ----
 
-build() { # NAME, the source on standard input
-  # shellcheck disable=SC2086 # options are lists of words
-  $CC $CFLAGS -w -I. -I"$root/include" -shared -fPIC -x c - -o "$1.so" 2>log || { sed 's/^/# /' log; return 1; }
-}
-cat >frame.h <<'END'
-#include <posenc.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-}
-static const posenc_kernel kernel = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "mine", .summary = "",
-                                     .algorithm = "", .provenance = "", .basis = "", .execute = rows};
-POSENC_PLUGIN(&kernel);
-END
 constructor() { # BODY
   printf '%s\n' '#include "frame.h"' "__attribute__((constructor)) static void load(void) { $1 }" | build loading
 }
