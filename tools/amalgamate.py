@@ -47,6 +47,17 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #define restrict __restrict
 #define DECLARED extern __attribute__((visibility("hidden")))
 #define DEFINED
+#ifndef __clang__
+/* g++ -Wall -Wextra warns of two idioms of C, members without an initializer beside others with one and a condition that
+   selects an enumerator or a number, and of variables in its own header of AVX-512. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+/* g++ 12 warns of a pragma that it does not know, whatever is ignored; with -fopenmp-simd it has this attribute. */
+#if !__has_cpp_attribute(omp::directive)
+#define OMP_SIMD
+#endif
+#endif
 using std::atomic_bool, std::atomic_int, std::atomic_uint, std::memory_order_relaxed;
 using std::atomic_exchange, std::atomic_fetch_add, std::atomic_fetch_sub;
 using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomic_store_explicit;
@@ -54,6 +65,9 @@ using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomi
 #include <stdatomic.h>
 #define DECLARED static
 #define DEFINED static
+#endif
+#ifndef OMP_SIMD
+#define OMP_SIMD _Pragma("omp simd")
 #endif
 """
 ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
@@ -74,6 +88,7 @@ class Sources:
         if path not in self.texts:
             text = (self.root / path).read_text().replace("/* SPDX-License-Identifier: MIT */\n", "", 1)
             text = text.replace("#include <stdatomic.h>\n", "")  # HEAD has it
+            text = re.sub(r'#pragma omp simd$|_Pragma\("omp simd"\)', "OMP_SIMD", text, flags=re.M)
             guarded = GUARD.match(text)
             self.texts[path] = guarded[1] + guarded[3] if guarded else text
         return self.texts[path]
