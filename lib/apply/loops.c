@@ -198,13 +198,6 @@ INLINE void turn_neighbours(variant as, int steps, const turns *by, const char *
   }
 }
 
-INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
-                     int64_t other) {
-  const float a = load_one(dtype, x), b = load_one(dtype, x + other), s = sign ? -sine : sine;
-  store_one(dtype, out, a * cosine - b * s);
-  store_one(dtype, out + other, b * cosine + a * s);
-}
-
 /* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay
    in registers, as many as the tier has. */
 INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
@@ -225,7 +218,21 @@ INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int
       turn_halves(as, steps, &by, x, out, half * bytes);
 }
 
-/* Rotates the last columns [from, to), one by one. */
+/* rope_rest rotates the last columns [from, to): with the narrower vectors or, without such, one by one. */
+#ifdef NARROWER
+INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+                      const char *x, char *out) {
+  (void)as, (void)to;
+  NARROWER.rope(problem, from, row, x, out);
+}
+#else
+INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
+                     int64_t other) {
+  const float a = load_one(dtype, x), b = load_one(dtype, x + other), s = sign ? -sine : sine;
+  store_one(dtype, out, a * cosine - b * s);
+  store_one(dtype, out + other, b * cosine + a * s);
+}
+
 INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
@@ -235,6 +242,7 @@ INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, i
       turn_one(as.dtype, sign, row[i], row[as.neighbours ? i + 1 : half + i], x + i * bytes, out + i * bytes,
                as.neighbours ? bytes : half * bytes);
 }
+#endif
 
 /* Rotates as many steps as there are, but at most CHUNK_STEPS; returns their columns. */
 INLINE int64_t rope_chunk(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
@@ -262,12 +270,7 @@ INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, con
                     char *out) {
   const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
   while (columns - from >= step_of(as)) from += rope_chunk(as, problem, from, columns, row, x, out);
-  if (from == columns) return;
-#ifdef NARROWER
-  NARROWER.rope(problem, from, row, x, out);
-#else
-  rope_rest(as, problem, from, columns, row, x, out);
-#endif
+  if (from < columns) rope_rest(as, problem, from, columns, row, x, out);
 }
 
 /* One instance for each dtype and kind of pairs. */
