@@ -156,8 +156,8 @@ static void require_runnable(const options *given, const selection *chosen) {
   json_decref(refusals);
 }
 
-/* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one, or
-   selects no other. */
+/* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one,
+   or selects no other. */
 static void leave_out_untimed(const options *given, selection *timed) {
   size_t kept = 0;
   for (size_t k = 0; k < timed->kernel_count; k++) {

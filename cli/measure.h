@@ -23,8 +23,8 @@ typedef struct selection {
 } selection;
 
 /* Selects the kernels of --kernel, or all; and the problem of the options, or the published shapes, after the sweep if
-   `sweep`, for timing: then kernels that are not timed on this machine are left out, or refused if they are named. Exits
-   if no kernel can compute any of the shapes. */
+   `sweep`, for timing: then kernels that are not timed on this machine are left out, or refused if they are named.
+   Exits if no kernel can compute any of the shapes. */
 selection select_measured(const options *given, bool sweep);
 
 /* Exits if an emulator runs the program, whose times would look like those of a processor. `what` begins the message,

@@ -360,7 +360,8 @@ POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t di
 #define POSENC_ISA_SVE 16u /* AArch64's SVE, with vectors of any length; single rows, add and rope by Advanced SIMD */
 #define POSENC_ISA_ALL 31u
 
-/* The tiers that this CPU has (CPUID) and whose registers the system saves (XCR0). */
+/* The tiers that this CPU has and whose registers the system saves: by CPUID and XCR0 on x86-64, by Linux's HWCAP on
+   AArch64. */
 POSENC_API unsigned posenc_isa_detect(void);
 
 /* Parses a set of tiers: "generic,avx2" is these two; "-avx512" is all but that one. False if a word is no tier, if no

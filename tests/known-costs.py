@@ -292,7 +292,7 @@ def report(record, accuracy, folder):
 
 
 def report_answer(record, of, accuracy, folder):
-    """The first lines, the fastest kernels for an error of one ulp on the usual table, and whether times are unreliable."""
+    """The first lines, the fastest kernels for one ulp on the usual table, and whether times are unreliable."""
     ns = {key[2]: values(of, key, "ns_per_element") for key in of if key[:2] == ("hot", "16x512")}
     first, second = sorted((one["name"] for one in accuracy["kernels"]), key=lambda kernel: median(ns[kernel]))[:2]
     gigabytes, share = (values(of, ("hot", "16x512", first), figure) for figure in ("bytes_per_second", "of_limit"))

@@ -48,8 +48,8 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #define DECLARED extern __attribute__((visibility("hidden")))
 #define DEFINED
 #ifndef __clang__
-/* g++ -Wall -Wextra warns of two idioms of C, members without an initializer beside others with one and a condition that
-   selects an enumerator or a number, and of variables in its own header of AVX-512. */
+/* g++ -Wall -Wextra warns of two idioms of C, members without an initializer beside others with one and a condition
+   that selects an enumerator or a number, and of variables in its own header of AVX-512. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
