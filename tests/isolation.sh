@@ -161,7 +161,8 @@ else
     how=$1
     shift
     posenc "$@"
-    [ $status -eq 1 ] && [ "$(grep -c ' is left out' err)" = 1 ] && grep -q -e "recipe/[a-z]*-exit is left out$how\$" err
+    [ $status -eq 1 ] && [ "$(grep -c ' is left out' err)" = 1 ] &&
+      grep -q -e "recipe/[a-z]*-exit is left out$how\$" err
   }
   ended=': it ended the process with status 0' partly=' of some shapes or modes'
   # shellcheck disable=SC2086 # a list of words
