@@ -64,7 +64,8 @@ static const double bench_longest = 1;
  *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
  *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
  *   "plugins": [digests of their files]} }.
- * If a shard has nothing to time, "benchmarks" is empty, and the context has the environment's facts only.
+ * If a shard has nothing to time, or no kernel is left, "benchmarks" is empty, and the context has the environment's
+ * facts only.
  *
  * All benchmarks run in one process apart from the caller's (common/isolate.h). If a kernel ends it, hangs or
  * misbehaves otherwise, the kernel is left out and the timing starts again. The context then has "kernel_failed.NAME":

@@ -143,10 +143,11 @@ static int tell_nothing(const char *why) {
 
 /* Makes the record, with bench_run's statuses. */
 static int make_record(session *run, json_t *environment, json_t **record) {
-  const bool part = shard_is_part(run->request->only);
-  if (run->subject_count == 0 && !part) return tell_nothing(run->lost ? "no kernel is left" : "no rows to write");
+  /* A record without benchmarks tells that a shard has none, or which kernels were left out. */
+  const bool may_be_empty = shard_is_part(run->request->only) || run->lost;
+  if (run->subject_count == 0 && !may_be_empty) return tell_nothing("no rows to write");
   if (!setup_buffers(run, environment) || !setup_benchmarks(run)) return 2;
-  if (run->benchmark_count == 0 && !part) return tell_nothing("nothing is left in these modes");
+  if (run->benchmark_count == 0 && !may_be_empty) return tell_nothing("nothing is left in these modes");
   if (run->request->foretell) setup_predict(run);
   others_mark before;
   const bool is_known = others_read(&before);

@@ -153,15 +153,16 @@ else
   timed table can-do prepare execute release
   timed rope apply
   posenc bench --plugin "$plugin" --kernel recipe/prepare-exit --len 40 --dim 16 --format json -o none.json
-  alone() { [ $status -eq 1 ] && [ ! -e none.json ] && grep -q -e 'nothing to time: no kernel is left' err; }
-  check 'where no kernel is left, there is no record' alone
+  alone() { [ $status -eq 1 ] && grep -q -e '"kernel_failed.recipe/prepare-exit"' none.json; }
+  check 'where no kernel is left, the record tells' alone
   part="bench --plugin $plugin --kernel recipe/prepare-exit,rotation-portable --len 40 --dim 16 --repetitions 3
     --min-time 0.001 --format json --shard 1/2 -o part.json"
   lacks_kernel() { # HOW ARGUMENT...: its record lacks one, which it tells
     how=$1
     shift
     posenc "$@"
-    [ $status -eq 1 ] && [ "$(grep -c ' is left out' err)" = 1 ] && grep -q -e "recipe/[a-z]*-exit is left out$how\$" err
+    [ $status -eq 1 ] && [ "$(grep -c ' is left out' err)" = 1 ] &&
+      grep -q -e "recipe/[a-z]*-exit is left out$how\$" err
   }
   ended=': it ended the process with status 0' partly=' of some shapes or modes'
   # shellcheck disable=SC2086 # a list of words
@@ -190,6 +191,7 @@ else
     bench mode.json naive --len 40 --dim 16 --mode $mode
     sed 's,naive,recipe/prepare-exit,' mode.json >$mode.json
   done
+  check 'merge tells it of a run of no other kernel' lacks_kernel "$ended" merge none.json -o all.json
   check 'merge tells it of a run' lacks_kernel "$ended" merge lost.json -o all.json
   check 'a run that repairs one mode' lacks_kernel "$partly$ended" merge lost.json hot.json -o all.json
   check 'is not enough' lost all.json 1
