@@ -23,6 +23,7 @@ start start_near(long double position, double error) {
   const long double whole = roundl(position);
   const double room = error + 1e-6;
   start s = {(double)position, error, 0, -1};
+  if (!(fabsl(position) + (long double)room < 0x1p62L)) return s; /* no int64_t */
   if (room < 0.25 && fabs((double)(position - whole)) > 2.0 * room) return s;
   s.least = (int64_t)(room < 0.5 ? whole : ceill(position - room));
   s.most = (int64_t)(room < 0.5 ? whole : floorl(position + room));

@@ -48,9 +48,10 @@
 #define UNREAD(need, key)
 #include "records/fields.def"
 
-/* Loops over the elements of the array `list` of a struct, with `item` as pointer. */
+/* Loops over the elements of the array `list` of a struct, with `item` as pointer. An empty array may be null. */
 #define RECORD_EACH(item, holder, list)                                                                                \
-  for (__typeof__(&*(holder)->list) item = (holder)->list; item < (holder)->list + (holder)->list##_count; item++)
+  for (__typeof__(&*(holder)->list) item = (holder)->list;                                                             \
+       (holder)->list##_count > 0 && item < (holder)->list + (holder)->list##_count; item++)
 
 /* Size of a buffer for mode, shape or kernel of a benchmark's name, in bytes with the terminating zero. Longer parts
    are refused. */

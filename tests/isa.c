@@ -108,12 +108,16 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(after_fault, 1);
 }
 
-/* Returns the first vector store of the kernel, or of the default if that is null; 0 if it does not run. */
+/* Returns the first vector store of the kernel, or of the default if that is null; 0 if it does not run. The default
+   makes f64 on x86: of f32, clang stores halves of AVX-512's vectors, by AVX. */
 static instruction first_store(const posenc_kernel *kernel, unsigned isa) {
-  const posenc_problem problem = posenc_table(64, 64);
+  posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   options.isa = isa;
+#ifdef __x86_64__
+  if (!kernel) problem.dtype = POSENC_F64;
+#endif
   posenc_plan *plan;
   void *page = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, before;

@@ -407,7 +407,7 @@ static int rest(void) {
   limit filling = {.buffer = buffer, .bytes = sizeof buffer, .cached = true};
   double rate = limit_rate(&filling, 2);
 #pragma omp parallel num_threads(2)
-  buffer[0] = 0;
+  wait_for(0.0);
   rate += limit_rate(&filling, 2);
   const struct timespec moment = {0, 1000000};
   nanosleep(&moment, NULL);
