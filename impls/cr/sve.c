@@ -120,8 +120,8 @@ INLINE void tile_of_vectors(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Like `tiles` of recurrence.h. That function is used instead for a single row and with an attention factor. Few columns
-   are computed in half as many vectors, and predicates cut off the rest. */
+/* Like `tiles` of recurrence.h. That function is used instead for a single row and with an attention factor. Few
+   columns are computed in half as many vectors, and predicates cut off the rest. */
 INLINE void tiles_of_vectors(variant as, destination to, column_span from) {
   variant half = as;
   half.vectors = VECTORS / 2;
