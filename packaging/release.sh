@@ -7,6 +7,12 @@
 set -eu
 : "${SOURCE_DATE_EPOCH:=$(git -C "$srcdir" log -1 --format=%ct 2>/dev/null || date -r "$srcdir/NEWS" +%s)}"
 : "${RELEASE_URL:=file://$PWD/release}"
+# shellcheck disable=SC2101 # white space in a list of characters
+case $RELEASE_URL in *[\\\"\|\#\{[:space:]]*) # no URL has them, or a recipe's language would not take them as they are
+  printf 'make release: RELEASE_URL: %s has one of these: \\ " | # { white space\n' "'$RELEASE_URL'" >&2
+  exit 2
+  ;;
+esac
 TAR_OPTIONS="--sort=name --mtime=@$SOURCE_DATE_EPOCH --owner=0 --group=0 --numeric-owner --mode=u+w,go=u,go-w"
 TAR_OPTIONS="$TAR_OPTIONS --pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime"
 export SOURCE_DATE_EPOCH TAR_OPTIONS
@@ -21,7 +27,7 @@ tar --format=posix --transform "s,^,$name-amalgamation/," -cf - -C amalgamation 
 "$PYTHON" -B "$srcdir/packaging/sbom.py" "$VERSION" "release/$name.tar.xz" >"release/$name.spdx.json"
 (cd release && sha256sum "$name"* >SHA256SUMS)
 sum() { "$1" "release/$name.tar.xz" | cut -d ' ' -f 1; }
-url=$(printf '%s\n' "$RELEASE_URL" | sed 's/[\&|]/\\&/g') # & and | have a meaning for the sed below
+url=$(printf '%s\n' "$RELEASE_URL" | sed 's/&/\\&/g') # & has a meaning for the sed below
 # shellcheck disable=SC2154 # a list of words
 for recipe in $recipes; do
   mkdir -p "release/${recipe%/*}"

@@ -122,5 +122,9 @@ result 'a list of the build files has every header, so that releases have it too
 listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc lib/tiers.am | tr -s '[:space:]' '\n')
 find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"
 
+result 'lines have at most 120 columns' "$(
+find $folders tests python packaging examples \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.py' \
+  -o -name Makefile.inc \) -exec env LC_ALL=C.UTF-8 grep -Hn '.\{121\}' {} + | cut -d : -f 1,2)"
+
 plan
 exit $tap_failed

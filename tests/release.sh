@@ -25,11 +25,18 @@ has() { command -v "$1" >/dev/null; }
 
 # ---- the release ----
 
-address='https://example.org/a?b&c|d' # & and | have a meaning in sed
+address='https://example.org/a?b&c' # & has a meaning in sed
 released() { # FOLDER
   tried make -C "$build" release RELEASE_URL="$address" && cp -R "$build/release" "$1"
 }
+refused() { # ADDRESS: in one line, and release/ stays as it is
+  ! tried make -s -C "$build" release RELEASE_URL="$1" && [ "$(grep -c "RELEASE_URL: '" out)" -eq 1 ] &&
+    [ -e "$build/release/SHA256SUMS" ]
+}
 check 'make release' released first
+for character in '\' '"' '|' '#' '{' ' '; do
+  check "an address with $character is refused" refused "https://example.org/a${character}b"
+done
 sleep 1
 again() { (umask 027 && export TZ=Asia/Tokyo XZ_OPT=-1 LC_ALL=C.UTF-8 && released second); }
 check 'once more, elsewhere' again
@@ -51,8 +58,8 @@ assert listed == there and len(there) > 300, set(listed.items()) ^ set(there.ite
 # ---- two builds ----
 
 tarball=$(echo first/posenc-*[0-9].tar.xz)
-# Without optimisation, which takes most of the time, and without the vector kernels, which name as many folders as other
-# sources do.
+# Without optimisation, which takes most of the time, and without the vector kernels, which name as many folders as
+# other sources do.
 built() { # FOLDER: builds all, and installs it in FOLDER/to
   mkdir -p "$1/build" && tar -C "$1" --strip-components=1 -xf "$tarball" && cd "$1/build" &&
     tried ../configure --disable-static --disable-avx2 --disable-avx512 CFLAGS='-g -O0' CXXFLAGS='-g -O0' &&

@@ -9,10 +9,10 @@
 
 #include "impls/cr/store.h"
 
-/* Anchors, f64 and tables with an attention factor are computed in NEON's vectors, as cr-neon does. The rows of a tile
-   are computed in SVE's, by the same operations for each element: in VECTORS of as many columns as the vectors of this
-   processor hold. STREAM_VECTORS: TILE, the most columns of a tile, is what eight vectors of 512 bits hold; of longer
-   ones, some of the eight have no columns. */
+/* Anchors, f64, single rows and tables with an attention factor are computed in NEON's vectors, as cr-neon does. Other
+   rows of a tile are computed in SVE's, by the same operations for each element: in VECTORS of as many columns as the
+   vectors of this processor hold, or in half as many. STREAM_VECTORS: TILE, the most columns of a tile, is what eight
+   vectors of 512 bits hold, or four of 1024. Where vectors have more room than that, some have no columns. */
 enum { VECTORS = 8, STREAM_VECTORS = 32, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/recurrence.h"
 
@@ -120,7 +120,7 @@ INLINE void tile_of_vectors(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* As `tiles` of recurrence.h, which is used where no row is computed from another one, and for an attention factor. Few
+/* Like `tiles` of recurrence.h. That function is used instead for a single row and with an attention factor. Few
    columns are computed in half as many vectors, and predicates cut off the rest. */
 INLINE void tiles_of_vectors(variant as, destination to, column_span from) {
   variant half = as;
