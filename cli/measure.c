@@ -119,6 +119,8 @@ static void ask_kernels(void *argument) {
   }
   char *text = answers ? json_dumps(answers, JSON_COMPACT) : NULL;
   if (text) isolate_result(text);
+  free(text);
+  json_decref(answers);
 }
 
 static void ignore_lost(const posenc_kernel *kernel, const char *words, void *argument) {

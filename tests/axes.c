@@ -248,6 +248,8 @@ static long double exact_of(const sample *s, int64_t row, int j, bool cosine) {
 /* Tests the default in f64: it is within an ulp of 1 of the long double. */
 static void test_values(void) {
   static double got[MOST];
+  const volatile long double one = 1.0L;
+  const bool is_short = one + 0x1p-60L == one;
   for (int n = 0; n < SAMPLES; n++) {
     sample s = sample_of(n);
     double worst = 0.0;
@@ -260,7 +262,10 @@ static void test_values(void) {
         for (int cosine = 0; cosine < 2 && !is_padding(&s, row); cosine++)
           worst = fmax(worst, fabs((double)((long double)got[row * s.problem.dim + (cosine ? s.cosine[j] : s.sine[j])] -
                                             exact_of(&s, row, j, cosine))));
-    ok(made && worst < 0x1p-52, "%s: within %g of the formula", s.name, worst);
+    if (made && is_short)
+      skip("the values of a table", "long double has the precision of double here, as under valgrind");
+    else
+      ok(made && worst < 0x1p-52, "%s: within %g of the formula", s.name, worst);
   }
 }
 

@@ -137,7 +137,7 @@ valgrind)
   needs valgrind
   built CC="$CC" CXX="$CXX" CFLAGS='-g -O1' CXXFLAGS='-g -O1' --disable-avx512 # valgrind 3.19 does not know AVX-512
   checker="valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
-  checker="$checker --error-exitcode=9 --log-file=$PWD/found/%p"
+  checker="$checker --error-exitcode=9 --log-file=$PWD/found/%p --suppressions=$top/tests/valgrind.supp"
   printf '#!/bin/sh\nexec "%s/libtool" --mode=execute %s "%s/posenc" "$@"\n' "$PWD" "$checker" "$PWD" >checked-posenc
   chmod +x checked-posenc
   proved "$CC -g" "$checker" memory

@@ -154,7 +154,7 @@ INLINE void order_neighbours(variant as, uint32_t sign, int steps, const float *
 }
 
 /* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. It keeps its place between
-   the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer where x is in memory. */
+   the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer with x in memory. */
 INLINE void fetch(const char *x) {
   enum { AHEAD = 8192 };
   __asm__ volatile("" ::: "memory");

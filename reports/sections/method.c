@@ -36,6 +36,18 @@ static void write_count(page *p, const json_t *count, bool modes) {
   page_cell_end(p);
 }
 
+/* Names the kernels that crashed, hung or the like while they were timed. */
+static void write_lost(page *p, json_t *timing) {
+  const char *key;
+  json_t *how;
+  json_object_foreach(timing, key, how) {
+    const char *kernel = kernel_of_failure(key);
+    if (kernel)
+      page_paragraph(p, STRONG("The times of ") CODE("%s") STRONG(" are lacking, or some of them") ": %s.", kernel,
+                     json_is_string(how) ? json_string_value(how) : "?");
+  }
+}
+
 void write_checks(page *p, const record_report *report) {
   const record_report_checks *checks = &report->checks;
   page_section(p, "Checks");
@@ -53,6 +65,7 @@ void write_checks(page *p, const record_report *report) {
                    "below, without " CODE("--budget") ", "
                                                       "measures these, too.",
                    left_out);
+  write_lost(p, report->environment.timing);
   write_failures(p, checks);
 }
 
