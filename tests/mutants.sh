@@ -9,6 +9,7 @@ for name in values memory state survival ties apply places calls constants surro
   [ -e "$modules/$name.so" ] || { echo '1..0 # SKIP no shared objects in this build'; exit 0; }
   set -- "$@" --plugin "$modules/$name.so"
 done
+export ASAN_OPTIONS="$ASAN_OPTIONS:log_path=stderr" # what mutants do is no fault of posenc's
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
