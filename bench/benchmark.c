@@ -121,7 +121,7 @@ static void count_rates(counters *c, const timing *t, double seconds, int64_t it
   c->ns_per_element = 1e9 * seconds / elements;
   c->limit_bytes_per_second = best.serial;
   c->threads_limit_bytes_per_second = best.threaded;
-  c->of_limit = rate / fmax(best.serial, best.threaded);
+  c->of_limit = timing_threads(t) > 1 && isnan(best.threaded) ? NAN : rate / fmax(best.serial, best.threaded);
   c->rows_timed = (double)t->rows;
   if (t->mode == BENCH_FIRST) c->plan_share = t->plan_seconds / seconds;
 }

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,9 +125,7 @@ static ways ways_to_scale(void) {
 
 /* ---- passes by several threads ---- */
 
-enum { MOST_THREADS = 1024 };
-
-/* The calling thread and its helpers, which spin between the passes of a limit, so that waking them is in no time.
+/* The calling thread and its helpers, which spin between the passes of a limit, so that a pass starts at once.
    OpenMP's threads cannot be used, as they go on spinning afterwards, beside the kernel that is timed next: gcc's for
    some milliseconds, LLVM's for 200, and its omp_pause_resource_all hangs (LLVM 14 with OMP_WAIT_POLICY=active). */
 typedef struct crew {
@@ -144,6 +143,13 @@ typedef struct helper {
   pthread_t thread;
 } helper;
 
+/* Lets others run after a while: two threads on one processor would each spin through a time slice, and a limit took a
+   second. Fewer polls before that make passes over 8 KiB five times as long where other work runs. */
+static void wait_more(int *polls) {
+  enum { POLLS = 20000 };
+  if (++*polls > POLLS) sched_yield();
+}
+
 static void do_part(const crew *c, int number) {
   const size_t from = (size_t)number * c->part;
   if (from < c->bytes) c->work(c->buffer + from, c->bytes - from < c->part ? c->bytes - from : c->part);
@@ -153,14 +159,14 @@ static void *help(void *arg) {
   const helper *self = arg;
   crew *c = self->crew;
   for (int pass = 1;; pass++) {
-    while (atomic_load(&c->passes) < pass) continue;
+    for (int polls = 0; atomic_load(&c->passes) < pass;) wait_more(&polls);
     if (!c->work) return NULL;
     do_part(c, self->number);
     atomic_fetch_sub(&c->at_work, 1);
   }
 }
 
-/* Makes one pass, divided among the threads at cache lines. Ends the helpers if `work` is null. */
+/* Makes one pass, divided among the threads at cache lines. */
 static void pass_over(crew *c, way *work, unsigned char *buffer, size_t bytes) {
   const size_t line = 64;
   c->work = work;
@@ -169,9 +175,14 @@ static void pass_over(crew *c, way *work, unsigned char *buffer, size_t bytes) {
   c->part = (bytes / (size_t)c->threads + line - 1) / line * line;
   atomic_store(&c->at_work, c->threads - 1);
   atomic_fetch_add(&c->passes, 1);
-  if (!work) return;
   do_part(c, 0);
-  while (atomic_load(&c->at_work) > 0) continue;
+  for (int polls = 0; atomic_load(&c->at_work) > 0;) wait_more(&polls);
+}
+
+static void end_helpers(crew *c, helper *helpers) {
+  c->work = NULL;
+  atomic_fetch_add(&c->passes, 1);
+  for (int n = 1; n < c->threads; n++) pthread_join(helpers[n].thread, NULL);
 }
 
 /* Returns the bytes that a pass over `bytes` moves. */
@@ -217,8 +228,8 @@ static double rate_of(limit *l, way *work, crew *c) {
   return rates[l->cached || l->prepare ? count - 1 : count / 2];
 }
 
-/* Lets the OpenMP threads of a kernel before rest. gcc's end; LLVM's sleep after a millisecond without work, unless
-   OMP_WAIT_POLICY is active. */
+/* Stops the OpenMP threads that the previous kernel left spinning: gcc's end; LLVM's sleep after a millisecond without
+   work, unless OMP_WAIT_POLICY is active. */
 static void rest_openmp(void) {
 #ifdef HAVE_KMP_SET_BLOCKTIME
   kmp_set_blocktime(1);
@@ -234,17 +245,17 @@ static double best_rate(limit *l, crew *c) {
 }
 
 double limit_rate(limit *l, int threads) {
-  helper helpers[MOST_THREADS];
+  helper *helpers = calloc((size_t)threads, sizeof *helpers);
   crew all = {.threads = 1};
   rest_openmp();
-  for (; all.threads < threads && all.threads < MOST_THREADS; all.threads++) {
+  for (; helpers && all.threads < threads; all.threads++) {
     helper *one = &helpers[all.threads];
     *one = (helper){.crew = &all, .number = all.threads};
     if (pthread_create(&one->thread, NULL, help, one) != 0) break;
   }
   const bool complete = all.threads == threads;
   const double best = complete ? best_rate(l, &all) : NAN;
-  pass_over(&all, NULL, NULL, 0);
-  for (int n = 1; n < all.threads; n++) pthread_join(helpers[n].thread, NULL);
+  end_helpers(&all, helpers);
+  free(helpers);
   return best;
 }

@@ -21,7 +21,7 @@ struct limit {
 
 /*
  * Returns the bytes per second of the fastest way with `threads` threads, each with a part of the memory, which start
- * and end together as a kernel's do; NaN if the system does not give as many.
+ * and end together as a kernel's do; NaN if there are not as many or memory runs out.
  *
  * - to fill: memset, or vector stores, regular or streaming. The byte is not zero, as some machines write zeros twice
  * as fast (doc/performance.md);

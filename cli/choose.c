@@ -197,6 +197,7 @@ static int run(options *given) {
   timed.shape_count = 1;
   int status = measure_time(given, &timed, NULL, &timing);
   if (!timing) leave(status);
+  if (json_array_size(json_object_get(timing, "benchmarks")) == 0) leave(STATUS_FAILED_CHECK); /* all were lost */
   const bool lost = status != EXIT_SUCCESS;
   json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given));
   const record_choice *choice = made ? record_take_choice(made) : NULL;

@@ -94,16 +94,17 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
   return true;
 }
 
-/* Whether a file has times of a kernel in the mode that a benchmark's name begins with. */
+/* Whether a file has times of a kernel in the mode and on the shape of a benchmark, called "<mode>/<shape>/…". */
 static bool has_times(const input *one, const char *name, const char *kernel) {
-  const size_t length = strcspn(name, "/") + 1;
+  const char *shape = strchr(name, '/'), *end = shape ? strchr(shape + 1, '/') : NULL;
+  const size_t length = end ? (size_t)(end - name) + 1 : strlen(name);
   RECORD_EACH(benchmark, one->timing, benchmarks)
     if (strncmp(benchmark->name, name, length) == 0 && record_is_of_kernel(benchmark, kernel)) return true;
   return false;
 }
 
-/* Whether other runs, which did not lose the kernel, have times of it in each mode of the run that did. All of them are
-   of the same shapes, as their facts have the library's choice for each. */
+/* Whether other runs, which did not lose the kernel, have times of it in each mode and on each shape of the run that
+   did. */
 static bool is_repaired(const merger *m, const input *lost, const char *key, const char *kernel) {
   RECORD_EACH(benchmark, lost->timing, benchmarks) {
     bool found = false;
@@ -114,7 +115,8 @@ static bool is_repaired(const merger *m, const input *lost, const char *key, con
   return lost->timing->benchmarks_count > 0;
 }
 
-/* Whether a kernel that a file has lost is still lacking. Each shape is in one shard alone. */
+/* Whether a kernel that a file has lost is still lacking. Each shape is in one shard alone, so no other shard can
+   repair it. */
 static bool is_lost(const merger *m, const char *key, const char *kernel) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++)
     if (json_object_get(one->facts, key) && (one->run || !is_repaired(m, one, key, kernel))) return true;

@@ -229,6 +229,27 @@ static void is_about(const char *what, double least, double known) {
 
 /* ---- tests ---- */
 
+static int passes, incomplete;
+
+/* Counts the pass before if it did not fill the footprint, and clears that. */
+static bool clear(limit *l) {
+  bool whole = true;
+  for (size_t i = 0; i < l->bytes; i++) whole = whole && l->buffer[i] == 0x55;
+  incomplete += passes++ && !whole;
+  memset(l->buffer, 0, l->bytes);
+  return true;
+}
+
+static void test_whole_passes(void) {
+  static _Alignas(64) unsigned char buffer[1000003];
+  limit filling = {.buffer = buffer, .bytes = sizeof buffer, .prepare = clear};
+  passes = incomplete = 0;
+  const double rate = limit_rate(&filling, 3);
+  clear(&filling);
+  hold(rate > 0 && passes > 2 && incomplete == 0, "%d of %d passes of three threads are incomplete", incomplete,
+       passes - 1);
+}
+
 /* Tests that every figure of a time contains the wait, in all modes of memory, and none contains the preparation. */
 static void test_waits(void) {
   enum { ROWS = 10, DIM = 64 };
@@ -436,8 +457,9 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "rest") == 0) return rest();
   seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (seen == MAP_FAILED) return 99;
-  static void (*const tests[])(void) = {test_waits,   test_plans,  test_slices, test_uneven, test_limit,
-                                        test_threads, test_device, test_cold,   test_fresh,  test_rest};
+  static void (*const tests[])(void) = {test_waits, test_plans,   test_slices,      test_uneven,
+                                        test_limit, test_threads, test_device,      test_cold,
+                                        test_fresh, test_rest,    test_whole_passes};
   for (size_t n = 0; n < sizeof tests / sizeof *tests; n++) attempt(tests[n]);
   return tap_done();
 }
