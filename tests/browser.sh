@@ -68,7 +68,7 @@ for colours in 1 0; do
   for width in phone desk; do
     check "$name, $width: all figures are there" saw "fact $width figures $figures"
     for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
-      'text can be read'; do
+      'text can be read' 'figures beside their heads'; do
       check "$name, $width: $what" saw "ok $width: $what"
     done
   done
@@ -80,7 +80,7 @@ check 'the details are looked at' look "$work/page/details.html" 1
 check 'details: no message on the console' test ! -s console
 for width in phone desk; do
   for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
-    'text can be read'; do
+    'text can be read' 'figures beside their heads'; do
     check "details, $width: $what" saw "ok $width: $what"
   done
 done
@@ -113,6 +113,11 @@ fi
 # Each of these defects must be found by tests/browser.html.
 sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/<\/main>/<b tabindex="0" class="mute"><\/b>\
 <figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
+<div class="table"><table><caption>wide<\/caption>\
+<thead><tr><th scope="col">a<\/th><th scope="col">b<\/th><\/tr><\/thead>\
+<tbody><tr><th scope="row" style="white-space:nowrap;max-width:none">\
+wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head<\/th>\
+<td>1<\/td><\/tr><\/tbody><\/table><\/div>\
 <p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
   s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
 check 'a broken page is looked at' look "$work/broken.html" 1
@@ -120,7 +125,7 @@ diagnose() { sed 's/^/# /' seen console; }
 check 'an error on the console is seen' told 'Uncaught Error: broken'
 for what in 'phone: no horizontal scroll: [0-9]* pixels' \
   'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" \
-  'links lead somewhere: #nowhere' \
+  'links lead somewhere: #nowhere' 'desk: figures beside their heads: wide' \
   'desk: what is folded: [0-9]* not on paper' 'desk: names for those who listen: .* without a name: mute' \
   'tables sort: .* not ascending' 'a known table sorts: 1073741824 and 1 come first'; do
   check "bad $what is seen" grep -q "^bad $what" seen
