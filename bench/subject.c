@@ -4,11 +4,9 @@
 #include "bench/subject.h"
 
 #include "common/clock.h"
+#include "common/environment.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -167,15 +165,10 @@ static const struct {
 };
 
 int timing_threads(const timing *t) {
-  int threads = 1;
-#ifdef _OPENMP
   const subject *s = t->subject;
-  const int asked = s->options.threads ? s->options.threads : omp_get_max_threads(), cpus = omp_get_num_procs();
-  if (s->kernel->threaded && !s->device) threads = asked < cpus ? asked : cpus;
-#else
-  (void)t;
-#endif
-  return threads;
+  const int asked = s->options.threads, all = environment_processors();
+  if (!s->kernel->threaded || s->device) return 1;
+  return asked > 0 && asked < all ? asked : all;
 }
 
 bool timing_has_preparation(const timing *t) {

@@ -117,12 +117,11 @@ long environment_cache_bytes(int level) {
   return size > 0 ? size : sysconf_cache_bytes(level);
 }
 
-/* Returns the number of processors that this process may use. */
-static uint64_t cores(void) {
+int environment_processors(void) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint64_t)CPU_COUNT(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  return online > 0 ? (uint64_t)online : 0;
+  return online > 0 ? (int)online : 1;
 }
 
 /* Returns the size of the physical memory, or a container's limit if that is smaller. */
@@ -228,7 +227,7 @@ json_t *environment_json(void) {
   const char *emulator = environment_emulator(text);
   ok &= add(object, "emulator", emulator ? emulator : "no");
   ok &= add(object, "isa", isa_tiers(text));
-  ok &= add(object, "cores", decimal(cores(), text));
+  ok &= add(object, "cores", decimal(environment_processors(), text));
   ok &= add(object, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));
   ok &= add(object, "l2", decimal((uint64_t)environment_cache_bytes(2), text));
   ok &= add(object, "l3", decimal((uint64_t)environment_cache_bytes(3), text));

@@ -19,6 +19,9 @@ enum { ENVIRONMENT_TEXT = 256 };
    none or it cannot be detected, as with an emulator of a whole machine. `text` may hold the name. */
 const char *environment_emulator(char text[ENVIRONMENT_TEXT]);
 
+/* Returns the number of processors that this process may use, at least 1. */
+int environment_processors(void);
+
 /* Returns the size of the data cache of a level (1, 2, 3) in bytes; 0 if unknown. */
 long environment_cache_bytes(int level);
 

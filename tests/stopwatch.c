@@ -9,15 +9,13 @@
 #include "bench/bench.h"
 #include "bench/limit.h"
 #include "common/clock.h"
+#include "common/environment.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
 
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -372,10 +370,7 @@ static void test_threads(void) {
   const double none = figures_of(serial, "hot/512x128/fills", "threads_limit_bytes_per_second").most,
                least = figures_of(several, "hot/512x128/fills", "threads_limit_bytes_per_second").least,
                share = figures_of(several, "hot/512x128/fills", "of_limit").least;
-  int threads = 1;
-#ifdef _OPENMP
-  threads = omp_get_num_procs() < THREADS ? omp_get_num_procs() : THREADS;
-#endif
+  const int all = environment_processors(), threads = all < THREADS ? all : THREADS;
   hold(!(none > 0), "a serial kernel has one limit");
   hold((least > 0) == (threads > 1), "a kernel of %d threads has %s", threads, least > 0 ? "two" : "one");
   hold(share < 1.3, "and at least %.3f of the larger one", share);
