@@ -199,7 +199,9 @@ def undefined(text):
 
 def tiers_of(sources):
     """Returns name, bit and architecture of each tier."""
-    rows = re.findall(r"^TIER\((\w+), (\w+), .*?, (\w+)(?:\(.*)?\)$", sources.text("lib/simd/tiers.def"), re.M)
+    text = sources.text("lib/simd/tiers.def")
+    rows = re.findall(r"^TIER\((\w+), (\w+), [^,]*,\s+(\w+)(?:\([^)]*\))?\)$", text, re.M)
+    assert len(rows) == len(re.findall(r"^TIER\(", text, re.M)), "a row of tiers.def is not understood"
     return [(name, bit, ARCHITECTURES.get(cpu)) for bit, name, cpu in rows]
 
 
