@@ -166,8 +166,8 @@ static const struct {
 
 int timing_threads(const timing *t) {
   const subject *s = t->subject;
-  const int asked = s->options.threads, all = environment_processors();
   if (!s->kernel->threaded || s->device) return 1;
+  const int asked = s->options.threads, all = environment_processors();
   return asked > 0 && asked < all ? asked : all;
 }
 

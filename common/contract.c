@@ -17,6 +17,18 @@ size_t kernel_name_length(const char *text) {
   return length - 1;
 }
 
+const char *kernel_of_benchmark(const char *name) {
+  const char *slash = strchr(name, '/');
+  if (slash) slash = strchr(slash + 1, '/');
+  return slash ? slash + 1 : NULL;
+}
+
+bool is_benchmark_of(const char *name, const char *kernel) {
+  const char *begin = kernel_of_benchmark(name);
+  const size_t length = strlen(kernel);
+  return begin && kernel_name_length(begin) == length && strncmp(begin, kernel, length) == 0;
+}
+
 const char *kernel_of_failure(const char *key) {
   const size_t length = sizeof KERNEL_FAILED - 1;
   return strncmp(key, KERNEL_FAILED, length) == 0 ? key + length : NULL;

@@ -25,6 +25,12 @@ json_t *encoding_json(const posenc_encoding *encoding);
    Returns 0 if there is no name. */
 size_t kernel_name_length(const char *text);
 
+/* Returns where the kernel begins in a benchmark's name, "<mode>/<shape>/<kernel>…"; null if it has none. */
+const char *kernel_of_benchmark(const char *name);
+
+/* Whether a benchmark's name has this kernel. */
+bool is_benchmark_of(const char *name, const char *kernel);
+
 /* The context of a timing record has this key, followed by the kernel's name, for each kernel that was left out because
    it crashed, hung or the like. The value says how. */
 #define KERNEL_FAILED "kernel_failed."

@@ -47,11 +47,11 @@ static const char *family_name(const record_benchmark *benchmark) {
 /* Whether a name is "mode/shape/kernel" of a shape of this shard and of a kernel of the run. Names of kernels may
    contain '/'. */
 static bool is_of_shard(const record_bench_shard *shard, const char *name) {
-  const char *shape = strchr(name, '/'), *kernel = shape ? strchr(++shape, '/') : NULL;
+  const char *kernel = kernel_of_benchmark(name), *shape = name + strcspn(name, "/") + 1;
   bool is_known = false;
   if (!kernel) return false;
-  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel + 1) == 0;
-  const size_t length = (size_t)(kernel - shape);
+  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel) == 0;
+  const size_t length = (size_t)(kernel - 1 - shape);
   RECORD_EACH(number, shard, shapes) {
     const char *known = shard->run.shapes[*number].name;
     if (is_known && strlen(known) == length && memcmp(known, shape, length) == 0) return true;
@@ -96,10 +96,10 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
 
 /* Whether a file has times of a kernel in the mode and on the shape of a benchmark, called "<mode>/<shape>/…". */
 static bool has_times(const input *one, const char *name, const char *kernel) {
-  const char *shape = strchr(name, '/'), *end = shape ? strchr(shape + 1, '/') : NULL;
-  const size_t length = end ? (size_t)(end - name) + 1 : strlen(name);
+  const char *end = kernel_of_benchmark(name);
+  const size_t length = end ? (size_t)(end - name) : strlen(name);
   RECORD_EACH(benchmark, one->timing, benchmarks)
-    if (strncmp(benchmark->name, name, length) == 0 && record_is_of_kernel(benchmark, kernel)) return true;
+    if (strncmp(benchmark->name, name, length) == 0 && is_benchmark_of(benchmark->name, kernel)) return true;
   return false;
 }
 

@@ -434,12 +434,6 @@ double record_nanoseconds(const record_benchmark *entry) {
   return NAN;
 }
 
-bool record_is_of_kernel(const record_benchmark *entry, const char *kernel) {
-  const char *shape = strchr(entry->name, '/'), *name = shape ? strchr(shape + 1, '/') : NULL;
-  const size_t length = strlen(kernel);
-  return name && kernel_name_length(name + 1) == length && strncmp(name + 1, kernel, length) == 0;
-}
-
 bool record_names_sources(const json_t *facts) {
   const char *commit = field_string(facts, "commit");
   return *commit && !strstr(commit, "modified") && strcmp(commit, "unknown") != 0;

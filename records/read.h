@@ -92,9 +92,6 @@ const record_check *record_find_check(const record_check *checks, size_t count, 
 /* Returns real_time in ns, NaN if it is missing or in a unit that Google Benchmark does not write. */
 double record_nanoseconds(const record_benchmark *entry);
 
-/* Whether a benchmark is called "<mode>/<shape>/<kernel>" with that kernel. */
-bool record_is_of_kernel(const record_benchmark *entry, const char *kernel);
-
 /* Whether the facts of a record identify the sources: a commit, unmodified. */
 bool record_names_sources(const json_t *facts);
 

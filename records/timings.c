@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/timings.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <math.h>
@@ -51,13 +52,6 @@ bool timings_check(const json_t *json, char *why, size_t size) {
 
 /* ---- interruptions ---- */
 
-/* Returns the kernel of "<mode>/<shape>/<kernel>", as posenc names its benchmarks, or null. */
-static const char *kernel_of(const char *name) {
-  const char *slash = strchr(name, '/');
-  if (slash) slash = strchr(slash + 1, '/');
-  return slash ? slash + 1 : NULL;
-}
-
 /* Whether cpu_time and real_time are of the same work. In the other modes, cpu_time includes the preparation. */
 static bool is_whole(const char *name) {
   static const char *const modes[] = {"hot/", "first/", "row/", "plan/"};
@@ -75,7 +69,7 @@ static bool is_whole(const char *name) {
  */
 static bool is_interrupted(const timings_record *from, const record_benchmark *entry) {
   static const double most = 1.05;
-  const char *name = name_of(entry), *kernel = kernel_of(name);
+  const char *name = name_of(entry), *kernel = kernel_of_benchmark(name);
   return from->threaded && kernel && is_whole(name) && !json_object_get(from->threaded, kernel) &&
          entry->real_time > most * entry->cpu_time;
 }
@@ -85,7 +79,7 @@ static bool is_interrupted(const timings_record *from, const record_benchmark *e
 static json_t *find_threaded(const record_timing *record) {
   json_t *threaded = json_object();
   RECORD_EACH(entry, record, benchmarks) {
-    const char *kernel = kernel_of(name_of(entry));
+    const char *kernel = kernel_of_benchmark(name_of(entry));
     if (kernel && entry->threads_limit_bytes_per_second > 0.0) threaded = field_put(threaded, kernel, json_true());
   }
   return threaded;

@@ -33,7 +33,8 @@ check 'C17 without a warning' tried $CC -std=c17 $warned -fsyntax-only posenc.c
 check 'cc -O2 -c posenc.c, without a warning' tried $CC -O2 $warned -fPIC -c posenc.c
 check 'c++ -O2 -std=c++17 -x c++ -c posenc.c, without a warning' \
   tried $CXX -O2 -std=c++17 $warned -fPIC -x c++ -c posenc.c -o posenc++.o
-check 'C++17 without a warning, with -fopenmp-simd' tried $CXX -fsyntax-only -fopenmp-simd -std=c++17 $warned -x c++ posenc.c
+check 'C++17 without a warning, with -fopenmp-simd' \
+  tried $CXX -fsyntax-only -fopenmp-simd -std=c++17 $warned -x c++ posenc.c
 check 'a shared library of the latter' tried $CXX -shared posenc++.o -o posenc++.so -lm -pthread
 if sanitized; then skip 'its symbols' 'a sanitizer adds some'; else
   sed -n 's/^POSENC_API.*[ *]\(posenc_[a-z0-9_]*\)(.*/\1/p' posenc.h | sort >declared

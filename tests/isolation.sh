@@ -198,15 +198,16 @@ else
   check 'is not enough' lost all.json 1
   check 'runs that repair all' ends 0 merge hot.json lost.json plan.json -o all.json
   check 'are' lost all.json 0
+  sed 's/"kernel_abi.recipe/"kernel_failed.recipe/' plan.json >again.json
+  check 'unless one lost it again' lacks_kernel "$partly.*" merge lost.json hot.json again.json -o all.json
   bench lost-shapes.json recipe/prepare-exit,rotation-portable --op rope-cache --mode hot
   bench one.json rotation-portable --op rope-cache --mode hot -- --benchmark_filter=hot/llama2
   sed 's,/rotation-portable,/recipe/prepare-exit,' one.json >one-shape.json
   check 'a run that repairs one shape is not enough' \
     lacks_kernel "$partly$ended" merge lost-shapes.json one-shape.json -o all.json
   posenc choose --plugin "$plugin" --kernel recipe/prepare-exit --len 40 --dim 16 --plot lost.svg -o chosen.txt
-  check 'choose draws nothing where no kernel is left' eval '[ $status -eq 1 ] && ! [ -e lost.svg ] && ! [ -e chosen.txt ]'
-  sed 's/"kernel_abi.recipe/"kernel_failed.recipe/' plan.json >again.json
-  check 'unless one lost it again' lacks_kernel "$partly.*" merge lost.json hot.json again.json -o all.json
+  check 'choose draws nothing where no kernel is left' \
+    eval '[ $status -eq 1 ] && ! [ -e lost.svg ] && ! [ -e chosen.txt ]'
 
   # ---- report ----
 

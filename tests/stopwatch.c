@@ -238,6 +238,7 @@ static bool clear(limit *l) {
   return true;
 }
 
+/* Tests that a pass of several threads fills the whole footprint before its rate is told. */
 static void test_whole_passes(void) {
   static _Alignas(64) unsigned char buffer[1000003];
   limit filling = {.buffer = buffer, .bytes = sizeof buffer, .prepare = clear};

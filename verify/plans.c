@@ -153,38 +153,30 @@ bool check_plans(stress *t) {
    members. */
 void check_const(stress *t) {
   const posenc_kernel *kernel = t->s->kernel;
-  const posenc_problem whole = variant_done(t, 4, 3), table = posenc_table_of(&whole);
-  posenc_problem given = table, applied_to = whole;
-  posenc_options options = t->options;
-  posenc_slice slice = posenc_rows(0, 4);
-  probe r;
-  void *constants = NULL;
-  options.kernel = kernel;
-  slice.stride = 4 * whole.heads * whole.dim;
+  const posenc_problem whole = variant_done(t, 4, 3);
   struct {
-    posenc_problem given, applied_to;
+    posenc_problem table, applied_to;
     posenc_options options;
     posenc_slice slice;
-  } before;
+  } given = {posenc_table_of(&whole), whole, t->options, posenc_rows(0, 4)}, before;
+  probe r;
+  void *constants = NULL;
+  given.options.kernel = kernel;
+  given.slice.stride = 4 * whole.heads * whole.dim;
+  memcpy(&before, &given, sizeof given); /* an assignment need not copy what is between members */
   if (posenc_attention(&whole) != 1.0 || !probe_open(&r, t, &whole, false)) return;
-  memcpy(&before.given, &given, sizeof given); /* an assignment need not copy what is between members */
-  memcpy(&before.applied_to, &applied_to, sizeof applied_to);
-  memcpy(&before.options, &options, sizeof options);
-  memcpy(&before.slice, &slice, sizeof slice);
-  if (kernel->can_do) kernel->can_do(&given);
-  if (!kernel->prepare || kernel->prepare(&given, &options, &constants) == POSENC_OK) {
+  if (kernel->can_do) kernel->can_do(&given.table);
+  if (!kernel->prepare || kernel->prepare(&given.table, &given.options, &constants) == POSENC_OK) {
     unsigned char *out = arena_place(t->one, 4 * (size_t)(whole.heads * whole.dim) * sizeof(double), false);
-    kernel->execute(constants, &given, 0, 4, out);
-    if (r.x && kernel->apply) kernel->apply(constants, &applied_to, &slice, r.x, out);
+    kernel->execute(constants, &given.table, 0, 4, out);
+    if (r.x && kernel->apply) kernel->apply(constants, &given.applied_to, &given.slice, r.x, out);
     if (kernel->release) kernel->release(constants);
     subject_begin_calls();
     subject_end_calls(t->s, whole.first);
   }
   probe_close(&r);
   t->s->checks[READ_ONLY].compared++;
-  if (memcmp(&given, &before.given, sizeof given) != 0 ||
-      memcmp(&applied_to, &before.applied_to, sizeof applied_to) != 0 ||
-      memcmp(&options, &before.options, sizeof options) != 0 || memcmp(&slice, &before.slice, sizeof slice) != 0)
+  if (memcmp(&given, &before, sizeof given) != 0)
     check_break(&t->s->checks[READ_ONLY], t->s, &whole,
                 "the problem, the options or the slice it was given are written to");
 }
