@@ -76,7 +76,10 @@ block() { # HEADING
 check 'a typo' ends 2 './quickstart chekc'
 check 'is told' says "unknown argument 'chekc'"
 mkdir "$home/bin"
-printf '#!/bin/sh\ncase $* in *libmpfr-dev*) exit 1 ;; esac\nexec /usr/bin/dpkg-query "$@"\n' >"$home/bin/dpkg-query"
+printf '#!/bin/sh\ncase $* in
+*libmpfr-dev*) /usr/bin/dpkg-query "$@" | sed "s/^$(dpkg --print-architecture)/another/" ;;
+*) exec /usr/bin/dpkg-query "$@" ;;
+esac\n' >"$home/bin/dpkg-query" # MPFR of another machine
 chmod +x "$home/bin/dpkg-query"
 if [ -n "$as" ]; then
   check 'a missing package, and no root' ends 2 'PATH=$HOME/bin:$PATH ./quickstart'
