@@ -8,6 +8,7 @@
 #   PUBLISH_FROM     a folder with the records of an earlier report, from which the page is made again
 #   PUBLISH_MOST     the percentage of the processors' time that other processes may use
 set -eu
+export LC_ALL=C # mawk reads numbers as the locale writes them
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}"
 published=$srcdir/reports/published
 new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new

@@ -7,6 +7,7 @@
 # RUNS: the number of runs of each comparison; a run takes 40 s. BLOCKS: the number of blocks of compare --run.
 # LOAD: 0 or 1 for one state of the machine alone.
 set -eu
+export LC_ALL=C # mawk reads numbers as the locale writes them
 : "${RUNS:=4}" "${BLOCKS:=16}" "${LOAD:=0 1}"
 work=$(mktemp -d)
 busy=
