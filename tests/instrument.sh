@@ -47,7 +47,7 @@ tested() { # TESTS VARIABLE=VALUE...: runs the tests, or those of the command li
   [ -e test-suite.log ] || stop "no test ran: see $PWD/check.log"
   grep -e '^FAIL:' -e '^XPASS:' -e '^ERROR:' check.log
   found | sort | while read -r report; do say "reported: see $PWD/$report"; head -n 30 "$report"; done
-  counted() { sed -n "s/^# $1: *\([0-9]*\)$/\1/p" test-suite.log; }
+  counted() { sed -n "s/^# $1: *//p; /^# ERROR:/q" test-suite.log; } # the totals, not what tests print after them
   wrong=$(($(counted FAIL) + $(counted XPASS) + $(counted ERROR))) reports=$(found | wc -l)
   say "$(counted PASS) passed, $wrong failed, $(counted SKIP) skipped, $reports reports"
   [ "$wrong" -eq 0 ] && [ "$reports" -eq 0 ] && [ "$(counted PASS)" -gt 0 ]

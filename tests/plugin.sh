@@ -3,8 +3,6 @@
 # Tests posenc --plugin: kernels of plugins are listed, verified, timed and reported like the library's own, and other
 # files are refused in one line.
 # shellcheck disable=SC2086,SC2154 # CC, CFLAGS and options are lists of words
-LC_ALL=C # bytes that are no UTF-8 are looked for
-export LC_ALL
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
 if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
