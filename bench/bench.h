@@ -78,4 +78,7 @@ static const double bench_longest = 1;
  */
 int bench_run(const bench_request *request, json_t **record);
 
+/* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
+json_t *bench_run_json(const bench_request *request);
+
 #endif

@@ -42,8 +42,7 @@ static json_t *texts_of(char *const *texts) {
   return array;
 }
 
-/* Returns the parameters that all shards of a run share. */
-static json_t *run_json(const bench_request *request) {
+json_t *bench_run_json(const bench_request *request) {
   json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->plugin_count; i++)
     json_array_append_new(plugins, json_string(request->plugins[i].text));
@@ -66,7 +65,7 @@ static bool add_shard(const session *run, json_t *context) {
   return json_object_set_new(context, "shard",
                              json_pack("{s:i, s:i, s:o, s:o}", "number", request->only.number, "of", request->only.of,
                                        "shapes", shard_numbers(run->mine, request->shape_count), "run",
-                                       run_json(request))) == 0;
+                                       bench_run_json(request))) == 0;
 }
 
 /* Adds the share of the machine that other processes have used since `before`, if it is known. */

@@ -61,15 +61,18 @@ static char **benchmark_flags(char **operands) {
 }
 
 static int run(options *given) {
-  int done;
-  if (resume_is_done(given, &done)) return done;
   char **flags = benchmark_flags(given->operands);
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
+  select_modes(&chosen, given->modes);
+  int status;
+  if (resume_is_done(given, time_run_json(given, &chosen, flags), &status)) {
+    selection_free(&chosen);
+    return status;
+  }
   output *out = open_output("--output", given->output);
   json_t *record;
-  select_modes(&chosen, given->modes);
-  const int status = measure_time(given, &chosen, flags, &record);
+  status = measure_time(given, &chosen, flags, &record);
   selection_free(&chosen);
   if (!record) {
     output_abandon(out);

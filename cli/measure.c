@@ -282,7 +282,8 @@ void die_unmeasured(void) {
                             : "out of memory");
 }
 
-json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
+/* Returns the request for verify, whose parts and list are the caller's to free. */
+static verify_request accuracy_request(const options *given, const selection *chosen, size_t count, bool explain) {
   verify_part *parts = allocated(calloc(count, sizeof *parts));
   size_t plugin_count;
   const digest_text *plugins = catalogue_plugins(&plugin_count);
@@ -291,7 +292,7 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
   const char *positions = given->texts[OPTION_POSITIONS];
   char *list = positions ? quoted_line("", 1, &positions) : NULL;
-  const verify_request request = {
+  return (verify_request){
       .parts = parts,
       .part_count = count,
       .isa = given->isa,
@@ -309,11 +310,26 @@ json_t *measure_accuracy(const options *given, const selection *chosen, size_t c
       .plugins = plugins,
       .plugin_count = plugin_count,
   };
+}
+
+static void free_request(verify_request *request) {
+  free((void *)request->parts);
+  free((void *)request->list);
+}
+
+json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
+  verify_request request = accuracy_request(given, chosen, count, explain);
   json_t *record = verify_run(&request);
   if (!record) die_unmeasured();
-  free(parts);
-  free(list);
+  free_request(&request);
   return record;
+}
+
+json_t *accuracy_run_json(const options *given, const selection *chosen) {
+  verify_request request = accuracy_request(given, chosen, 1, given->explain);
+  json_t *run = allocated(verify_run_json(&request));
+  free_request(&request);
+  return run;
 }
 
 int accuracy_status(const json_t *record) {
@@ -358,11 +374,11 @@ void select_modes(selection *chosen, unsigned modes) {
   for (size_t i = 0; i < chosen->shape_count; i++) chosen->modes[i] = modes;
 }
 
-int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
+static bench_request time_request(const options *given, const selection *chosen, char **flags) {
   size_t plugin_count;
   const digest_text *plugins = catalogue_plugins(&plugin_count);
   static const bench_device device = {&opencl_cr, opencl_stay, opencl_busy, opencl_rate};
-  const bench_request request = {
+  return (bench_request){
       .device = &device,
       .kernels = chosen->kernels,
       .kernel_count = chosen->kernel_count,
@@ -384,5 +400,14 @@ int measure_time(const options *given, const selection *chosen, char **flags, js
       .only = given->only,
       .silence = given->silence,
   };
+}
+
+int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
+  const bench_request request = time_request(given, chosen, flags);
   return bench_run(&request, record);
+}
+
+json_t *time_run_json(const options *given, const selection *chosen, char **flags) {
+  const bench_request request = time_request(given, chosen, flags);
+  return allocated(bench_run_json(&request));
 }

@@ -55,6 +55,11 @@ void selection_free(selection *chosen);
 /* Returns the accuracy record of all selections, a new reference. Exits if it cannot be made. */
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain);
 
+/* Return the "run" of the record that measure_accuracy of one selection, with the explanation if that is asked for, or
+   measure_time would make of a shard. */
+json_t *accuracy_run_json(const options *given, const selection *chosen);
+json_t *time_run_json(const options *given, const selection *chosen, char **flags);
+
 /* Exits with the reason, from errno, why verify returned no record. */
 __attribute__((noreturn)) void die_unmeasured(void);
 

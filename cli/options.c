@@ -413,7 +413,10 @@ void options_read(options *given, int argc, char **argv) {
   }
   take_operands(given, argc, argv);
   reject_conflicts(given);
-  if (is_given(given, OPTION_SHARD)) given->output = shard_output(given->only, given->output);
+  if (is_given(given, OPTION_SHARD))
+    given->output = shard_output(given->only, given->output);
+  else if (options_knows(given, OPTION_SHARD) && strstr(given->output, "%I"))
+    options_die(given, OPTION_OUTPUT, "%I is for --shard", "");
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout_default(given->problem.op);
   if (given->grid && !is_given(given, OPTION_LEN) &&
       __builtin_sub_overflow(given->places, given->problem.first, &given->problem.rows))

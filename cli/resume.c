@@ -15,24 +15,39 @@ void resume_note(const options *given, json_t *holder) {
   if (part) json_object_set_new(part, "command", json_string(given->shard_command));
 }
 
-bool resume_is_done(const options *given, int *status) {
+/* Whether one run has the parameters of another; "encodings" is added later. */
+static bool is_run(json_t *run, const json_t *recorded) {
+  json_t *noted = json_object_get(recorded, "encodings");
+  if (noted) json_object_set(run, "encodings", noted);
+  return json_equal(run, recorded);
+}
+
+static bool is_done(const options *given, json_t *run, int *status) {
   const char *path = given->output;
-  if (!given->resume) return false;
-  if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
-  if (strcmp(path, "-") == 0 || access(path, F_OK) != 0) return false;
+  if (access(path, F_OK) != 0) return false;
   json_t *record = load_json("--output", path, 0), *now = allocated(environment_json());
   const json_t *context = json_object_get(record, "context"),
                *part = json_object_get(context ? context : record, "shard"),
                *facts = context ? context : json_object_get(record, "environment");
   bool same = field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
-              strcmp(field_string(part, "command"), given->shard_command) == 0;
-  static const char *const sources[] = {"posenc_version", "commit"};
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-    same = same && strcmp(field_string(facts, sources[i]), field_string(now, sources[i])) == 0;
+              strcmp(field_string(part, "command"), given->shard_command) == 0 &&
+              is_run(run, json_object_get(part, "run"));
+  static const char *const build[] = {"posenc_version", "kernel_abi", "commit", "compiler", "cflags"};
+  for (size_t i = 0; i < sizeof build / sizeof *build; i++)
+    same = same && strcmp(field_string(facts, build[i]), field_string(now, build[i])) == 0;
   if (!same)
-    die_value("--output", path, "is not the record of this shard, command and build, which --resume would keep");
+    die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
   *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
   json_decref(record);
   json_decref(now);
   return true;
+}
+
+bool resume_is_done(const options *given, json_t *run, int *status) {
+  if (given->resume && !is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
+  if (given->resume && !format_is(given, "json")) die("--resume: is for --format json");
+  if (given->resume && strcmp(given->output, "-") == 0) die("--resume: needs --output");
+  const bool done = given->resume && is_done(given, run, status);
+  json_decref(run);
+  return done;
 }

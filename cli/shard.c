@@ -97,6 +97,8 @@ static shard shard_of(const asked *a, const launcher *l) {
                       : at + first < 0        ? "lacks the number of this shard"
                       : of < 1                ? "are no shards"
                       : of > SHARDS_MOST      ? "is more than " TEXT_OF(SHARDS_MOST) " shards"
+                      : l->first && !a->of && (first > 1 || of == 1)
+                          ? "may be a part of an array: auto/N tells of how many, --shard I/N does one shard again"
                       : step < 1 || value_of(a, l->last, first + (of - 1) * step) != first + (of - 1) * step
                           ? "has gaps, or is a part of an array: --shard I/N does one shard again"
                       : at < 0 || at % step || at / step >= of ? "is none of the shards"
@@ -141,7 +143,10 @@ static shard shard_of_level(const asked *a, level of, bool *known) {
 
 static shard shard_auto(const asked *a) {
   bool known = false;
-  const shard job = shard_of_level(a, JOBS, &known), rank = shard_of_level(a, RANKS, &known);
+  const shard rank = shard_of_level(a, RANKS, &known);
+  asked jobs = *a;
+  jobs.of = (a->of + rank.of - 1) / rank.of; /* if that is not exact, N is refused below */
+  const shard job = shard_of_level(&jobs, JOBS, &known);
   const int64_t of = (int64_t)job.of * rank.of;
   char why[300];
   if (!known && a->name) refuse(a, "that launcher has set no variables");

@@ -158,14 +158,18 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
 }
 
 static int run(options *given) {
-  int done;
-  if (resume_is_done(given, &done)) return done;
   const char *globs = given->encoding;
   printer *print = printer_of(given);
   json_t *baseline = given->baseline ? load_baseline(given->baseline) : NULL, *record = NULL, *encodings = NULL;
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   selection chosen = {0};
   if (!globs) chosen = select_verified(given);
+  int status;
+  if (resume_is_done(given, accuracy_run_json(given, &chosen), &status)) {
+    selection_free(&chosen);
+    json_decref(baseline);
+    return status;
+  }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
@@ -174,7 +178,7 @@ static int run(options *given) {
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */
-  const int status = trusted_status(record, encodings);
+  status = trusted_status(record, encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
   if (given->github) record_print_github(record, given->github, stderr);

@@ -34,8 +34,8 @@ says_no() { # TEXT VARIABLE=VALUE... -- VALUE : one line, status 2, nothing writ
 array='SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=8 SLURM_ARRAY_TASK_STEP=1 SLURM_ARRAY_TASK_COUNT=8'
 check 'an array of Slurm' is 3/8 $array SLURM_ARRAY_TASK_ID=3 -- auto
 check 'from 0 on' is 1/4 SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 -- auto
-check 'in steps of 10' is 3/4 SLURM_ARRAY_TASK_ID=25 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=5 \
-  SLURM_ARRAY_TASK_MAX=35 SLURM_ARRAY_TASK_STEP=10 -- auto
+steps='SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_MAX=35 SLURM_ARRAY_TASK_STEP=10'
+check 'in steps of 10' is 3/4 $steps SLURM_ARRAY_TASK_ID=25 -- auto/4
 check 'whose script is a rank alone' is 3/8 $array SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=1 \
   -- auto
 check 'with ranks in each' is 10/32 $array SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 \
@@ -47,6 +47,7 @@ check 'Open MPI in the script of a job of Slurm' \
 check 'PMI' is 1/2 PMI_RANK=0 PMI_SIZE=2 -- auto
 check 'PMI and Slurm, which agree' is 2/4 PMI_RANK=1 PMI_SIZE=4 SLURM_PROCID=1 SLURM_NTASKS=4 -- auto
 check 'Kubernetes' is 6/9 JOB_COMPLETION_INDEX=5 -- auto/9
+check 'with ranks in each' is 23/36 JOB_COMPLETION_INDEX=5 PMI_RANK=2 PMI_SIZE=4 -- auto/36
 check 'Google Test' is 2/3 GTEST_SHARD_INDEX=1 GTEST_TOTAL_SHARDS=3 GTEST_SHARD_STATUS_FILE=told -- auto
 check 'is told' test -e told
 check 'Bazel' is 3/3 TEST_SHARD_INDEX=2 TEST_TOTAL_SHARDS=3 TEST_SHARD_STATUS_FILE=told-too -- auto
@@ -69,6 +70,7 @@ no 'two sizes' 'SLURM_PROCID=1 SLURM_NTASKS=2 and PMI_RANK=1 PMI_SIZE=4 contradi
 no 'two tests' 'contradict' GTEST_SHARD_INDEX=1 GTEST_TOTAL_SHARDS=3 TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=2 -- auto
 no 'another N' 'the variables tell of 4 shards' PMI_RANK=1 PMI_SIZE=4 -- auto/3
 no 'Kubernetes without N' 'JOB_COMPLETION_INDEX=5 does not tell of how many' JOB_COMPLETION_INDEX=5 -- auto
+no 'ranks that do not divide N' 'the variables tell of 12 shards' JOB_COMPLETION_INDEX=1 PMI_RANK=2 PMI_SIZE=4 -- auto/9
 no 'an index beyond N' 'JOB_COMPLETION_INDEX=9 is none of the shards' JOB_COMPLETION_INDEX=9 -- auto/9
 no 'a rank beyond the size' 'PMI_RANK=4 PMI_SIZE=4 is none of the shards' PMI_RANK=4 PMI_SIZE=4 -- auto
 no 'no size' 'PMI_RANK=0 lacks its number of shards' PMI_RANK=0 -- auto
@@ -79,6 +81,14 @@ no 'too many' 'PMI_SIZE=10001 is more than 10000 shards' PMI_RANK=0 PMI_SIZE=100
 no 'too many together' 'more than 10000 shards' $array SLURM_ARRAY_TASK_ID=3 PMI_RANK=0 PMI_SIZE=9999 -- auto
 no 'an array with gaps' 'has gaps, or is a part of an array' SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=3 \
   SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=1 -- auto
+no 'an array from elsewhere on' 'may be a part of an array' $steps SLURM_ARRAY_TASK_ID=25 -- auto
+one='SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_STEP=1'
+no 'the third task, submitted alone' 'may be a part of an array' $one SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 \
+  SLURM_ARRAY_TASK_MAX=3 -- auto
+no 'so is the first' 'may be a part of an array' $one SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_MIN=1 \
+  SLURM_ARRAY_TASK_MAX=1 -- auto
+no 'of eight' 'the variables tell of 1 shards' $one SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 \
+  SLURM_ARRAY_TASK_MAX=3 -- auto/8
 no 'a task between the steps' 'is none of the shards' SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=4 \
   SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=2 -- auto
 no 'a launcher that is not there' 'that launcher has set no variables' PMI_RANK=1 PMI_SIZE=4 -- auto:gtest
@@ -107,8 +117,12 @@ options='-o part-1.json --resume --seed 2'
 no 'the file of another command' 'is not the record of this shard' PMI_RANK=0 PMI_SIZE=2 -- auto
 options='-o part-1.json --resume'
 no 'the file of another shard' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
-sed 's/"commit": ".*"/"commit": "0123456789ab"/' part-2.json >part-1.json
-no 'the file of another build' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
+for fact in posenc_version kernel_abi commit compiler cflags; do
+  sed "s/\"$fact\": \".*\"/\"$fact\": \"0\"/" part-2.json >part-1.json
+  no "the file of a build with another $fact" 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
+done
+cp part-2.json part-1.json
+check 'that of this one is kept' with PMI_RANK=1 PMI_SIZE=2 -- auto
 echo '{' >part-1.json
 no 'a file that is no record' 'part-1.json' PMI_RANK=0 PMI_SIZE=2 -- auto
 set -- verify --kernel naive --len 0 --dim 4 --search 0 --brief --format json --shard 1/2 -o empty.json --resume
@@ -118,6 +132,22 @@ check 'nor when it is resumed' fails "$@"
 check 'abbreviated options' ends 0 $small --shar 1/2 --outp short.json
 check 'are no part of the command' is_refused "to do shard 2: posenc $small --shard 2/2 -o FILE" merge short.json
 check 'no shard' is_refused '--resume: is for --shard' $small --resume
+check 'no file' is_refused '--resume: needs --output' $small --shard 1/2 --resume
+check 'no record' is_refused '--resume: is for --format json' \
+  verify --kernel naive --len 4 --dim 4 --shard 1/2 --resume -o part.tap
+check '%I without a shard' is_refused '--output part-%I.json: %I is for --shard' $small -o part-%I.json
+check 'is a name elsewhere' ends 0 write --len 4 --dim 4 -o table-%I.npy
+echo 1 2 3 >places
+listed='verify --kernel naive --positions @places --dim 4 --search 0 --brief --format json --shard 1/1 --resume'
+check 'a list of positions' ends 0 $listed -o list.json
+check 'that of this list is kept' ends 0 $listed -o list.json
+echo 1 2 4 >places
+check 'not that of another' is_refused 'is not the record of this shard' $listed -o list.json
+everything='verify --brief --budget 500 --search 0 --format json --shard 40/40 --resume'
+check 'a run with other encodings' ends 0 $everything -o encodings.json
+touch -d 2020-01-01 encodings.json
+check 'is resumed, too' ends 0 $everything -o encodings.json
+check 'and not done again' test ! encodings.json -nt all.json
 
 # ---- examples/slurm/: the task of an array, with the options of the script
 mkdir bin jobs

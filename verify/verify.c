@@ -347,8 +347,7 @@ static json_t *part_json(const verify_part *part) {
                    (int)part->profile);
 }
 
-/* Returns everything that is the same in all shards of a run. */
-static json_t *run_json(const verify_request *request) {
+json_t *verify_run_json(const verify_request *request) {
   json_t *parts = json_array(), *plugins = json_array();
   for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
   for (size_t i = 0; i < request->plugin_count; i++)
@@ -364,7 +363,8 @@ static json_t *shard_json(const verify_request *request, const exam_parts *p, co
   for (size_t n = 0; n < p->count; n++)
     if (mine[n]) json_array_append_new(exams, json_integer((json_int_t)p->all[n].exam));
   return json_pack("{s:i, s:i, s:o, s:o, s:o}", "number", request->only.number, "of", request->only.of, "exams", exams,
-                   "profiles", shard_numbers(mine + p->count, count_profiles(request)), "run", run_json(request));
+                   "profiles", shard_numbers(mine + p->count, count_profiles(request)), "run",
+                   verify_run_json(request));
 }
 
 /* Exams that run side by side. */

@@ -18,4 +18,7 @@
  */
 json_t *verify_run(const verify_request *request);
 
+/* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
+json_t *verify_run_json(const verify_request *request);
+
 #endif

@@ -11,5 +11,5 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 count=$1
 shift
-job=$(sbatch --parsable --array="1-$count" -o 'part-%a.log' "$here/verify.sbatch" "$@")
+job=$(sbatch --parsable --array="1-$count" --export="ALL,SHARD=auto/$count" -o 'part-%a.log' "$here/verify.sbatch" "$@")
 sbatch --dependency="afterany:${job%%;*}" -o merge.log --wrap 'posenc merge part-*.json -o accuracy.json'
