@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests the package for CMake: programs find the header and the library of a prefix, also of one that was moved, and no
+# version that they do not want.
+# shellcheck disable=SC2154 # make sets the environment
+. "${srcdir:-.}/tests/tap.sh"
+header=$(cd "${srcdir:-.}" && pwd)/include/posenc.h build=${abs_top_builddir:?}
+library=$build/.libs/libposenc.so
+command -v cmake >/dev/null || { echo '1..0 # SKIP no cmake here'; exit 0; }
+[ -e "$library" ] || { echo '1..0 # SKIP no shared library in this build'; exit 0; }
+! grep -q '^EMULATOR = .' "$build/Makefile" || { echo '1..0 # SKIP built for another machine'; exit 0; }
+! nm -D "$library" | grep -q '__[at]san_init' || { echo '1..0 # SKIP a library with a sanitizer'; exit 0; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+cd "$work" || exit 99
+diagnose() { tail -n 20 out | sed 's/^/# /'; }
+
+prefix=$work/to/usr
+env -u MAKEFLAGS -u MFLAGS make -s -C "$build" install-data-local DESTDIR="$work/to" prefix=/usr \
+  libdir=/usr/lib/c++ includedir=/usr/include >out 2>&1
+mkdir -p "$prefix/include"
+cp "$header" "$prefix/include"
+cp "$library" "$prefix/lib/c++/libposenc.so"
+cp "$library" "$prefix/lib/c++/libposenc.so.0"
+cat >program.c <<'C'
+#include <posenc.h>
+#include <stdio.h>
+int main(void) { return puts(posenc_version()) < 0; }
+C
+found() { # PREFIX VERSION [LINE]: builds the program with the package in this prefix, in the folder by-cmake
+  mkdir -p by-cmake
+  cat >by-cmake/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.13)
+project(p C)
+${3-}
+find_package(posenc $2 REQUIRED PATHS $1/lib/c++/cmake/posenc NO_DEFAULT_PATH)
+add_executable(p ../program.c)
+target_link_libraries(p posenc::posenc)
+END
+  (cd by-cmake && env -u MAKEFLAGS -u MFLAGS -u CFLAGS sh -c 'cmake . && make VERBOSE=1') >out 2>&1
+}
+uses() { # PREFIX: what the program was made of, and that it runs
+  grep -q -e "-isystem $1/include" out && [ "$(ldd by-cmake/p | sed -n 's/.*libposenc.* => \([^ ]*\) .*/\1/p')" = \
+    "$1/lib/c++/libposenc.so.0" ] && by-cmake/p >out
+}
+check 'a program' found "$prefix" 0.1
+check 'of that prefix' uses "$prefix"
+mv "$prefix" "$work/away"
+prefix=$work/away
+check 'another folder, in the same folder of CMake' found "$prefix" 0.1
+check 'of that one' uses "$prefix"
+for version in '' 0.1.0 0.1...0.9 0.0.9...0.1.0 0...'<1'; do
+  check "version '$version'" found "$prefix" "$version"
+done
+for version in 0.1.1 0.0 0.2 1 0.2...0.9 0.0...'<0.1'; do
+  check "not version '$version'" eval '! found "$prefix" "$version" && grep -q "0.1.0" out'
+done
+rm -rf by-cmake
+check 'not by a program of other pointers' eval '! found "$prefix" 0.1 "set(CMAKE_SIZEOF_VOID_P 2)" && grep -q "pointers" out'
+rm "$prefix/include/posenc.h"
+check 'not without the header' eval '! found "$prefix" 0.1 && tr -s " \n" " " <out | grep -q "no posenc.h in $prefix/include"'
+plan
+exit "$tap_failed"
