@@ -13,6 +13,7 @@ import os
 import sys
 import tarfile
 from datetime import datetime, timezone
+from fnmatch import fnmatch
 from pathlib import Path
 
 # Name, how the package depends on it, licence. libposenc needs the C library alone.
@@ -20,6 +21,14 @@ NEEDS = [("mpfr", "DEPENDENCY_OF", "LGPL-3.0-or-later"), ("jansson", "DEPENDENCY
          ("benchmark", "OPTIONAL_DEPENDENCY_OF", "Apache-2.0"), ("sleef", "OPTIONAL_DEPENDENCY_OF", "BSL-1.0"),
          ("ocl-icd", "OPTIONAL_DEPENDENCY_OF", "BSD-2-Clause"),
          ("kissfft", "DEV_DEPENDENCY_OF", "BSD-3-Clause"), ("flint-arb", "TEST_DEPENDENCY_OF", "LGPL-2.1-or-later")]
+
+
+# Files that Autotools add to a tarball; all others are ours.
+OTHERS = [("configure", "FSFUL"), ("aclocal.m4", "FSFULLRWD AND GPL-2.0-or-later WITH Autoconf-exception-generic"),
+          ("Makefile.in", "MIT AND FSFULLRWD"), ("m4/libtool.m4", "FSFULLR AND GPL-2.0-or-later WITH Libtool-exception"),
+          ("m4/*", "FSFULLR"), ("build-aux/config.*", "GPL-3.0-or-later WITH Autoconf-exception-generic-3.0"),
+          ("build-aux/install-sh", "X11"), ("build-aux/ltmain.sh", "GPL-2.0-or-later WITH Libtool-exception"),
+          ("build-aux/*", "GPL-2.0-or-later WITH Autoconf-exception-generic")]
 
 
 def package(name, licence, **more):
@@ -32,12 +41,17 @@ def checksums(data):
             for name in ("sha1", "sha256")]
 
 
+def file_of(path, identifier, data):
+    licence = next((licence for pattern, licence in OTHERS if fnmatch(path, pattern)), None)
+    return {"fileName": "./" + path, "SPDXID": identifier, "checksums": checksums(data),
+            "licenseConcluded": licence or "MIT", "licenseInfoInFiles": (licence or "MIT").split(" AND "),
+            "copyrightText": "NOASSERTION" if licence else "2026 the posenc authors"}
+
+
 def files_of(tarball):
     with tarfile.open(tarball) as tar:
         members = sorted((member for member in tar if member.isfile()), key=lambda member: member.name)
-        return [{"fileName": "./" + member.name.split("/", 1)[1], "SPDXID": f"SPDXRef-File-{number}",
-                 "checksums": checksums(tar.extractfile(member).read()), "licenseConcluded": "MIT",
-                 "licenseInfoInFiles": ["MIT"], "copyrightText": "2026 the posenc authors"}
+        return [file_of(member.name.split("/", 1)[1], f"SPDXRef-File-{number}", tar.extractfile(member).read())
                 for number, member in enumerate(members)]
 
 
@@ -50,7 +64,8 @@ def main():
     code = hashlib.sha1("".join(sha1s).encode()).hexdigest()
     own = package("posenc", "MIT", versionInfo=version, packageFileName=Path(tarball).name, checksums=sums,
                   supplier="Organization: the posenc authors")
-    own.update(filesAnalyzed=True, copyrightText="2026 the posenc authors", licenseInfoFromFiles=["MIT"],
+    own.update(filesAnalyzed=True, copyrightText="2026 the posenc authors",
+               licenseInfoFromFiles=sorted({name for file in files for name in file["licenseInfoInFiles"]}),
                packageVerificationCode={"packageVerificationCodeValue": code},
                hasFiles=[file["SPDXID"] for file in files])
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-posenc")]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The test of every package, also installed as share/posenc/smoke.sh: a program is compiled against the posenc that
 # pkg-config finds, as C and, where there is a compiler, as C++; its table has the bits of the exact values. The command
-# is tried where it is installed.
+# is tried where it is installed. CC, CXX and the flags may be several words, as for make. The program finds the library
+# in a prefix that the dynamic linker does not know.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -25,15 +26,22 @@ wanted="$(pkg-config --modversion posenc): 0x1.aed548p-1 0x1.14a28p-1"
 try() { # LANGUAGE COMPILER...
   language=$1
   shift
-  # shellcheck disable=SC2046 # words
-  "$@" $(pkg-config --cflags posenc) "$work/smoke.c" -o "$work/smoke" $(pkg-config --libs posenc)
+  # shellcheck disable=SC2046,SC2086 # words
+  "$@" ${CPPFLAGS-} $(pkg-config --cflags posenc) "$work/smoke.c" -o "$work/smoke" ${LDFLAGS-} \
+    -Wl,-rpath,"$(pkg-config --variable=libdir posenc)" $(pkg-config --libs posenc)
   got=$("$work/smoke")
   [ "$got" = "$wanted" ] || { echo "smoke: $language: got '$got', want '$wanted'" >&2; exit 1; }
   echo "smoke: $language: ok"
 }
-try C "${CC:-cc}" ${CFLAGS-}
+# shellcheck disable=SC2086 # words
+try C ${CC:-cc} ${CFLAGS-}
 compiler=${CXX:-c++}
-! command -v "${compiler%% *}" >/dev/null || try C++ "$compiler" ${CXXFLAGS-} -x c++
+if command -v "${compiler%% *}" >/dev/null; then
+  # shellcheck disable=SC2086 # words
+  try C++ $compiler ${CXXFLAGS-} -x c++
+else
+  echo "smoke: C++: no compiler ${compiler%% *} here"
+fi
 command -v posenc >/dev/null || { echo 'smoke: no command here'; exit 0; }
 posenc write --len 64 --dim 32 -o "$work/table.npy"
 posenc check "$work/table.npy" --max-ulp 0.5

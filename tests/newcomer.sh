@@ -103,6 +103,10 @@ step() { # BEGINNING: runs the line that begins so, with the newcomer's prefix
 check 'autoreconf' ends 0 "$(step '^autoreconf')"
 check 'configure without MPFR' fails 'PKG_CONFIG_LIBDIR=/nowhere ./configure --prefix=$HOME/.local'
 check 'names its package' says 'MPFR is missing (Debian: libmpfr-dev)'
+printf '#!/bin/sh\nexit 127\n' >"$home/bin/help2man"
+chmod +x "$home/bin/help2man"
+check 'configure without help2man' ends 0 'PATH=$HOME/bin:$PATH ./configure'
+check 'make then needs none' eval '! { newcomer "make -n all"; says "help2man\|\.1\.see"; } && says "libposenc"'
 check 'configure' ends 0 "$(step '^\./configure' | sed 's/ && make//')"
 check 'Ctrl-C in make' interrupted 5 make
 check 'stops it' test ! -e "$source/posenc"

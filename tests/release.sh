@@ -54,6 +54,20 @@ with tarfile.open([name for name in glob.glob("first/*.xz") if "amalgamation" no
     there = {"./" + member.name.split("/", 1)[1]: hashlib.sha256(tar.extractfile(member).read()).hexdigest()
              for member in tar if member.isfile()}
 assert listed == there and len(there) > 300, set(listed.items()) ^ set(there.items())'
+check 'which has the licence that each file tells' tried python3 -c '
+import glob, json, re, tarfile
+licences = {file["fileName"]: file["licenseConcluded"]
+            for file in json.load(open(glob.glob("first/*.spdx.json")[0]))["files"]}
+with tarfile.open([name for name in glob.glob("first/*.xz") if "amalgamation" not in name][0]) as tar:
+    for member in filter(tarfile.TarInfo.isfile, tar):
+        text = tar.extractfile(member).read().decode(errors="replace")
+        licence = licences["./" + member.name.split("/", 1)[1]]
+        theirs = re.search("Free Software[ ]Foundation|Copyright [(]C. 1994 X Consortium", text)
+        ours = re.search("SPDX.License-Identifier: MIT", text)
+        assert ("MIT" in licence) == bool(ours or not theirs), (member.name, licence)
+        assert (licence == "MIT") == (not theirs), (member.name, licence)
+        for short, long in ("GPL-2", "GNU General Public License"), ("GPL-3", "GNU General Public License"):
+            assert short not in licence or long in text, (member.name, licence)'
 
 # ---- two builds ----
 
@@ -76,6 +90,7 @@ check 'no folder of a build is in them' eval '! grep -r -l -F "$work" one/to >ou
 
 if ! has reuse; then skip 'REUSE' 'no reuse here'; elif [ ! -e "$root/.git" ]; then skip 'REUSE' 'no checkout'; else
   check 'REUSE' tried reuse --root "$root" lint
+  check 'which reads every file' eval '! grep -q ERROR out'
 fi
 if ! has abidiff || ! uname -m | grep -qx x86_64; then skip 'the ABI' 'no abidiff here, or not x86-64'; else
   check 'the ABI is that of packaging/posenc.abi' tried make -C "$build" abi-check
@@ -86,12 +101,19 @@ ast.parse(open("first/packaging/spack/package.py").read())
 assert json.load(open("first/packaging/vcpkg/vcpkg.json"))["name"] == "posenc"'
 if has ruby; then check 'Ruby of the recipes' tried ruby -c first/packaging/homebrew/posenc.rb
 else skip 'Ruby of the recipes' 'no ruby here'; fi
-smoke() { # tests a package: the files of the first build, in place
-  prefix=$work/one/to/usr/local
-  sed -i "s|^prefix=.*|prefix=$prefix|; s|/usr/local|$prefix|" "$prefix/lib/pkgconfig/posenc.pc"
-  PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib tried sh "$prefix/share/posenc/smoke.sh"
+prefix=$work/one/to/usr/local
+sed -i "s|^prefix=.*|prefix=$prefix|; s|/usr/local|$prefix|" "$prefix/lib/pkgconfig/posenc.pc"
+smoke() { # VARIABLE=VALUE...: tests a package, the files of the first build, in place
+  PKG_CONFIG_PATH=$prefix/lib/pkgconfig tried env "$@" sh "$prefix/share/posenc/smoke.sh"
 }
-check 'the test of every package' smoke
+check 'the test of packages' smoke CC='cc -pipe' CXX='env c++' CPPFLAGS=-DNDEBUG LDFLAGS=-Wl,-O1
+check 'with a program in C' grep -qx 'smoke: C: ok' out
+check 'and in C++' grep -qx 'smoke: C++: ok' out
+check 'without a compiler for C++' smoke CXX='none -x'
+check 'which is told' grep -qx 'smoke: C++: no compiler none here' out
+# The command was built for another prefix.
+check 'with the command' smoke PATH="$prefix/bin:$PATH" LD_LIBRARY_PATH="$prefix/lib"
+check 'which runs' grep -qx 'smoke: command: ok' out
 if [ "${POSENC_TEST_DEB-}" = 1 ] && has dpkg-buildpackage && has dh && has lintian; then
   check "Debian's packages, which lintian accepts" tried make -C "$build" deb
 else

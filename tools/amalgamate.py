@@ -73,6 +73,7 @@ using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomi
 ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
 # The compilers that take the header of a tier, where others of the architecture do not.
 COMPILERS = {"sve": "__has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)"}
+SPDX = "/* SPDX-" "License-Identifier: MIT */\n"  # in two parts: reuse takes a whole one for this file's
 GUARD = re.compile(r"\A(.*?)#ifndef (\w+_H)\n#define \2\n(.*)#endif\n\Z", re.S)
 INCLUDE = re.compile(r'^#include "(.*)"\n', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -86,7 +87,7 @@ class Sources:
 
     def text(self, path):
         if path not in self.texts:
-            text = (self.root / path).read_text().replace("/* SPDX-License-Identifier: MIT */\n", "", 1)
+            text = (self.root / path).read_text().replace(SPDX, "", 1)
             text = text.replace("#include <stdatomic.h>\n", "")  # HEAD has it
             text = re.sub(r'#pragma omp simd$|_Pragma\("omp simd"\)', "OMP_SIMD", text, flags=re.M)
             guarded = GUARD.match(text)
@@ -264,7 +265,7 @@ def amalgamation(root, version, files, loops):
         often.subtract({name: often[name] for name in part.names})
 
     licence = "".join(f" * {line}".rstrip() + "\n" for line in (Path(root) / "LICENSE").read_text().splitlines())
-    out = ["/* SPDX-License-Identifier: MIT */\n", HEAD % (version, licence, version), configuration(tiers),
+    out = [SPDX, HEAD % (version, licence, version), configuration(tiers),
            '#include "posenc.h"\n']
     for part in prologue:
         out.append(f"\n/* ==== {part.title} ==== */\n" + internal(part.text, public))

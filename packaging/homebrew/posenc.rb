@@ -13,6 +13,7 @@ class Posenc < Formula
 
   def install
     system "./configure", *std_configure_args, "--disable-static", "--without-benchmark",
+           "--without-sleef", "--without-libmvec", "--without-arb", "--without-kissfft", "--without-opencl",
            "--with-bash-completion-dir=#{bash_completion}"
     system "make", "install"
   end
