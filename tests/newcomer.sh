@@ -20,13 +20,14 @@ mkdir "$home" "$source" "$home/tmp"
 if [ -e "$srcdir/.git" ] && git -C "$srcdir" ls-files >"$work/files" 2>/dev/null && [ -s "$work/files" ]; then
   tar -C "$srcdir" -cf - -T "$work/files" | tar -C "$source" -xf -
 else
-  cp -R "$srcdir/." "$source"
+  tar -C "$srcdir" --exclude=./build-quickstart -cf - . | tar -C "$source" -xf -
 fi
 as=''
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
   chmod 755 "$work"
   chown -R 65534:65534 "$home"
   as='setpriv --reuid=65534 --regid=65534 --clear-groups'
+  $as test -x "$source" || as='' # in a folder of root's alone
 fi
 path=$home/.local/bin:/usr/local/bin:/usr/bin:/bin
 # Runs in the folder of the sources, without sudo. The prefix is a folder of the home.

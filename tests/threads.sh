@@ -27,6 +27,7 @@ program=$POSENC
 LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH OMP_NUM_THREADS=2
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # leak detection takes a process
+umask 022
 chmod 777 .
 if ! limited 9 "$program" --version >/dev/null 2>&1; then
   echo '1..0 # SKIP no setpriv or prlimit, or the build folder is not open to another user'
