@@ -446,8 +446,12 @@ open("cut.safetensors", "wb").write(struct.pack("<Q", len(header)) + header + b)
   check 'rows that are all the same' ends 1 same.npy --max-ulp 1
   check 'are told' says '^unique-rows  *199 of 200 equal one before; the first p = 0 and p = 1: FAILS'
   library=$abs_top_builddir/.libs/libposenc.so
-  # A library with a sanitizer requires that its runtime is loaded first, and Python leaks.
+  # A library with a sanitizer requires that its runtime is loaded first, which is clang's alone if it is linked to
+  # programs, not to libraries. Python leaks.
   runtime=$(ldd "$library" 2>/dev/null | sed -n 's/.* => \(.*san\.so[^ ]*\) .*/\1/p' | tr '\n' ' ')
+  if [ -z "$runtime" ] && nm -D "$library" 2>/dev/null | grep -q ' U __asan_init$'; then
+    runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+  fi
   with_library() { # SCRIPT ARGUMENT...
     ${runtime:+env LD_PRELOAD="$runtime" ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"} "$numpy" "$@"
   }

@@ -201,7 +201,7 @@ bool subject_takes_long(double seconds) {
 }
 
 window subject_again(window w, double seconds) {
-  return (window){w.row, subject_takes_long(10.0 * seconds) ? least(w.rows, CHECKED_ROWS) : w.rows};
+  return (window){w.row, subject_takes_long(seconds) ? least(w.rows, CHECKED_ROWS) : w.rows};
 }
 
 double subject_seconds(void) {

@@ -66,7 +66,7 @@ double subject_seconds(void);
 bool subject_takes_long(double seconds);
 
 /* Returns the rows of a window, at most 2 MiB, that are computed again: only the first CHECKED_ROWS if the window took
-   a tenth of that limit, about 20 ns per element. */
+   long, about 200 ns per element. */
 window subject_again(window w, double seconds);
 
 /* Returns the bytes from the first element of a slice to the last one of its last sequence. */
