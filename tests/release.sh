@@ -93,7 +93,14 @@ if ! has reuse; then skip 'REUSE' 'no reuse here'; elif [ ! -e "$root/.git" ]; t
   check 'which reads every file' eval '! grep -q ERROR out'
 fi
 if ! has abidiff || ! uname -m | grep -qx x86_64; then skip 'the ABI' 'no abidiff here, or not x86-64'; else
-  check 'the ABI is that of packaging/posenc.abi' tried make -C "$build" abi-check
+  if readelf -S "$build/.libs/libposenc.so" | grep -q '\.debug_info'; then
+    check 'the ABI is that of packaging/posenc.abi' tried make -C "$build" abi-check
+  else
+    skip 'the ABI' 'a build without debugging information'
+  fi
+  strip -g -o bare.so "$build/.libs/libposenc.so"
+  check 'a library without debugging information is refused' \
+    eval '! tried make -C "$build" abi-check abi_of="$work/bare.so" && grep -q "bare.so has no debugging information" out'
 fi
 check 'Python and JSON of the recipes' tried python3 -c '
 import ast, json
