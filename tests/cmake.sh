@@ -5,11 +5,14 @@
 # shellcheck disable=SC2154 # make sets the environment
 . "${srcdir:-.}/tests/tap.sh"
 header=$(cd "${srcdir:-.}" && pwd)/include/posenc.h build=${abs_top_builddir:?}
-library=$build/.libs/libposenc.so
+library=$build/.libs/libposenc.so archive=$build/.libs/libposenc.a
 command -v cmake >/dev/null || { echo '1..0 # SKIP no cmake here'; exit 0; }
 [ -e "$library" ] || { echo '1..0 # SKIP no shared library in this build'; exit 0; }
 ! grep -q '^EMULATOR = .' "$build/Makefile" || { echo '1..0 # SKIP built for another machine'; exit 0; }
 ! nm -D "$library" | grep -q '__[at]san_init' || { echo '1..0 # SKIP a library with a sanitizer'; exit 0; }
+# CMake's compiler must be one of the build's processor.
+echo "int a[sizeof(void *) == $(sed -n 's/^SIZEOF_VOID_P = //p' "$build/Makefile") ? 1 : -1];" |
+  cc -x c -c -o /dev/null - 2>/dev/null || { echo '1..0 # SKIP a library of other pointers than those of cc'; exit 0; }
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
@@ -38,7 +41,8 @@ find_package(posenc $2 REQUIRED PATHS $1/lib/c++/cmake/posenc NO_DEFAULT_PATH)
 add_executable(p ../program.c)
 target_link_libraries(p posenc::posenc)
 END
-  (cd by-cmake && env -u MAKEFLAGS -u MFLAGS -u CFLAGS sh -c 'cmake . && make VERBOSE=1') >out 2>&1
+  (cd by-cmake && env -u MAKEFLAGS -u MFLAGS -u CFLAGS -u CC -u CXX -u CMAKE_GENERATOR \
+    sh -c 'cmake . && make VERBOSE=1') >out 2>&1
 }
 uses() { # PREFIX: what the program was made of, and that it runs
   grep -q -e "-isystem $1/include" out && [ "$(ldd by-cmake/p | sed -n 's/.*libposenc.* => \([^ ]*\) .*/\1/p')" = \
@@ -50,15 +54,40 @@ mv "$prefix" "$work/away"
 prefix=$work/away
 check 'another folder, in the same folder of CMake' found "$prefix" 0.1
 check 'of that one' uses "$prefix"
-for version in '' 0.1.0 0.1...0.9 0.0.9...0.1.0 0...'<1'; do
+ranges='0.1...0.9 0.0.9...0.1.0 0...<1' none='0.2...0.9 0.0...<0.1'
+if [ "$(printf '%s\n' 3.19 "$(cmake --version | sed -n 's/^cmake version //p')" | sort -V | head -n 1)" != 3.19 ]; then
+  skip 'ranges of versions' 'CMake 3.19 has them'
+  ranges='' none=''
+fi
+for version in '' 0.1.0 $ranges; do
   check "version '$version'" found "$prefix" "$version"
 done
-for version in 0.1.1 0.0 0.2 1 0.2...0.9 0.0...'<0.1'; do
+for version in 0.1.1 0.0 0.2 1 $none; do
   check "not version '$version'" eval '! found "$prefix" "$version" && grep -q "0.1.0" out'
 done
+ln -s "$work" link
+root="set(CMAKE_FIND_ROOT_PATH $work/link)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)"
+check 'seen through a link, which is the root of another system' found "$work/link/away" 0.1 "$root"
+mkdir -p deep/data
+mv "$prefix/lib" deep/data/
+ln -s "$work/deep/data/lib" "$prefix/lib"
+check 'whose folder of libraries is a link' found "$prefix" 0.1
+if [ -e "$archive" ]; then
+  mkdir -p static/lib/c++
+  cp -R "$prefix/include" static
+  cp -R "$prefix/lib/c++/cmake" "$archive" static/lib/c++
+  rm -rf by-cmake
+  check 'a static library alone' found "$work/static" 0.1
+  check 'runs' by-cmake/p
+else
+  skip 'a static library alone' 'none in this build'
+fi
 rm -rf by-cmake
-check 'not by a program of other pointers' eval '! found "$prefix" 0.1 "set(CMAKE_SIZEOF_VOID_P 2)" && grep -q "pointers" out'
+check 'not by a program of other pointers' \
+  eval '! found "$prefix" 0.1 "set(CMAKE_SIZEOF_VOID_P 2)" && grep -q pointers out'
 rm "$prefix/include/posenc.h"
-check 'not without the header' eval '! found "$prefix" 0.1 && tr -s " \n" " " <out | grep -q "no posenc.h in $prefix/include"'
+check 'not without the header' \
+  eval '! found "$prefix" 0.1 && tr -s " \n" " " <out | grep -q "no posenc.h in .*/include"'
 plan
 exit "$tap_failed"

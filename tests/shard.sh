@@ -7,7 +7,7 @@
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP \
   SLURM_PROCID SLURM_NTASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
   JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
-  TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE
+  TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE SHARD
 small='verify --kernel naive --len 4 --dim 4 --search 0 --brief --format json'
 with() { # VARIABLE=VALUE... -- VALUE-OF-SHARD ; more in $options
   variables=
@@ -157,6 +157,16 @@ task() { # VARIABLE=VALUE...
   (cd jobs && env PATH="$work/bin:$PATH" "$@" sh "$root/examples/slurm/verify.sbatch" --kernel naive --len 4 --dim 4 \
     --search 0 --brief) >out 2>err
 }
+printf '#!/bin/sh\necho "$@" >>jobs/submitted\necho 7\n' >bin/sbatch
+chmod +x bin/sbatch
+check 'submit.sh' env PATH="$work/bin:$PATH" sh "$root/examples/slurm/submit.sh" 64 --len 8 --dim 4
+check 'submits an array, which knows its number of tasks' \
+  grep -q -e '--array=1-64 .*--export=ALL,SHARD=auto/64 .*verify.sbatch --len 8 --dim 4$' jobs/submitted
+check 'and the merge of what it makes' grep -q -e '--dependency=afterany:7 .*posenc merge part-\*.json' jobs/submitted
+check 'a task of it' task SHARD=auto/2 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_ID=1
+check 'a task alone is refused' \
+  eval '! task SHARD=auto/2 SLURM_ARRAY_TASK_COUNT=1 SLURM_ARRAY_TASK_MIN=2 SLURM_ARRAY_TASK_ID=2'
+rm jobs/part-1.json
 half='SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=1'
 check 'a task of an array' task $half SLURM_ARRAY_TASK_ID=1
 check 'the other, alone' task SHARD=2/2

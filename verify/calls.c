@@ -91,8 +91,8 @@ bool check_call_sizes(stress *t) {
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no larger calls reach the kernel then */
   arena *large = arena_create((size_t)p.rows * row_bytes);
-  /* The seconds of the call before, at most twice the limit; the next call takes four times as long. It may be the first
-     with streaming stores, so it must be made in a build with a sanitizer, too, which is ten times as slow. */
+  /* The seconds of the call before, at most twice the limit; the next call takes four times as long. It may be the
+     first with streaming stores, so it is made in a build with a sanitizer, too, which is ten times as slow. */
   double seconds = 0.0;
   for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(seconds / 2.0); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
