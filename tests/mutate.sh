@@ -36,12 +36,12 @@ done <files
 [ -e build/Makefile ] ||
   (cd build && ../tree/configure --disable-static CC="$CC" CXX="$CXX" CFLAGS=-O2 CXXFLAGS=-O1) >make.log 2>&1 ||
   stop "configure fails: see $top/make.log"
-{ made all && made mutant-plugins; } || stop "the tree does not build: see $top/make.log"
+{ made all && made for-scripts; } || stop "the tree does not build: see $top/make.log"
 
 # ---- tests ----
 
 runs() { # TEST SECONDS: 0 if it passes, 2 if it cannot be built, 124 if it takes longer; leaves its log
-  if [ -e "$tree/$1.c" ]; then made "$1" || return 2; else { made all && made mutant-plugins; } || return 2; fi
+  if [ -e "$tree/$1.c" ]; then made "$1" || return 2; else { made all && made for-scripts; } || return 2; fi
   rm -f "$build/$1.log" "$build/$1.trs" ended
   (
     timeout -k 9 "$2" "$MAKE" -C "$build" "$1.log" >"$top/make.log" 2>&1 &
