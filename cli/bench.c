@@ -66,7 +66,7 @@ static int run(options *given) {
   if (!given->encoding) require_named(given, &chosen);
   select_modes(&chosen, given->modes);
   int status;
-  if (resume_is_done(given, time_run_json(given, &chosen, flags), &status)) {
+  if (given->resume && resume_is_done(given, time_run_json(given, &chosen, flags), &status)) {
     selection_free(&chosen);
     return status;
   }

@@ -44,10 +44,10 @@ static bool is_done(const options *given, json_t *run, int *status) {
 }
 
 bool resume_is_done(const options *given, json_t *run, int *status) {
-  if (given->resume && !is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
-  if (given->resume && !format_is(given, "json")) die("--resume: is for --format json");
-  if (given->resume && strcmp(given->output, "-") == 0) die("--resume: needs --output");
-  const bool done = given->resume && is_done(given, run, status);
+  if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
+  if (!format_is(given, "json")) die("--resume: is for --format json");
+  if (strcmp(given->output, "-") == 0) die("--resume: needs --output");
+  const bool done = is_done(given, run, status);
   json_decref(run);
   return done;
 }

@@ -165,7 +165,7 @@ static int run(options *given) {
   selection chosen = {0};
   if (!globs) chosen = select_verified(given);
   int status;
-  if (resume_is_done(given, accuracy_run_json(given, &chosen), &status)) {
+  if (given->resume && resume_is_done(given, accuracy_run_json(given, &chosen), &status)) {
     selection_free(&chosen);
     json_decref(baseline);
     return status;

@@ -89,7 +89,7 @@ check 'the steps of the action' \
 bin=$work/bin
 mkdir bin
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$POSENC" >bin/posenc
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v "$numpy")" >bin/python3
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$numpy" >bin/python3
 chmod +x bin/*
 PATH=$bin:$PATH
 POSENC_COMMAND=$POSENC POSENC_LIBRARY=$abs_top_builddir/.libs/libposenc.so.0 PYTHONPATH=$root/python

@@ -6,13 +6,17 @@
 . "${srcdir:-.}/tests/tap.sh"
 header=$(cd "${srcdir:-.}" && pwd)/include/posenc.h build=${abs_top_builddir:?}
 library=$build/.libs/libposenc.so archive=$build/.libs/libposenc.a
-command -v cmake >/dev/null || { echo '1..0 # SKIP no cmake here'; exit 0; }
-[ -e "$library" ] || { echo '1..0 # SKIP no shared library in this build'; exit 0; }
-! grep -q '^EMULATOR = .' "$build/Makefile" || { echo '1..0 # SKIP built for another machine'; exit 0; }
-! nm -D "$library" | grep -q '__[at]san_init' || { echo '1..0 # SKIP a library with a sanitizer'; exit 0; }
+nothing() { # WHY
+  echo "1..0 # SKIP $1"
+  exit 0
+}
+command -v cmake >/dev/null || nothing 'no cmake here'
+[ -e "$library" ] || nothing 'no shared library in this build'
+! grep -q '^EMULATOR = .' "$build/Makefile" || nothing 'built for another machine'
+! nm -D "$library" | grep -q '__[at]san_init' || nothing 'a library with a sanitizer'
 # CMake's compiler must be one of the build's processor.
 echo "int a[sizeof(void *) == $(sed -n 's/^SIZEOF_VOID_P = //p' "$build/Makefile") ? 1 : -1];" |
-  cc -x c -c -o /dev/null - 2>/dev/null || { echo '1..0 # SKIP a library of other pointers than those of cc'; exit 0; }
+  cc -x c -c -o /dev/null - 2>/dev/null || nothing 'a library of other pointers than those of cc'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM

@@ -42,12 +42,12 @@ plan() {
   echo "1..$tap_points"
 }
 
-# Sets $numpy to a Python that has NumPy; empty without one.
+# Sets $numpy to the path of a Python that has NumPy; empty without one.
 find_numpy() {
   numpy=
   for python in ${PYTHON:-} python3 /usr/bin/python3; do
     if "$python" -c 'import numpy' 2>/dev/null; then
-      numpy=$python
+      numpy=$(command -v "$python")
       break
     fi
   done
