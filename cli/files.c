@@ -89,9 +89,17 @@ applied_arrays open_arrays(const options *given, const char *file) {
 
 json_t *load_json(const char *option, const char *path, size_t flags) {
   json_error_t error;
-  json_t *json = json_load_file(path, flags, &error);
-  if (!json) die_file(option, path, error.text);
-  return json;
+  char why[JSON_ERROR_TEXT_LENGTH + 60];
+  FILE *file = fopen(path, "r");
+  if (!file) die_file(option, path, strerror(errno));
+  errno = 0;
+  json_t *json = json_loadf(file, flags, &error);
+  if (ferror(file)) die_file(option, path, strerror(errno));
+  fclose(file);
+  if (json) return json;
+  if (json_error_code(&error) == json_error_premature_end_of_input) die_file(option, path, "its JSON is cut off");
+  snprintf(why, sizeof why, "no JSON in line %d: %s", error.line, error.text);
+  die_file(option, path, why);
 }
 
 /* ---- posenc write -------------------------------------------------------------------------------- */
