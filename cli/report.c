@@ -166,7 +166,7 @@ static void foretell(const options *given, const selection *timed, bool verifies
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,
-          "posenc: report: %sup to %.0f timings, which take about %s; how long is told when they are calibrated\n",
+          "posenc report: %sup to %.0f timings, which take about %s; how long is told when they are calibrated\n",
           verifies ? "after the verification come " : "", timings, number_of_duration(timings * given->min_time).text);
 }
 #endif

@@ -95,7 +95,7 @@ void progress_in_lines(void) {
   in_lines = !terminal();
 }
 
-/* Prints a line such as "posenc: report: verify transformer-base, 42 %", at most every two seconds. */
+/* Prints a line such as "verify: transformer-base, 42 %", at most every two seconds. */
 static void print_line(const char *stage, const char *what, double share, double now) {
   static double last = -1.0;
   if (last < 0.0) last = now; /* short work prints nothing */

@@ -82,7 +82,7 @@ static bool write_file(const report *r, FILE *stream, size_t file) {
 }
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
-  fprintf(stderr, "posenc: report: cannot write %s/%s: %s\n", directory, name, strerror(errno));
+  fprintf(stderr, "posenc report: cannot write %s/%s: %s\n", directory, name, strerror(errno));
   for (size_t i = 0; i < FILES; i++) output_abandon(outputs[i]);
   return 2;
 }
@@ -128,7 +128,7 @@ static int write_files(const char *directory, const report *r) {
 }
 
 static int out_of_memory(void) {
-  fputs("posenc: report: out of memory\n", stderr);
+  fputs("posenc report: out of memory\n", stderr);
   return 2;
 }
 
@@ -144,13 +144,13 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
   record_fault fault;
   const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
   if (!verified) {
-    fprintf(stderr, "posenc: report: accuracy record: %s\n", fault.text);
+    fprintf(stderr, "posenc report: accuracy record: %s\n", fault.text);
     return 2;
   }
   const record_timing *timed = timing ? record_read_timing(timing, &fault) : NULL;
   int status = 2;
   if (timing && !timed) {
-    fprintf(stderr, "posenc: report: timing record: %s\n", fault.text);
+    fprintf(stderr, "posenc report: timing record: %s\n", fault.text);
   } else {
     json_t *document = document_make(verified, timed, command);
     const record_report *shown = document ? record_take_report(document) : NULL;
@@ -181,7 +181,7 @@ int report_write_machines(const char *directory, const machines_inputs *given) {
   char why[900];
   json_t *document = machines_make(given, why, sizeof why);
   if (!document) {
-    fprintf(stderr, "posenc: report: %s\n", why);
+    fprintf(stderr, "posenc report: %s\n", why);
     return 2;
   }
   const int status = write_machines(directory, document);

@@ -31,7 +31,7 @@ const char *plot_refusal(void) {
 
 static FILE *temporary(const char *name) {
   FILE *file = output_temporary();
-  if (!file) fprintf(stderr, "posenc: report: plot %s: no temporary file: %s\n", name, strerror(errno));
+  if (!file) fprintf(stderr, "posenc report: plot %s: no temporary file: %s\n", name, strerror(errno));
   return file;
 }
 
@@ -230,19 +230,19 @@ static bool complete(plot *p) {
 
 static char *draw(plot *p, FILE *picture, FILE *messages, const char *description) {
   if (!complete(p)) {
-    fprintf(stderr, "posenc: report: plot %s: cannot write the script: %s\n", p->name, strerror(errno));
+    fprintf(stderr, "posenc report: plot %s: cannot write the script: %s\n", p->name, strerror(errno));
     return NULL;
   }
   const int status = run_gnuplot(p->script, picture, messages);
   if (status < 0) {
-    fprintf(stderr, "posenc: report: plot %s: cannot run gnuplot: %s\n", p->name, strerror(errno));
+    fprintf(stderr, "posenc report: plot %s: cannot run gnuplot: %s\n", p->name, strerror(errno));
     return NULL;
   }
   char *document = contents(picture);
   char *said = contents(messages);
   char *element = status == 0 && document ? as_element(document, p->name, description) : NULL;
   if (!element)
-    fprintf(stderr, "posenc: report: plot %s: gnuplot: %s\n", p->name, said ? first_line(said) : "out of memory");
+    fprintf(stderr, "posenc report: plot %s: gnuplot: %s\n", p->name, said ? first_line(said) : "out of memory");
   free(said);
   free(document);
   return element;

@@ -139,7 +139,7 @@ static pareto_point point_of(const record_kernel *kernel, const record_row *row)
 
 static bool draw_pareto(const record_report *report, const record_table *table, figures *made) {
   pareto_point *points = calloc(report->kernels_count + 1, sizeof *points);
-  if (!points) return fputs("posenc: report: out of memory\n", stderr), false;
+  if (!points) return fputs("posenc report: out of memory\n", stderr), false;
   size_t count = 0;
   RECORD_EACH(kernel, report, kernels) {
     const record_row *row = report_row(table, kernel->name);
@@ -160,7 +160,7 @@ static bool draw_pareto(const record_report *report, const record_table *table, 
 bool draw_answer(const record_report *report, figures *made) {
   const record_table *table = report_table(report, report->headline.shape);
   bar *bars = calloc(report->kernels_count + 1, sizeof *bars);
-  if (!bars) return fputs("posenc: report: out of memory\n", stderr), false;
+  if (!bars) return fputs("posenc report: out of memory\n", stderr), false;
   const size_t count = choose_bars(report, table, bars);
   if (count > 0) made->svg[FIGURE_BARS] = draw_bars(report, table, bars, count);
   free(bars);

@@ -211,7 +211,7 @@ static char *draw_lines(const error_plot *shown, const lines *of) {
 /* Draws a figure, or nothing if no kernel has such errors. Returns false on an error already printed to stderr. */
 static bool draw_errors(const record_report *report, const error_plot *shown, char **svg) {
   const lines made = lines_of(report, shown);
-  if (!made.all) fprintf(stderr, "posenc: report: plot %s: out of memory\n", shown->name);
+  if (!made.all) fprintf(stderr, "posenc report: plot %s: out of memory\n", shown->name);
   if (made.any) *svg = draw_lines(shown, &made);
   free(made.all);
   return made.all && (!made.any || *svg);
@@ -331,7 +331,7 @@ static char *draw_panels(const panels *of) {
 static char *draw_causes(const record_report *report) {
   const panels made = panels_of(report);
   char *element = made.like ? draw_panels(&made) : NULL;
-  if (!made.like) fputs("posenc: report: plot causes: out of memory\n", stderr);
+  if (!made.like) fputs("posenc report: plot causes: out of memory\n", stderr);
   free(made.like);
   return element;
 }
