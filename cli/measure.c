@@ -304,6 +304,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
       .brief = given->brief,
       .silence = given->silence,
       .explain = explain,
+      .encodings = chosen->encodings,
       .only = given->only,
       .replay_options = catalogue_options(),
       .list = list,

@@ -15,13 +15,6 @@ void resume_note(const options *given, json_t *holder) {
   if (part) json_object_set_new(part, "command", json_string(given->shard_command));
 }
 
-/* Whether one run has the parameters of another; "encodings" is added later. */
-static bool is_run(json_t *run, const json_t *recorded) {
-  json_t *noted = json_object_get(recorded, "encodings");
-  if (noted) json_object_set(run, "encodings", noted);
-  return json_equal(run, recorded);
-}
-
 static bool is_done(const options *given, json_t *run, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
@@ -31,7 +24,7 @@ static bool is_done(const options *given, json_t *run, int *status) {
                *facts = context ? context : json_object_get(record, "environment");
   bool same = field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
               strcmp(field_string(part, "command"), given->shard_command) == 0 &&
-              is_run(run, json_object_get(part, "run"));
+              json_equal(run, json_object_get(part, "run"));
   static const char *const build[] = {"posenc_version", "kernel_abi", "commit", "compiler", "cflags"};
   for (size_t i = 0; i < sizeof build / sizeof *build; i++)
     same = same && strcmp(field_string(facts, build[i]), field_string(now, build[i])) == 0;

@@ -108,12 +108,6 @@ static json_t *joined(json_t *record, json_t *encodings, bool apart) {
   return record;
 }
 
-/* Notes in the record of a shard that the run includes the encodings, which the last shard checks. */
-static void note_encodings(json_t *record) {
-  json_t *run = json_object_get(json_object_get(record, "shard"), "run");
-  if (run) json_object_set_new(run, "encodings", json_true());
-}
-
 /* Exits if rows are asked for that the operation is verified without. */
 static void refuse_rows(const options *given) {
   const char *list = given->texts[OPTION_POSITIONS], *odd = given->texts[OPTION_ODD],
@@ -140,6 +134,7 @@ static selection select_verified(const options *given) {
     if (given->explain) require_tables(given, &chosen, "--explain");
   }
   if (given->profile) chosen.profile = VERIFY_SCAN;
+  chosen.encodings = is_everything(given);
   return chosen;
 }
 
@@ -173,7 +168,6 @@ static int run(options *given) {
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
-  if (is_everything(given)) note_encodings(record);
   resume_note(given, record);
   if (globs || (is_everything(given) && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");

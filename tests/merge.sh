@@ -145,7 +145,7 @@ with_encodings() { # FILE CHECK-IS-OK FAILED: prints the record with encodings t
     "mode": "exhaustive", "elements": 1, "of": 1, "checks": [{"property": "accuracy", "ok": %s, "skipped": false}]}],
     "passed": %d, "failed": %d, "skipped": 0}'
   encodings=$(printf "$encodings" "$2" $((1 - $3)) "$3" | tr -d '\n')
-  sed "1s/{/{ \"encodings\": $encodings,/; s/^    \"run\": {/&\"encodings\": true,/" "$1"
+  sed "1s/{/{ \"encodings\": $encodings,/; s/\"encodings\": false/\"encodings\": true/" "$1"
 }
 with_encodings one.json true 0 >encoded.json
 check 'a record with encodings' ends 0 merge encoded.json -o merged.json

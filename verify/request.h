@@ -56,6 +56,7 @@ typedef struct verify_request {
   bool brief;                 /* without the checks of other problems and calls (stress.h) */
   double silence;             /* time limit between signs of life, seconds */
   bool explain;               /* also attribute the errors of tables to stages */
+  bool encodings;             /* the last shard's caller also checks the other encodings, which a run notes */
   shard only;                 /* the part of the run that is done */
   const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
   const char *list;           /* their value of --positions, quoted for a shell; or null */

@@ -352,10 +352,11 @@ json_t *verify_run_json(const verify_request *request) {
   for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
   for (size_t i = 0; i < request->plugin_count; i++)
     json_array_append_new(plugins, json_string(request->plugins[i].text));
-  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed, "budget",
-                   (json_int_t)request->budget, "search", (json_int_t)request->search, "isa", (json_int_t)request->isa,
-                   "threads", request->threads, "stores", stores_name(request->stores), "explain", request->explain,
-                   "brief", request->brief, "plugins", plugins, "parts", parts);
+  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed,
+                   "budget", (json_int_t)request->budget, "search", (json_int_t)request->search, "isa",
+                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
+                   "explain", request->explain, "brief", request->brief, "encodings", request->encodings, "plugins",
+                   plugins, "parts", parts);
 }
 
 static json_t *shard_json(const verify_request *request, const exam_parts *p, const bool *mine) {
