@@ -45,7 +45,7 @@ def configured(folder):
     if not (ROOT / "configure").exists():
         run("autoreconf", "-i", cwd=ROOT)
     folder.mkdir()
-    run(ROOT / "configure", "--disable-static", "-q", cwd=folder)
+    run(ROOT / "configure", "-q", cwd=folder)
     run("make", "-s", f"-j{os.cpu_count()}", "posenc", "libposenc.la", cwd=folder)
     return folder
 

@@ -12,7 +12,7 @@ stop() { say "$*" >&2; exit 1; }
 needs() { command -v "$1" >/dev/null || stop "$1 is missing"; }
 
 built() { # ARGUMENT...: configures the folder once, and builds
-  [ -e Makefile ] || "$top/configure" -q --disable-static "$@" >configure.log 2>&1 ||
+  [ -e Makefile ] || "$top/configure" -q "$@" >configure.log 2>&1 ||
     { rm -f Makefile; stop "configure fails: see $PWD/configure.log"; }
   "$MAKE" all >make.log 2>&1 || stop "the build fails: see $PWD/make.log"
 }

@@ -34,7 +34,7 @@ while read -r file; do
 done <files
 [ -e tree/configure ] || (cd tree && autoreconf -fi) >make.log 2>&1 || stop "autoreconf fails: see $top/make.log"
 [ -e build/Makefile ] ||
-  (cd build && ../tree/configure --disable-static CC="$CC" CXX="$CXX" CFLAGS=-O2 CXXFLAGS=-O1) >make.log 2>&1 ||
+  (cd build && ../tree/configure CC="$CC" CXX="$CXX" CFLAGS=-O2 CXXFLAGS=-O1) >make.log 2>&1 ||
   stop "configure fails: see $top/make.log"
 { made all && made for-scripts; } || stop "the tree does not build: see $top/make.log"
 

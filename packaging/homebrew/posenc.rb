@@ -12,7 +12,7 @@ class Posenc < Formula
   depends_on "mpfr"
 
   def install
-    system "./configure", *std_configure_args, "--disable-static", "--without-benchmark",
+    system "./configure", *std_configure_args, "--without-benchmark",
            "--without-sleef", "--without-libmvec", "--without-arb", "--without-kissfft", "--without-opencl",
            "--with-bash-completion-dir=#{bash_completion}"
     system "make", "install"
