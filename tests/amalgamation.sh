@@ -5,11 +5,7 @@
 # shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
 . "${srcdir:-.}/tests/command.sh"
 diagnose() { { grep -v '^ok' out; cat err; } | tail -n 12 | cut -c1-300 | sed 's/^/# /'; }
-nothing() { # WHY
-  echo "1..0 # SKIP $1"
-  exit 0
-}
-for program in python3 nm; do command -v $program >/dev/null || nothing "no $program here"; done
+for program in python3 nm; do command -v $program >/dev/null || skip_all "no $program here"; done
 build=${abs_top_builddir:?}
 tried() { # COMMAND...: runs it; its output is in out
   env -u MAKEFLAGS -u MFLAGS nice -n 5 "$@" >out 2>err </dev/null

@@ -7,7 +7,7 @@ eyes=$root/tests/browser.html
 for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome ''; do
   [ -n "$browser" ] && command -v "$browser" >/dev/null && break
 done
-[ -n "$browser" ] || { echo '1..0 # SKIP no chromium here'; exit 0; }
+[ -n "$browser" ] || skip_all 'no chromium here'
 
 # Light is 1, dark is 0. The browser has a folder of its own, not the user's; its sandbox needs rights that a test may
 # lack.
@@ -35,8 +35,7 @@ diagnose() {
 } | sed 's/^/# /'
 
 if ! look /dev/null 1 && ! grep -q '<html' dom; then
-  echo "1..0 # SKIP $browser does not run here"
-  exit 0
+  skip_all "$browser does not run here"
 fi
 
 "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --profile --format json -o accuracy.json || exit 99
@@ -46,10 +45,7 @@ set -- --from accuracy.json
   >out 2>&1 &&
   set -- "$@" --from bench.json
 "$POSENC" report "$@" -o page >out 2>err
-if grep -q gnuplot err; then
-  echo '1..0 # SKIP no gnuplot here'
-  exit 0
-fi
+! grep -q gnuplot err || skip_all 'no gnuplot here'
 known='<table><caption>Known<\/caption><thead><tr><th scope="col" class="n">position<\/th><\/tr><\/thead><tbody>'
 for cell in 2¹⁰ "5$(printf '\342\200\257')000" 2³⁰ 2⁰; do
   known="$known<tr><td class=\"n\">$cell<\/td><\/tr>"

@@ -415,15 +415,18 @@ fi
 slow='--len 2000000 --dim 512 --kernel naive-f64'
 progress() { # COLUMNS
   slow_write="'$POSENC' write $slow -o /dev/null"
-  TERM=xterm script -qec "stty cols $1; timeout 3 $slow_write" /dev/null </dev/null 2>&1 |
-    tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: '
+  for seconds in 3 30; do # the pace is told from the first second on
+    TERM=xterm script -qec "stty cols $1; timeout $seconds $slow_write" /dev/null </dev/null 2>&1 |
+      tr '\r' '\n' | sed "s/$(printf '\033')\[K//g" | grep '^write: ' >lines
+    ! grep -q ' left$' lines || break
+  done
 }
 figures='[0-9]*\.[0-9]/1\.0 G elements, [0-9.]* [kM]/s, [0-9]*:[0-9][0-9] left$'
 if script -qec 'stty cols 100' /dev/null >out 2>&1 </dev/null; then
-  progress 100 >lines
+  progress 100
   check 'progress: a bar, elements, pace and time left' grep -q "^write: /dev/null \[#*-*\] $figures" lines
   check 'no wider than the terminal' test "$(awk 'length > 99' lines | wc -l)" -eq 0
-  progress 52 >lines
+  progress 52
   check 'without a bar where there is no room for it' grep -q "^write: [a-z/]* $figures" lines
   check 'and no wider, either' test "$(awk 'length > 51' lines | wc -l)" -eq 0
 else

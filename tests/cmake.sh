@@ -6,17 +6,13 @@
 . "${srcdir:-.}/tests/tap.sh"
 header=$(cd "${srcdir:-.}" && pwd)/include/posenc.h build=${abs_top_builddir:?}
 library=$build/.libs/libposenc.so archive=$build/.libs/libposenc.a
-nothing() { # WHY
-  echo "1..0 # SKIP $1"
-  exit 0
-}
-command -v cmake >/dev/null || nothing 'no cmake here'
-[ -e "$library" ] || nothing 'no shared library in this build'
-! grep -q '^EMULATOR = .' "$build/Makefile" || nothing 'built for another machine'
-! nm -D "$library" | grep -q '__[at]san_init' || nothing 'a library with a sanitizer'
+command -v cmake >/dev/null || skip_all 'no cmake here'
+[ -e "$library" ] || skip_all 'no shared library in this build'
+! grep -q '^EMULATOR = .' "$build/Makefile" || skip_all 'built for another machine'
+! nm -D "$library" | grep -q '__[at]san_init' || skip_all 'a library with a sanitizer'
 # CMake's compiler must be one of the build's processor.
 echo "int a[sizeof(void *) == $(sed -n 's/^SIZEOF_VOID_P = //p' "$build/Makefile") ? 1 : -1];" |
-  cc -x c -c -o /dev/null - 2>/dev/null || nothing 'a library of other pointers than those of cc'
+  cc -x c -c -o /dev/null - 2>/dev/null || skip_all 'a library of other pointers than those of cc'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM

@@ -141,14 +141,8 @@ check '-o' run_fails '^posenc compare: -ox: ' -- -ox
 # ---- crashes and interrupts
 echo 'echo $$ >"$work/pid"; exec sleep 60' | program old
 echo 'echo $$ >"$work/pid"; exec sleep 60' | program new
-runs() { # PID: whether it runs and is no zombie
-  grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
-}
-wait_while() { # COMMAND...: waits two seconds at most
-  for _ in 1 2 3 4 5 6 7 8 9 10; do
-    "$@" || return 0
-    sleep 0.2
-  done
+is_over() { # PID: it does not run, or is a zombie
+  ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
 }
 interrupted() { # SIGNAL: the command and its program end, and no file is left
   rm -f pid
@@ -156,14 +150,13 @@ interrupted() { # SIGNAL: the command and its program end, and no file is left
   TMPDIR=$work perl -e '$SIG{INT} = $SIG{TERM} = "DEFAULT"; exec @ARGV' \
     "$POSENC" compare --run old/posenc new/posenc >out 2>err &
   running=$!
-  wait_while test ! -s pid
+  within 60 test -s pid
   kill -s "$1" "$running"
   wait "$running"
   status=$?
   child=$(cat pid)
   rm -f pid
-  wait_while runs "$child"
-  [ "$status" -gt 128 ] && ! runs "$child" && [ "$(ls -A)" = "$before" ]
+  [ "$status" -gt 128 ] && within 60 is_over "$child" && [ "$(ls -A)" = "$before" ]
 }
 : >out
 : >err

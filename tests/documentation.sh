@@ -17,10 +17,7 @@
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
 [ -x "$abs_top_builddir/posenc" ] || { echo "Bail out! no posenc command in $abs_top_builddir"; exit 1; }
-if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
-  echo '1..0 # SKIP no shared library'
-  exit 0
-fi
+[ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM

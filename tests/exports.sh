@@ -4,8 +4,7 @@
 . "${srcdir:-.}/tests/tap.sh"
 header=${srcdir:-.}/include/posenc.h library=.libs/libposenc.so
 if [ ! -e "$library" ] || ! nm --version >/dev/null 2>&1; then
-  echo '1..0 # SKIP no shared library, or no nm'
-  exit 0
+  skip_all 'no shared library, or no nm'
 fi
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT

@@ -6,7 +6,7 @@
 . "${srcdir:-.}/tests/command.sh"
 # shellcheck disable=SC2154 # the environment comes from make
 plugin=$abs_top_builddir/tests/mutants/.libs/misdeeds.so
-[ -e "$plugin" ] || { echo '1..0 # SKIP no shared objects in this build'; exit 0; }
+[ -e "$plugin" ] || skip_all 'no shared objects in this build'
 # A kernel that exits leaves posenc's memory. What these kernels do is no fault of posenc's.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0:log_path=stderr"
 misdeeds='crash hang exit fork session stdout stderr forge stop close'
@@ -89,14 +89,6 @@ check 'what does not survive can_do is told, and by can_do' \
 
 # ---- processes killed by others ----
 
-within() { # SECONDS COMMAND...: repeats it until it succeeds
-  tries=$(($1 * 10))
-  shift
-  until "$@"; do
-    [ $((tries -= 1)) -gt 0 ] || return 1
-    sleep 0.1
-  done
-}
 for signal in TERM KILL; do
   "$POSENC" verify --plugin "$plugin" --kernel recipe/execute-hang --len 40 --dim 16 >out 2>err &
   within 60 processes 3

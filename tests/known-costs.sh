@@ -8,12 +8,11 @@ for python in ${PYTHON:-} python3 /usr/bin/python3 none; do
   "$python" -c 'import json, math; math.comb' 2>/dev/null && break
 done
 posenc report --len 0 --dim 4 --kernel naive -o empty
-stop() { echo "1..0 # SKIP $1"; exit 0; }
-[ "$python" != none ] || stop 'no Python'
-[ -e "$abs_top_builddir/.libs/libposenc.so" ] || stop 'no shared library'
-! grep -q gnuplot err || stop 'no gnuplot'
+[ "$python" != none ] || skip_all 'no Python'
+[ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
+! grep -q gnuplot err || skip_all 'no gnuplot'
 posenc bench --kernel naive --len 8 --dim 4 --repetitions 3 --min-time 0.0001
-! grep -q 'without Google Benchmark' err || stop 'no Google Benchmark'
+! grep -q 'without Google Benchmark' err || skip_all 'no Google Benchmark'
 build() { # NAME FLAG...: NAME.so
   name=$1
   shift

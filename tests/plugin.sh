@@ -5,10 +5,7 @@
 # shellcheck disable=SC2086,SC2154 # CC, CFLAGS and options are lists of words
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
-if [ ! -e "$abs_top_builddir/.libs/libposenc.so" ]; then
-  echo '1..0 # SKIP no shared library'
-  exit 0
-fi
+[ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
 build() { # NAME: NAME.so from C on standard input
   $CC $CFLAGS -I"$srcdir/include" -I. -shared -fPIC -x c - -o "$1.so" 2>log && return
   sed 's/^/# /' log

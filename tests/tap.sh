@@ -26,6 +26,11 @@ skip() { # NAME REASON
   point ok "$1 # SKIP $2"
 }
 
+skip_all() { # REASON: ends the script
+  echo "1..0 # SKIP $1"
+  exit 0
+}
+
 diagnose() { :; }
 
 # Whether the command has a sanitizer, which ends a process at some faults, and hides others from verify.
@@ -37,6 +42,15 @@ sanitized() {
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 ASAN_OPTIONS=$ASAN_OPTIONS:handle_sigill=0:handle_abort=0
 export ASAN_OPTIONS
+
+within() { # SECONDS COMMAND...: repeats it until it succeeds
+  tries=$(($1 * 10))
+  shift
+  until "$@"; do
+    [ $((tries -= 1)) -gt 0 ] || return 1
+    sleep 0.1
+  done
+}
 
 plan() {
   echo "1..$tap_points"

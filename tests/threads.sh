@@ -29,14 +29,10 @@ export LD_LIBRARY_PATH OMP_NUM_THREADS=2
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # leak detection takes a process
 umask 022
 chmod 777 .
-if ! limited 9 "$program" --version >/dev/null 2>&1; then
-  echo '1..0 # SKIP no setpriv or prlimit, or the build folder is not open to another user'
-  exit 0
-fi
-if limited 1 sh -c 'true & wait' >/dev/null 2>&1; then
-  echo '1..0 # SKIP this system does not limit processes'
-  exit 0
-fi
+limited 9 "$program" --version >/dev/null 2>&1 ||
+  skip_all 'no setpriv or prlimit, or the build folder is not open to another user'
+! limited 1 sh -c 'true & wait' >/dev/null 2>&1 ||
+  skip_all 'this system does not limit processes'
 
 for kernel in rotation-threads cr-threads; do
   "$POSENC" write --kernel $kernel --len 20000 --dim 64 --threads 3 -o want.npy
