@@ -36,15 +36,15 @@ INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_si
 
 /* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
    anchor of their block. */
-INLINE void execute_row(variant as, destination to, pair_span span, int64_t position, posenc_columns columns) {
-  as.certified = false;
-  as.alone = true;
-  to.at = (rotation_block){position, 0, 1};
+INLINE void execute_row(variant as, const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,
+                        char *out) {
+  const int64_t position = problem->first + row;
+  const destination to = {table, problem, out, problem->dim * bytes_of(as), {position, 0, 1}};
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
-    seed_anchor(to.table, chunk, position, &found);
-    execute_block(as, to, chunk, &found, ANCHOR_ALONE, columns);
+    seed_anchor(table, chunk, position, &found);
+    execute_block(as, to, chunk, &found, ANCHOR_ALONE, posenc_layout_columns(problem->layout, problem->dim));
   }
 }
 
@@ -53,10 +53,6 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
                        int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   destination to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
-  if (rows == 1) {
-    execute_row(as, to, span, problem->first + row, columns);
-    return;
-  }
   for (int64_t run = 0, end; run < rows; run = end) {
     const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
@@ -127,28 +123,44 @@ typedef void instance(const cr_table *table, const posenc_problem *problem, pair
     const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified, scaled, false};             \
     execute_as(as, table, problem, span, row, rows, out);                                                              \
   }
+#define ROW_INSTANCE(name, dtype, scaled)                                                                              \
+  TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
+                          int64_t rows, char *out) {                                                                   \
+    (void)rows; /* 1 */                                                                                                \
+    execute_row((variant){VECTORS, dtype, false, false, scaled, true}, table, problem, span, row, out);                \
+  }
 #define CR_INSTANCES(way, streamed, certified, scaled)                                                                 \
   CR_INSTANCE(f32##way, POSENC_F32, streamed, certified, scaled)                                                       \
   CR_INSTANCE(f16##way, POSENC_F16, streamed, certified, scaled)                                                       \
   CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified, scaled)
+#define ROW_INSTANCES(way, scaled)                                                                                     \
+  ROW_INSTANCE(f32##way, POSENC_F32, scaled)                                                                           \
+  ROW_INSTANCE(f16##way, POSENC_F16, scaled)                                                                           \
+  ROW_INSTANCE(bf16##way, POSENC_BF16, scaled)
 CR_INSTANCES(_plain, false, false, false)
-CR_INSTANCES(_streamed, STREAMS, false, false)
-/* Certificates hold for fused operations only. */
-CR_INSTANCES(_certified, false, FUSED, false)
-CR_INSTANCES(_both, STREAMS, FUSED, false)
+CR_INSTANCES(_streamed, true, false, false)
+CR_INSTANCES(_certified, false, true, false)
+CR_INSTANCES(_both, true, true, false)
 CR_INSTANCES(_scaled, false, false, true)
+ROW_INSTANCES(_row, false)
+ROW_INSTANCES(_scaled_row, true)
 
-/* Indexed by dtype, by whether stores are streaming, and by whether there is a certificate. */
-static instance *const instances[][2][2] = {[POSENC_F32] = {{f32_plain, f32_certified}, {f32_streamed, f32_both}},
-                                            [POSENC_F64] = {{NULL}}, /* execute_in_sums */
-                                            [POSENC_F16] = {{f16_plain, f16_certified}, {f16_streamed, f16_both}},
-                                            [POSENC_BF16] = {{bf16_plain, bf16_certified}, {bf16_streamed, bf16_both}}};
-static instance *const scaled_instances[] = {
-    [POSENC_F32] = f32_scaled, [POSENC_F64] = NULL, [POSENC_F16] = f16_scaled, [POSENC_BF16] = bf16_scaled};
+/* The instances of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
+typedef struct dtype_instances {
+  instance *plain, *certified, *streamed, *both, *scaled, *row, *scaled_row;
+} dtype_instances;
+static const dtype_instances instances[] = {
+    [POSENC_F32] = {f32_plain, FUSED ? f32_certified : NULL, STREAMS ? f32_streamed : NULL,
+                    (FUSED && STREAMS) ? f32_both : NULL, f32_scaled, f32_row, f32_scaled_row},
+    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
+    [POSENC_F16] = {f16_plain, FUSED ? f16_certified : NULL, STREAMS ? f16_streamed : NULL,
+                    (FUSED && STREAMS) ? f16_both : NULL, f16_scaled, f16_row, f16_scaled_row},
+    [POSENC_BF16] = {bf16_plain, FUSED ? bf16_certified : NULL, STREAMS ? bf16_streamed : NULL,
+                     (FUSED && STREAMS) ? bf16_both : NULL, bf16_scaled, bf16_row, bf16_scaled_row}};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
-  return table->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
+  return FUSED && table->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
 }
 
 /* Aligns vectors to cache lines where the rows allow it, by making the first columns of the first row and the last
@@ -161,27 +173,28 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     execute_in_sums(table, problem, row, rows, to);
     return;
   }
-  if (table->is_scaled) {
-    scaled_instances[problem->dtype](table, problem, (pair_span){0, table->pairs}, row, rows, to);
+  const dtype_instances *of = &instances[problem->dtype];
+  const pair_span all = {0, table->pairs};
+  if (rows == 1 || table->is_scaled) {
+    (rows > 1 ? of->scaled : table->is_scaled ? of->scaled_row : of->row)(table, problem, all, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
                 row_bytes = problem->dim * element, last = rows - 1;
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;
   const bool can_shift =
-      columns > 0 && columns % 2 == 0 && rows > 1 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
+      columns > 0 && columns % 2 == 0 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
   const bool certified = is_certified(table, problem, row, rows);
-  instance *const regular = instances[problem->dtype][false][false], *const most =
-                                                                         instances[problem->dtype][streams][certified];
+  instance *const blocks = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->plain;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
-    regular(table, problem, (pair_span){0, shift}, row, 1, to);
-    regular(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, to + last * row_bytes);
-    most(table, problem, (pair_span){shift, pairs}, row, last, to);
+    of->row(table, problem, (pair_span){0, shift}, row, 1, to);
+    of->row(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, to + last * row_bytes);
+    (last > 1 ? blocks : of->row)(table, problem, (pair_span){shift, pairs}, row, last, to);
   } else {
-    most(table, problem, (pair_span){0, pairs}, row, rows, to);
+    blocks(table, problem, all, row, rows, to);
   }
   if (streams) store_fence();
   if (certified) cr_correct(table, problem, row, rows, to);
