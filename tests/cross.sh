@@ -17,27 +17,26 @@ diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
 # Sets what is different for a host: the compiler's prefix; what runs its programs; Debian's folder of its libraries;
 # the kernels whose bits are compared; its tests; flags of the amalgamation; whether the two largest tables are made,
-# which take minutes where scalar code is emulated; the processor for the test of certificates, which takes minutes for
-# each kernel. POSENC_TEST_SLOW=1 adds the slow tests.
+# which take minutes where scalar code is emulated. POSENC_TEST_SLOW=1 adds the slow tests.
 slow() { # WORD...
   [ "${POSENC_TEST_SLOW-}" != 1 ] || echo "$@"
 }
 describe() { # HOST
-  core='isa library format memory certificates' exact='angle cr rounding split' files='axes arrays models fuzz/drive'
-  flags='' large=yes cpu='' portable='cr-portable rotation-portable'
+  core='isa library format memory' exact='angle cr rounding split' files='axes arrays models fuzz/drive'
+  flags='' large=yes portable='cr-portable rotation-portable'
   case $1 in
   aarch64)
     host=aarch64-linux-gnu emulator=qemu-aarch64 folder=$host kernels='cr-sve cr-neon rotation-neon'
-    tests="$core $exact plans" cpu=max$([ -n "$(slow yes)" ] || echo ,sve=off)
+    tests="$core $exact $(slow certificates plans)"
     ;;
   s390x) # the other byte order
     host=s390x-linux-gnu emulator=qemu-s390x folder=$host kernels=$portable
-    tests="$core angle cr $files $(slow rounding split oracle scaling encodings)" large=$(slow yes)
+    tests="$core angle cr $files $(slow certificates rounding split oracle scaling encodings)" large=$(slow yes)
     ;;
   i386) # 32 bits, compiled without fused multiply-add; x86-64 runs it itself
     host=i686-linux-gnu emulator='' folder=i386-linux-gnu kernels=$portable
     flags='-msse2 -mfpmath=sse'
-    tests="$core $exact oracle scaling encodings $files"
+    tests="$core $exact certificates oracle scaling encodings $files"
     ;;
   *)
     echo "Bail out! POSENC_TEST_CROSS: no host '$1'"
@@ -242,9 +241,7 @@ for machine in $hosts; do
   command=$(if [ -n "$emulator" ]; then echo emulated/posenc; else echo ./posenc; fi)
   build
   for name in $tests; do
-    [ $name != certificates ] || [ -z "$cpu" ] || export QEMU_CPU=$cpu
     test_program $name
-    unset QEMU_CPU
   done
   if [ $machine = aarch64 ]; then vector_kernels; else exchange; fi
   published >lines
