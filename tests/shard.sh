@@ -145,6 +145,8 @@ echo 1 2 4 >places
 check 'not that of another' is_refused 'is not the record of this shard' $listed -o list.json
 everything='verify --brief --budget 500 --search 0 --format json --shard 40/40 --resume'
 check 'a run with other encodings' ends 0 $everything -o encodings.json
+check 'which the record tells' contains encodings.json '"encodings": true'
+check 'and that of chosen kernels not' contains list.json '"encodings": false'
 touch -d 2020-01-01 encodings.json
 check 'is resumed, too' ends 0 $everything -o encodings.json
 check 'and not done again' test ! encodings.json -nt all.json
