@@ -169,7 +169,7 @@ static int run(options *given) {
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
   resume_note(given, record);
-  if (globs || (is_everything(given) && given->only.number == given->only.of))
+  if (globs || (chosen.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */
   status = trusted_status(record, encodings);

@@ -40,11 +40,12 @@ INLINE void execute_row(variant as, const cr_table *table, const posenc_problem 
                         char *out) {
   const int64_t position = problem->first + row;
   const destination to = {table, problem, out, problem->dim * bytes_of(as), {position, 0, 1}};
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
     seed_anchor(table, chunk, position, &found);
-    execute_block(as, to, chunk, &found, ANCHOR_ALONE, posenc_layout_columns(problem->layout, problem->dim));
+    execute_block(as, to, chunk, &found, ANCHOR_ALONE, columns);
   }
 }
 
