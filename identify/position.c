@@ -7,8 +7,8 @@
 static const double pi = 3.14159265358979323846;
 static const long double full_turn = 6.28318530717958647692528676655900577L;
 
-/* A position may fit by chance. This number of bits must agree beyond those of the number of tried positions. */
-static const double surely = 6.0;
+/* A position may fit by chance. The odds against that must exceed the number of tried positions this many times. */
+static const double surely = 64.0;
 
 start start_at(int64_t position) {
   return (start){(double)position, 0.0, position, position};
@@ -42,7 +42,7 @@ static size_t start_of_one(const phase_clock *c, int64_t farthest, start *found)
   for (int64_t n = 0; (long double)(n / 2) * period <= (long double)farthest; n++) {
     const long double position = (long double)c->phases[0].value / w + (long double)outwards(n) * period;
     const double error = tolerance_of(c, 0, (double)position) / (double)w;
-    if (!(2.0 * error * (double)(n + 1) < exp2(-surely))) return 0;
+    if (!(2.0 * error * (double)(n + 1) * surely < 1.0)) return 0;
     if (fabs((double)(position - roundl(position))) > error) continue;
     *found = start_near(position, error);
     return 1;
@@ -61,7 +61,7 @@ typedef struct phase_step {
   double w, first, step;
   double turns;         /* w / 2π */
   double error, growth; /* the tolerance at position p is error + growth |p| */
-  double bits_at_most;  /* bits that this phase and all faster ones can add to a guess */
+  double odds_at_most;  /* by which this phase and all faster ones can multiply those of a guess; may be infinite */
 } phase_step;
 
 typedef struct candidates {
@@ -73,7 +73,7 @@ typedef struct candidates {
 static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowest, bool far) {
   const long double slow = fabsl(c->w[slowest]), phase = (long double)c->phases[slowest].value;
   int64_t known = 0;
-  double bits = 0.0;
+  double odds = 1.0;
   *of = (candidates){.slowest = slowest, .first = phase / slow, .period = full_turn / slow};
   of->steps = calloc((size_t)slowest + 1, sizeof *of->steps);
   for (int64_t i = 0; of->steps && i <= slowest; i++) {
@@ -87,8 +87,8 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
                                 .error = tolerance_of(c, i, 0.0),
                                 .growth = c->relative * (double)w};
     /* The tolerance is smallest at position 0. */
-    bits += of->steps[i].error < 1.0 ? log2(pi / of->steps[i].error) : 0.0;
-    of->steps[i].bits_at_most = bits;
+    odds *= of->steps[i].error < 1.0 ? pi / of->steps[i].error : 1.0;
+    of->steps[i].odds_at_most = odds;
   }
   /* A search at far positions takes seconds. There, at most one phase may be of a damaged column, and not the second
      slowest one. */
@@ -99,7 +99,7 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
 /* A candidate that is moved to where faster phases agree: its position is that after k turns, plus `shift`. */
 typedef struct guess {
   double k, position, shift, error;
-  double bits;    /* agreeing bits */
+  double odds;    /* against agreeing by chance; may be infinite */
   int64_t missed; /* number of phases that disagree */
 } guess;
 
@@ -122,45 +122,73 @@ static void narrow(const phase_step *s, guess *g) {
     g->missed++;
     return;
   }
-  g->bits += log2(pi / room);
+  g->odds *= pi / room;
   /* The new position is the mean of both, weighted by their errors. */
   const double other = tolerance / s->w, share = g->error * g->error / (g->error * g->error + other * other);
   g->shift += share * off / s->w;
   g->error = fmin(g->error, other);
 }
 
-/* Whether the next faster phase disagrees, or, if one phase may be of a damaged column, two of the next three do. Most
-   candidates are rejected here. */
-static bool is_hopeless(const candidates *of, const guess *g, bool may_be_damaged) {
-  const int64_t asked = may_be_damaged ? 3 : 1;
+/* Whether one of the next three faster phases disagrees, or two if one may be of a damaged column. Most candidates are
+   rejected here. */
+static bool is_hopeless(const candidates *of, const guess *g) {
+  enum { ASKED = 3 };
+  const bool may_be_damaged = of->spare > 0;
   int64_t out = 0;
-  for (int64_t i = of->slowest - 1; i >= 0 && i >= of->slowest - asked && out <= may_be_damaged; i--) {
+  for (int64_t i = of->slowest - 1; i >= 0 && i >= of->slowest - ASKED && out <= may_be_damaged; i--) {
     const phase_step *s = &of->steps[i];
     out += fabs(phase_off(s, g)) > phase_tolerance(s, g) + g->error * s->w + 1e-6;
   }
   return out > may_be_damaged;
 }
 
-/* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed bits, with bits
-   subtracted for phases that disagree. */
-static bool narrow_by_all(const candidates *of, guess *g, double needed, double bits_of_miss) {
+/* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed odds, which are
+   odds_of_miss times as high for each phase that disagrees. */
+static bool narrow_by_all(const candidates *of, guess *g, double needed, double odds_of_miss) {
   const double rounding = 1e-6;
   for (int64_t i = of->slowest - 1; i >= 0; i--) {
-    if (g->bits + of->steps[i].bits_at_most - bits_of_miss * (double)g->missed < needed - rounding) return false;
+    const int64_t missed = g->missed;
+    if (g->odds * of->steps[i].odds_at_most < needed * (1.0 - rounding)) return false;
     narrow(&of->steps[i], g);
     if (g->missed > of->spare) return false;
+    if (g->missed > missed) needed *= odds_of_miss;
   }
-  return g->bits - bits_of_miss * (double)g->missed >= needed;
+  return g->odds >= needed;
 }
 
-/* Returns the largest error, in turns, of the second slowest phase at a candidate, if that phase must not be of a
-   damaged column. This test is faster than is_hopeless and rejects most candidates. */
-static double sieve_of(const candidates *of, double farthest) {
-  if (of->slowest == 0) return INFINITY;
+/*
+ * Errors of the second slowest phase at the candidates, in units of 2^-64 turns, which wrap around. Rejects most
+ * candidates by one addition, if that phase must not be of a damaged column.
+ */
+typedef struct sieve {
+  uint64_t above, below; /* at the next candidate of each side of 0, plus the largest error */
+  uint64_t step, width;
+} sieve;
+
+static uint64_t units_of_turn(double turns) { /* from -1 to 1 */
+  return (uint64_t)(int64_t)(ldexp(turns, 62)) << 2;
+}
+
+/* Passes all candidates if the error exceeds half a turn, or `all`. */
+static sieve sieve_of(const candidates *of, double farthest, bool all) {
+  if (of->slowest == 0 || all) return (sieve){.width = UINT64_MAX};
   const phase_step *own = &of->steps[of->slowest], *next = own - 1;
-  return (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) /
-             (2.0 * pi) +
-         1e-6;
+  const double error =
+      (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) / (2.0 * pi) +
+      1e-6;
+  if (!(error < 0.499)) return (sieve){.width = UINT64_MAX};
+  const uint64_t step = units_of_turn(next->step), middle = units_of_turn(next->first) + units_of_turn(error);
+  return (sieve){.above = middle, .below = middle - step, .step = step, .width = units_of_turn(error) * 2};
+}
+
+/* Whether the candidate may be a start. To be asked of 0, -1, 1, -2, 2 … in turn. */
+static bool sieve_passes(sieve *s, int64_t k) {
+  const uint64_t at = k < 0 ? s->below : s->above;
+  if (k < 0)
+    s->below -= s->step;
+  else
+    s->above += s->step;
+  return at <= s->width;
 }
 
 /* Finds starts by the phase of that index and the faster ones. */
@@ -169,30 +197,28 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
   const bool far = farthest > POSITION_NEAR;
   if (!candidates_open(&of, c, slowest, far)) return 0;
   const int64_t turns = (int64_t)fminl((long double)farthest / of.period + 1.0L, far ? 2.1e7L : 1e4L);
-  const double bits_told = slowest > 0 ? of.steps[slowest - 1].bits_at_most : 0.0,
-               tries = fmin(2.0 * (double)turns + 1.0, exp2(fmin(bits_told, 60.0) - surely)),
-               bits_of_miss = 3.0 + log2((double)c->pairs), first = (double)of.first, period = (double)of.period;
-  const phase_step *own = &of.steps[slowest], *next = slowest > 0 ? own - 1 : own;
-  const double sieve = far ? sieve_of(&of, fabs(first) + ((double)turns + 1.0) * period) : INFINITY;
+  const double odds_told = slowest > 0 ? of.steps[slowest - 1].odds_at_most : 1.0,
+               tries = fmin(2.0 * (double)turns + 1.0, odds_told / surely), odds_of_miss = 8.0 * (double)c->pairs,
+               first = (double)of.first, period = (double)of.period;
+  const phase_step *own = &of.steps[slowest];
+  sieve rough = sieve_of(&of, fabs(first) + ((double)turns + 1.0) * period, !far);
   start between = {0}, one;
   size_t count = 0;
   bool is_between = false;
   for (int64_t n = 0; (double)n < tries && count + 1 < room; n++) {
     const int64_t k = outwards(n);
-    const double next_turns = next->first + next->step * (double)k;
-    if (fabs(next_turns - rint(next_turns)) > sieve) continue;
-    guess g = {.k = (double)k, .position = first + (double)k * period};
+    if (!sieve_passes(&rough, k)) continue;
+    guess g = {.k = (double)k, .position = first + (double)k * period, .odds = 1.0};
     g.error = phase_tolerance(own, &g) / own->w;
-    if (is_hopeless(&of, &g, !far && of.spare > 0)) continue;
-    if (!narrow_by_all(&of, &g, surely + log2((double)(n + 1)), bits_of_miss)) continue;
+    if (is_hopeless(&of, &g)) continue;
+    if (!narrow_by_all(&of, &g, surely * (double)(n + 1), odds_of_miss)) continue;
     one = start_near(of.first + (long double)k * of.period + (long double)g.shift, g.error);
     if (start_is_whole(&one))
       found[count++] = one;
     else if (!is_between)
       between = one, is_between = true;
-    /* A single whole position with that many agreeing bits is certain: other positions differ in whole turns of all
-       frequencies. */
-    if (count == 1 && g.bits > 60.0 && g.missed == 0 && c->pairs > 8) break;
+    /* A single whole position with such odds is certain: other positions differ in whole turns of all frequencies. */
+    if (count == 1 && g.odds > 0x1p60 && g.missed == 0 && c->pairs > 8) break;
   }
   if (is_between && count < room) found[count++] = between;
   free(of.steps);
