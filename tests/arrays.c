@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { AXES = 4, MOST_DIM = 96, HEADER = NPY_HEADER_MAX };
+enum { AXES = 4, MOST_DIM = 96, MOST_POSITIONS = 150, HEADER = NPY_HEADER_MAX };
 
 typedef enum rounded { AS_THEY_ARE, TO_BF16, TO_F16, TO_F32, TO_INT32 } rounded;
 
@@ -31,7 +31,7 @@ typedef struct doing {
   bool inverse, exchanged, nothing, near_one;
 } doing;
 
-static const int64_t sizes_of_axes[] = {['b'] = 2, ['l'] = 150, ['h'] = 3, ['d'] = 64};
+static const int64_t sizes_of_axes[] = {['b'] = 2, ['l'] = MOST_POSITIONS, ['h'] = 3, ['d'] = 64};
 
 /* An array in memory, as a .npy file. */
 typedef struct array {
@@ -62,27 +62,36 @@ static int64_t index_on(const array *a, const char *axes, char letter, int64_t r
   return found;
 }
 
+static int64_t position_index(const doing *as, const array *a, int64_t row) {
+  return index_on(a, as->axes, as->position_axis ? as->position_axis : 'l', row);
+}
+
 static long double position_of(const doing *as, const array *a, int64_t row) {
-  const double p = (double)(as->first + index_on(a, as->axes, as->position_axis ? as->position_axis : 'l', row));
+  const double p = (double)(as->first + position_index(as, a, row));
   if (as->positions == TO_BF16) return format_nearest(&format_bf16, p);
   if (as->positions == TO_F32) return (float)p;
   if (as->positions == TO_INT32) return p < 0x1p31 ? p : p - 0x1p32;
   return as->positions == TO_F16 ? format_nearest(&format_f16, p) : p;
 }
 
-/* Makes a pair as the program does from x: adjacent elements, or halves. */
-static void make_pair(const doing *as, long double position, int64_t index, double x[2]) {
-  const int64_t dim = as->frequency_dim ? as->frequency_dim : as->dim;
-  const long double w = powl((long double)as->base, -2.0L * (long double)index / (long double)dim);
-  const long double angle = position * (long double)as->scale * w;
-  long double sine = sinl(angle), cosine = cosl(angle);
-  if (as->exchanged) {
-    const long double other = sine;
-    sine = cosine;
-    cosine = other;
+/* Sines and cosines of all pairs at one position, kept as long double takes a while and the other axes repeat them. */
+typedef struct rotations {
+  bool made;
+  long double sine[MOST_DIM / 2], cosine[MOST_DIM / 2];
+} rotations;
+
+static void make_rotations(const doing *as, long double position, const long double *frequencies, rotations *at) {
+  at->made = true;
+  for (int64_t i = 0; i < as->dim / 2; i++) {
+    const long double angle = position * (long double)as->scale * frequencies[i], sine = sinl(angle),
+                      cosine = cosl(angle);
+    at->sine[i] = (as->exchanged ? cosine : sine) * (long double)as->attention;
+    at->cosine[i] = (as->exchanged ? sine : cosine) * (long double)as->attention;
   }
-  sine *= (long double)as->attention;
-  cosine *= (long double)as->attention;
+}
+
+/* Makes a pair as the program does from x: adjacent elements, or halves. */
+static void make_pair(const doing *as, long double sine, long double cosine, double x[2]) {
   const long double a = (long double)(x[0] * as->x_factor), b = (long double)(x[1] * as->x_factor),
                     turn = as->inverse ? -sine : sine;
   if (as->nothing) return;
@@ -91,17 +100,24 @@ static void make_pair(const doing *as, long double position, int64_t index, doub
 }
 
 static void make_result(const doing *as, const array *x, const array *out) {
-  const int64_t width = x->axes[x->count - 1];
+  static rotations at_index[MOST_POSITIONS];
+  const int64_t width = x->axes[x->count - 1], dim = as->frequency_dim ? as->frequency_dim : as->dim;
   const posenc_columns at = posenc_layout_columns(as->layout, as->dim);
+  long double frequencies[MOST_DIM / 2];
+  for (int64_t i = 0; i < as->dim / 2; i++)
+    frequencies[i] = powl((long double)as->base, -2.0L * (long double)i / (long double)dim);
+  for (int64_t n = 0; n < MOST_POSITIONS; n++) at_index[n].made = false;
   for (int64_t row = 0; row < x->rows; row++) {
     double values[MOST_DIM];
     const size_t ahead = (size_t)(row * width) * posenc_dtype_bytes(as->dtype);
+    rotations *turn = &at_index[position_index(as, x, row)];
+    if (!turn->made) make_rotations(as, position_of(as, x, row), frequencies, turn);
     for (int64_t c = 0; c < width; c++) values[c] = format_element(as->dtype, x->bytes + x->header + ahead, c);
     for (int64_t i = 0; i < as->dim / 2; i++) {
       double *const first = values + as->start + at.sin + i * at.step, *const second =
                                                                            values + as->start + at.cos + i * at.step;
       double pair[] = {*first, *second};
-      make_pair(as, position_of(as, x, row), i, pair);
+      make_pair(as, turn->sine[i], turn->cosine[i], pair);
       *first = pair[0];
       *second = pair[1];
     }
