@@ -31,7 +31,10 @@ check 'c++ -O2 -std=c++17 -x c++ -c posenc.c, without a warning' \
   tried $CXX -O2 -std=c++17 $warned -fPIC -x c++ -c posenc.c -o posenc++.o
 check 'C++17 without a warning, with -fopenmp-simd' \
   tried $CXX -fsyntax-only -fopenmp-simd -std=c++17 $warned -x c++ posenc.c
-check 'a shared library of the latter' tried $CXX -shared posenc++.o -o posenc++.so -lm -pthread
+if ! command -v clang++ >/dev/null; then skip 'clang++ without a warning' 'no clang++ here'; else
+  check 'clang++ without a warning' tried clang++ -fsyntax-only -std=c++17 $warned -x c++ posenc.c
+fi
+check 'a shared library of that object' tried $CXX -shared posenc++.o -o posenc++.so -lm -pthread
 if sanitized; then skip 'its symbols' 'a sanitizer adds some'; else
   sed -n 's/^POSENC_API.*[ *]\(posenc_[a-z0-9_]*\)(.*/\1/p' posenc.h | sort >declared
   nm -g --defined-only posenc.o | awk '{ print $3 }' | sort >defined

@@ -192,6 +192,8 @@ static void test_variants(void) {
   }
   w.first = INT64_C(1) << 40;
   ok(is_right(&w), "positions from 2^40 on");
+  w.first = -(INT64_C(1) << 30);
+  ok(is_right(&w), "positions from -2^30 on");
 }
 
 /* Tests that scales and scalings are found. */

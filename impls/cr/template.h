@@ -152,12 +152,12 @@ typedef struct dtype_instances {
 } dtype_instances;
 static const dtype_instances instances[] = {
     [POSENC_F32] = {f32_plain, FUSED ? f32_certified : NULL, STREAMS ? f32_streamed : NULL,
-                    (FUSED && STREAMS) ? f32_both : NULL, f32_scaled, f32_row, f32_scaled_row},
+                    (FUSED & STREAMS) ? f32_both : NULL, f32_scaled, f32_row, f32_scaled_row},
     [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
     [POSENC_F16] = {f16_plain, FUSED ? f16_certified : NULL, STREAMS ? f16_streamed : NULL,
-                    (FUSED && STREAMS) ? f16_both : NULL, f16_scaled, f16_row, f16_scaled_row},
+                    (FUSED & STREAMS) ? f16_both : NULL, f16_scaled, f16_row, f16_scaled_row},
     [POSENC_BF16] = {bf16_plain, FUSED ? bf16_certified : NULL, STREAMS ? bf16_streamed : NULL,
-                     (FUSED && STREAMS) ? bf16_both : NULL, bf16_scaled, bf16_row, bf16_scaled_row}};
+                     (FUSED & STREAMS) ? bf16_both : NULL, bf16_scaled, bf16_row, bf16_scaled_row}};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
