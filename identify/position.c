@@ -113,13 +113,15 @@ static double phase_tolerance(const phase_step *s, const guess *g) {
   return s->error + s->growth * fabs(g->position + g->shift);
 }
 
-/* Improves the guess by one phase. If several turns are within the tolerance, the phase is not used. */
-static void narrow(const phase_step *s, guess *g) {
+/* Improves the guess by one phase, or divides its odds if the phase disagrees. If several turns are within the
+   tolerance, the phase is not used. */
+static void narrow(const phase_step *s, guess *g, double odds_of_miss) {
   const double tolerance = phase_tolerance(s, g), room = tolerance + g->error * s->w;
   if (!(tolerance < 1.0) || room > 3.0) return; /* the phase determines nothing */
   const double off = phase_off(s, g);
   if (fabs(off) > room) {
     g->missed++;
+    g->odds /= odds_of_miss;
     return;
   }
   g->odds *= pi / room;
@@ -142,16 +144,13 @@ static bool is_hopeless(const candidates *of, const guess *g) {
   return out > may_be_damaged;
 }
 
-/* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed odds, which are
-   odds_of_miss times as high for each phase that disagrees. */
+/* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed odds. */
 static bool narrow_by_all(const candidates *of, guess *g, double needed, double odds_of_miss) {
   const double rounding = 1e-6;
   for (int64_t i = of->slowest - 1; i >= 0; i--) {
-    const int64_t missed = g->missed;
     if (g->odds * of->steps[i].odds_at_most < needed * (1.0 - rounding)) return false;
-    narrow(&of->steps[i], g);
+    narrow(&of->steps[i], g, odds_of_miss);
     if (g->missed > of->spare) return false;
-    if (g->missed > missed) needed *= odds_of_miss;
   }
   return g->odds >= needed;
 }
@@ -177,8 +176,9 @@ static sieve sieve_of(const candidates *of, double farthest, bool all) {
       (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) / (2.0 * pi) +
       1e-6;
   if (!(error < 0.499)) return (sieve){.width = UINT64_MAX};
-  const uint64_t step = units_of_turn(next->step), middle = units_of_turn(next->first) + units_of_turn(error);
-  return (sieve){.above = middle, .below = middle - step, .step = step, .width = units_of_turn(error) * 2};
+  const uint64_t step = units_of_turn(next->step), room = units_of_turn(error),
+                 first = units_of_turn(next->first) + room;
+  return (sieve){.above = first, .below = first - step, .step = step, .width = 2 * room};
 }
 
 /* Whether the candidate may be a start. To be asked of 0, -1, 1, -2, 2 … in turn. */

@@ -67,7 +67,7 @@ test_program() { # NAME
   cp "tests/$1.log" out
   check "$machine: $1: $(grep -c '^ok' out) points" passed out
 }
-build() { # with -O1, which takes half the time; the amalgamation is compiled with -O2
+build() { # with -O1 and without -g, half the time of -g -O2; the amalgamation is compiled with -O2
   check "configure for $machine" there "$srcdir/configure" --host=$host ${emulator:+EMULATOR=$emulator} \
     CFLAGS=-O1 CXXFLAGS=-O1
   check 'make' there make -j2 posenc $([ -z "$emulator" ] || echo emulated/posenc) $(printf 'tests/%s ' $tests)

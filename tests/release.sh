@@ -68,8 +68,8 @@ with tarfile.open([name for name in glob.glob("first/*.xz") if "amalgamation" no
 # ---- two builds ----
 
 tarball=$(echo first/posenc-*[0-9].tar.xz)
-# With -O1, which compiles the kernels in a third of the time of -O2 or -O0, and without the vector kernels, which name
-# as many folders as other sources do.
+# With -O1, which compiles the kernels in a third of the time of -O0, and without the vector kernels, which name as many
+# folders as other sources do.
 built() { # FOLDER: builds all, and installs it in FOLDER/to
   mkdir -p "$1/build" && tar -C "$1" --strip-components=1 -xf "$tarball" && cd "$1/build" &&
     tried ../configure --disable-avx2 --disable-avx512 CFLAGS='-g -O1' CXXFLAGS='-g -O1' &&
