@@ -353,6 +353,30 @@ static void test_other_exp(void) {
   free(values);
 }
 
+/* Tests the powers of llama.cpp's step as an H100 computes them: the logarithm of the step is 1.1e-7 too large, within
+   the 2^-22 that NVIDIA documents, so that each frequency is 7.7e-8 × i too large; and off by some units of f32. */
+static void test_powers_of_gpu(void) {
+  enum { ROWS = 4096, PAIRS = 64 };
+  double *values = take(ROWS * 2 * PAIRS, sizeof *values);
+  const double step = pow(1e4, -1.0 / PAIRS) * (1.0 + 7.7e-8);
+  for (int i = 0; i < PAIRS; i++)
+    for (int r = 0; r < ROWS; r++) {
+      const float angle = (float)r * (float)(pow(step, i) * (1.0 + 0x1p-23 * (double)(i * i % 5 - 2)));
+      values[(r * PAIRS + i) * 2] = sin((double)angle);
+      values[(r * PAIRS + i) * 2 + 1] = cos((double)angle);
+    }
+  const file made = file_of(values, ROWS, 2 * PAIRS, POSENC_F32);
+  identity *found = identified(&made);
+  char *sentence = identity_sentence(found);
+  ok(found->verdict == IDENTIFY_TABLE &&
+         strstr(sentence, "computed in f32 by code that is not known, base 10000, interleaved") == sentence,
+     "powers of a GPU: %s", sentence);
+  free(sentence);
+  identity_free(found);
+  free(made.bytes);
+  free(values);
+}
+
 /* Tests a single changed element, and a row of NaN, which no table has. */
 static void test_damage(void) {
   wanted w = plain(NULL, 1000, 32);
@@ -388,6 +412,7 @@ int main(int argc, char **argv) {
     test_others();
     test_errors();
     test_other_exp();
+    test_powers_of_gpu();
     test_damage();
   }
   print_counts();
