@@ -96,6 +96,10 @@ void catalogue_ask_device(const posenc_kernel *kernel) {
   opencl_cr.absent = json_string_value(json_object_get(device_answer, "refusal"));
 }
 
+bool catalogue_open_device(const posenc_kernel *kernel) {
+  return catalogue_on_device(kernel) && !kernel->absent && !opencl_ask().refusal;
+}
+
 const char *catalogue_untimed(const posenc_kernel *kernel) {
   if (!catalogue_on_device(kernel) || kernel->absent || json_is_true(json_object_get(device_answer, "is_gpu")))
     return NULL;

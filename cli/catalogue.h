@@ -20,6 +20,9 @@ bool catalogue_on_device(const posenc_kernel *kernel);
    Does nothing for other kernels. Must be called before a kernel is used. */
 void catalogue_ask_device(const posenc_kernel *kernel);
 
+/* Opens the device of the kernel in this process, which must not fork from then on. Returns false if it has none. */
+bool catalogue_open_device(const posenc_kernel *kernel);
+
 /* The reason why the kernel is not timed on this machine, or null. */
 const char *catalogue_untimed(const posenc_kernel *kernel);
 

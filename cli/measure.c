@@ -306,6 +306,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
       .explain = explain,
       .encodings = chosen->encodings,
       .only = given->only,
+      .open = catalogue_open_device,
       .replay_options = catalogue_options(),
       .list = list,
       .plugins = plugins,

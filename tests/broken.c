@@ -8,6 +8,7 @@
 #include "verify/seal.h"
 #include "verify/verify.h"
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <math.h>
 #ifdef _OPENMP
@@ -450,6 +451,53 @@ static void test_skipped(void) {
   json_decref(run);
 }
 
+static bool open_device(const posenc_kernel *kernel) {
+  static int device = -1;
+  (void)kernel;
+  if (device < 0) device = open("/dev/null", O_RDONLY);
+  return device >= 0;
+}
+
+static bool open_nothing(const posenc_kernel *kernel) {
+  (void)kernel;
+  return false;
+}
+
+static PREPARE(prepare_on_device) {
+  return open_device(NULL) ? good->prepare(problem, options, constants) : POSENC_CANNOT_RUN;
+}
+
+/* Returns whether the kernel, whose device stays open, leaves the process as it was. */
+static bool leaves_process(bool (*open)(const posenc_kernel *)) {
+  const posenc_problem problem = posenc_table(ROWS, DIM);
+  const shape of = shape_of(&problem);
+  posenc_kernel kernel = *good;
+  kernel.prepare = prepare_on_device;
+  const posenc_kernel *list = &kernel;
+  const verify_part all = {.kernels = &list, .kernel_count = 1, .shapes = &of, .shape_count = 1};
+  json_t *run = verify_run(&(verify_request){.parts = &all,
+                                             .part_count = 1,
+                                             .seed = 1,
+                                             .budget = 1000,
+                                             .brief = true,
+                                             .silence = VERIFY_DEFAULT_SILENCE,
+                                             .open = open}),
+         *check;
+  bool same = false;
+  size_t i;
+  json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {
+    same |= strcmp(json_string_value(json_object_get(check, "property")), "process") == 0 &&
+            json_is_true(json_object_get(check, "ok"));
+  }
+  json_decref(run);
+  return same;
+}
+
+static void test_device(void) {
+  ok(leaves_process(open_device), "a device that is opened before may stay open");
+  ok(!leaves_process(NULL) && !leaves_process(open_nothing), "but not what a kernel opens otherwise");
+}
+
 /* Tests kernels without an apply function, which share the library's. Settings that they cannot influence there, such
    as the number of heads, are checked once beside a shape; everything else is checked for each kernel. */
 static void test_apply_known(void) {
@@ -492,6 +540,7 @@ int main(void) {
   test_shares();
   test_apply_known();
   test_skipped();
+  test_device();
   test_mistrust();
   test_bounds(POSENC_F32, 0x1p-24);
   test_bounds(POSENC_BF16, 0x1p-8);

@@ -314,6 +314,7 @@ json_t *examine(const exam *e) {
   const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
+  if (e->request->open && e->request->open(e->kernel) && t.before) process_keep_descriptors(t.before);
   t.windows = sampling_windows(&t.v, e->of_rows);
   t.segments = calloc((size_t)(e->of_rows.to - e->of_rows.from) + 1, sizeof *t.segments);
   for (stream of_what = 0; of_what < STREAMS; of_what++)

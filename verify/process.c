@@ -64,12 +64,12 @@ static uint64_t digest_environment(void) {
   return digest;
 }
 
-static void read_descriptors(process_state *s) {
+void process_keep_descriptors(process_state *s) {
   for (int i = 0; i < DESCRIPTORS; i++) {
     struct stat what;
     descriptor *d = &s->descriptors[i];
-    if (fstat(i, &what) != 0) continue;
-    *d = (descriptor){true, what.st_dev, what.st_ino, fcntl(i, F_GETFL), fcntl(i, F_GETFD)};
+    *d = (descriptor){0};
+    if (fstat(i, &what) == 0) *d = (descriptor){true, what.st_dev, what.st_ino, fcntl(i, F_GETFL), fcntl(i, F_GETFD)};
   }
 }
 
@@ -128,7 +128,7 @@ process_state *process_read(const process_state *before) {
     s->threads = count_threads();
   }
   thread_read(&s->own);
-  read_descriptors(s);
+  process_keep_descriptors(s);
   return s;
 }
 

@@ -16,6 +16,9 @@ typedef struct process_state process_state;
 process_state *process_read(const process_state *before);
 void process_free(process_state *s);
 
+/* Takes the open file descriptors as they are now: those of a device, which stays open. */
+void process_keep_descriptors(process_state *s);
+
 /* Returns the first difference, in a few words of static storage; null if there is none, or if a state is null. A
    threaded kernel may leave threads. */
 const char *process_difference(const process_state *before, const process_state *after, bool is_threaded);

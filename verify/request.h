@@ -50,18 +50,19 @@ typedef struct verify_request {
   int threads;  /* of threaded kernels; 0 for one per processor */
   int team;     /* the default of `search`, set by verify_run */
   posenc_stores stores;
-  uint64_t seed;              /* seed of samples */
-  int64_t budget;             /* most pairs that are compared in a table (sampling.h) */
-  int64_t search;             /* evaluations of the directed search, in sine-cosine pairs */
-  bool brief;                 /* without the checks of other problems and calls (stress.h) */
-  double silence;             /* time limit between signs of life, seconds */
-  bool explain;               /* also attribute the errors of tables to stages */
-  bool encodings;             /* the last shard's caller also checks the other encodings, which a run notes */
-  shard only;                 /* the part of the run that is done */
-  const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
-  const char *list;           /* their value of --positions, quoted for a shell; or null */
-  const digest_text *plugins; /* digests of the plugins' files, in order */
-  size_t plugin_count;        /* number of plugins */
+  uint64_t seed;  /* seed of samples */
+  int64_t budget; /* most pairs that are compared in a table (sampling.h) */
+  int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
+  bool brief;     /* without the checks of other problems and calls (stress.h) */
+  double silence; /* time limit between signs of life, seconds */
+  bool explain;   /* also attribute the errors of tables to stages */
+  bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
+  shard only;     /* the part of the run that is done */
+  bool (*open)(const posenc_kernel *kernel); /* in a worker: opens the kernel's device; false if it has none; or null */
+  const char *replay_options;                /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const char *list;                          /* their value of --positions, quoted for a shell; or null */
+  const digest_text *plugins;                /* digests of the plugins' files, in order */
+  size_t plugin_count;                       /* number of plugins */
 } verify_request;
 
 #endif
