@@ -3,6 +3,7 @@
    A device for which the driver compiles nothing is a failure; no device, or an unsuitable one, is not. */
 #include "impls/opencl/opencl.h"
 #include "common/shapes.h"
+#include "impls/opencl/pair.h"
 #include "tests/library.h"
 #include "tests/numbers.h"
 
@@ -20,6 +21,31 @@ static void *room(size_t bytes) {
   void *memory = calloc(1, bytes + 1);
   if (!memory) abort();
   return memory;
+}
+
+/* ---- the test of the rounding ------------------------------------------------------------------ */
+
+/* Tests that no x is uncertain that passes the test without conversions: around midpoints of f32 at both ends of each
+   binade, and for all sizes of the absolute part of the error. */
+static void test_margins(void) {
+  int64_t wrong = 0, passed = 0, uncertain = 0;
+  for (int exponent = -160; exponent <= 0; exponent++)
+    for (int end = 0; end < 2; end++)
+      for (int units = -100; units <= 100; units++)
+        for (int size = 40; size <= 60; size++) {
+          const float f = (float)ldexp(end ? 1.9375 : 1.0, exponent);
+          const double middle = ((double)f + (double)nextafterf(f, INFINITY)) / 2,
+                       at = middle + ldexp(units, ilogb(middle) - 52), grown = size == 60 ? 0 : ldexp(at, -size);
+          const pair_near sine = {.sine = at, .cosine = 1.0}, cosine = {.sine = fmin(at, 0.5), .cosine = at};
+          const bool is_uncertain = pair_is_uncertain(at, grown), is_large = as_ulong(at) >> 32 >= pair_least(grown);
+          const bool one = pair_margin(sine) > PAIR_MARGIN && is_large;
+          const bool other = pair_margin(cosine) > PAIR_MARGIN && is_large;
+          passed += one;
+          uncertain += is_uncertain;
+          wrong += is_uncertain && (one || other);
+        }
+  ok(wrong == 0 && passed > 100000 && uncertain > 100000, "no uncertain x passes: %lld pass, %lld are uncertain",
+     (long long)passed, (long long)uncertain);
 }
 
 static const posenc_kernel *portable(void) {
@@ -73,6 +99,8 @@ static void test_uncertain(void) {
   ok(has_bits(&problem), "32,000 sines next to midpoints");
   problem.scaling.attention = 1.25;
   ok(has_bits(&problem), "with an attention factor");
+  problem = table_of(1001, 1024, -500, 1e4, 0.0);
+  ok(has_bits(&problem), "work-items with three rows each, the last with two");
   problem = posenc_table(4, INT64_C(1) << 23);
   ok(has_bits(&problem), "rows that are larger than the memory for one command");
   problem.dtype = POSENC_F64;
@@ -132,10 +160,23 @@ static void test_applied(void) {
   problem.inverse = true;
   problem.layout = POSENC_SPLIT;
   test_slices("rope back", &problem);
+  problem.dim = 8;
+  test_slices("rope back, of an even number of pairs", &problem);
   problem = posenc_add(ROWS, 34);
   problem.padding = 9;
   problem.layout = POSENC_SPLIT_CS;
   test_slices("add with a padding row", &problem);
+  problem = posenc_add(1001, 2048);
+  problem.padding = 500;
+  const posenc_slice once = posenc_rows(0, 1001);
+  ok(has_results(&problem, &once, true), "add, with three rows of a work-item");
+  problem = posenc_rope(200, 16, 64);
+  posenc_slice many = posenc_rows(0, 200);
+  many.batch = 8;
+  ok(has_results(&problem, &many, false), "rope, with three heads of a work-item, the last with two");
+  problem.layout = POSENC_SPLIT;
+  problem.dtype = POSENC_BF16;
+  ok(has_results(&problem, &many, true), "the same of bf16, split");
   problem = posenc_rope(2000, 2, 64);
   problem.first = INT64_C(1) << 24;
   problem.base = 1.0;
@@ -173,6 +214,7 @@ int main(void) {
           answer.refusal ? answer.refusal : ""))
     return tap_done();
   printf("# %s\n", answer.device);
+  test_margins();
   test_tables(shapes_published);
   test_tables(shapes_scaled);
   test_positions();

@@ -41,6 +41,13 @@ static void release(void *constants) {
   free(made);
 }
 
+/* Returns how many of these things a work-item has: some, if there are so many that all of the device is in use. */
+static int64_t together(int64_t count, int64_t each) {
+  enum { MANY = 1 << 17, MOST = 32 };
+  const int64_t all = count * each / MANY, some = all < MOST ? all : MOST;
+  return some < 1 ? 1 : some < count ? some : count;
+}
+
 static pair_request request_of(const plan *p, const posenc_problem *table) {
   const posenc_columns at = posenc_layout_columns(table->layout, table->dim);
   return (pair_request){.pairs = table->dim / 2,
@@ -51,8 +58,18 @@ static pair_request request_of(const plan *p, const posenc_problem *table) {
                         .sequences = 1,
                         .heads = 1,
                         .dim = table->dim,
+                        .band = 1,
+                        .each = 1,
+                        .share = 1,
                         .padding = table->padding,
-                        .factor = p->table->is_scaled ? p->table->factor.high : 1.0};
+                        .is_scaled = p->table->is_scaled,
+                        .factor = p->table->is_scaled ? p->table->factor.high : 1.0,
+                        .terms = PAIR_TERMS};
+}
+
+/* Sets the limit of pair_is_far for positions between these two. */
+static void set_least(pair_request *request, int64_t a, int64_t b) {
+  request->least = pair_least(fmax(fabs((double)a), fabs((double)b)) * PAIR_GROWTH * request->factor);
 }
 
 static void set_turns(const plan *p) {
@@ -79,6 +96,8 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     char *here = (char *)out + (size_t)done * row_bytes;
     request.first = problem->first + row + done;
     request.rows = fitting(problem->dim, rows - done);
+    set_least(&request, request.first, request.first + request.rows - 1);
+    request.band = together(request.rows, request.pairs);
     const int64_t count = device_make_rows(&request, &uncertain);
     const size_t bytes = (size_t)request.rows * row_bytes;
     device_read(here, (device_sequences){bytes, bytes}, 1);
@@ -94,12 +113,17 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 
 /* ---- add and rope ------------------------------------------------------------------------------ */
 
+static int64_t position_of(const pair_request *request, const int64_t *positions, int64_t row) {
+  return positions ? positions[row] : request->first + row;
+}
+
 /* Computes the exact sines and cosines of the uncertain pairs. Null if memory runs out. */
 static float (*recomputed(const plan *p, const pair_request *request, const int64_t *positions,
                           const uint32_t *uncertain, int64_t count))[2] {
   float(*exact)[2] = malloc(sizeof *exact * (size_t)count);
   for (int64_t n = 0; exact && n < count; n++) {
-    const int64_t position = positions[uncertain[n] / request->pairs], index = uncertain[n] % request->pairs;
+    const int64_t position = position_of(request, positions, uncertain[n] / request->pairs);
+    const int64_t index = uncertain[n] % request->pairs;
     exact[n][0] = (float)cr_value(p->table, POSENC_F32, position, index, false);
     exact[n][1] = (float)cr_value(p->table, POSENC_F32, position, index, true);
   }
@@ -132,20 +156,33 @@ static posenc_status apply(const void *constants, const posenc_problem *problem,
   request.adds = problem->op == POSENC_ADD;
   request.inverse = problem->inverse;
   request.bf16 = problem->dtype == POSENC_BF16;
+  request.each = request.pairs % 2 == 0 ? 2 : 1;
+  request.listed = slice->index != NULL;
   const int64_t most = fitting(request.width, slice->rows);
-  int64_t *positions = malloc(sizeof *positions * (size_t)(most + 1));
-  bool enough = positions;
+  int64_t *positions = slice->index ? malloc(sizeof *positions * (size_t)(most + 1)) : NULL;
+  bool enough = positions || !slice->index;
   device_begin();
   set_turns(p);
   for (int64_t r = 0; enough && r < slice->rows; r += request.rows) {
     request.rows = least(most, slice->rows - r);
-    for (int64_t n = 0; n < request.rows; n++)
-      positions[n] = problem->first + (slice->index ? slice->index[r + n] : slice->row + r + n);
-    const int64_t together = fitting(request.width * request.rows, slice->batch);
+    request.first = problem->first + slice->row + r;
+    int64_t lowest = positions ? INT64_MAX : request.first;
+    int64_t highest = positions ? INT64_MIN : request.first + request.rows - 1;
+    for (int64_t n = 0; positions && n < request.rows; n++) {
+      positions[n] = problem->first + slice->index[r + n];
+      lowest = least(lowest, positions[n]);
+      highest = positions[n] > highest ? positions[n] : highest;
+    }
+    set_least(&request, lowest, highest);
+    const int64_t at_once = fitting(request.width * request.rows, slice->batch);
     const device_sequences of = {(size_t)(request.width * request.rows) * element, (size_t)slice->stride * element};
     for (int64_t sequence = 0; enough && sequence < slice->batch; sequence += request.sequences) {
       const size_t at = (size_t)(sequence * slice->stride + r * request.width) * element;
-      request.sequences = least(together, slice->batch - sequence);
+      request.sequences = least(at_once, slice->batch - sequence);
+      const int64_t heads = request.sequences * request.heads;
+      const int64_t items = request.rows * request.pairs / request.each;
+      request.share = request.each == 1 ? heads : together(heads, items);
+      request.band = heads > 1 || request.listed ? 1 : together(request.rows, request.pairs / request.each);
       enough = apply_some(p, &request, positions, of, (const char *)x + at, (char *)out + at);
     }
   }
@@ -159,16 +196,20 @@ static posenc_status apply(const void *constants, const posenc_problem *problem,
 static posenc_stages stages_of(const cr_table *table, int64_t index, int64_t position) {
   const uint64_t high = table->angles->turn_high[index], low = table->angles->turn_low[index];
   const pair_turn turn = pair_turn_at(high, low, position);
-  const pair found = pair_of(turn);
+  static const pair_terms terms = PAIR_TERMS;
+  const pair_near near = pair_nearest(&terms, turn);
+  const double small = near.sign ? -near.sine : near.sine;
+  const bool odd = near.quarter >> 30 & 1;
+  const double s = odd ? near.cosine : small, c = odd ? small : near.cosine;
+  const double sine = near.quarter >> 31 ? -s : s, cosine = (near.quarter + 0x40000000) >> 31 ? -c : c;
   const double grown = fabs((double)position) * PAIR_GROWTH;
   const u128 exact = wide_turn(table->angles, index, position);
   const bool is_exact = position == 0;
   return (posenc_stages){.frequency = angle_radians(high, low),
                          .phase = angle_phase(turn.upper, turn.lower),
-                         .sine = pair_is_uncertain(found.sine, grown) ? wide_sum(wide_sine(exact))
-                                                                      : (posenc_sum){found.sine, 0.0},
-                         .cosine = is_exact || !pair_is_uncertain(found.cosine, grown) ? (posenc_sum){found.cosine, 0.0}
-                                                                                       : wide_sum(wide_cosine(exact))};
+                         .sine = pair_is_uncertain(sine, grown) ? wide_sum(wide_sine(exact)) : (posenc_sum){sine, 0.0},
+                         .cosine = is_exact || !pair_is_uncertain(cosine, grown) ? (posenc_sum){cosine, 0.0}
+                                                                                 : wide_sum(wide_cosine(exact))};
 }
 
 static bool stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,

@@ -21,10 +21,13 @@ static const char source[] = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
 #include "impls/opencl/cr.inc"
     ;
 
-/* Work-items of a group, along a row. A constant, since some compilers compile the kernel again for each number. */
-#define LANES 64
+/* Work-items of a group, along a row and across rows. Constants, since some compilers compile the kernel again for each
+   number. */
+#define LANES 32
+#define BANDS 4
 #define STRING(x) STRING_OF(x)
 #define STRING_OF(x) #x
+#define SETTINGS "-cl-std=CL1.2 -DLANES=" STRING(LANES) " -DBANDS=" STRING(BANDS)
 
 enum { NAME = 100, TEXT = 300 };
 
@@ -65,7 +68,7 @@ static const char *lack_of(cl_device_id id) {
   if ((number_of(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config)) & needed) != needed)
     return "has no subnormal f32";
   if (number_of(id, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)) != little) return "has another byte order";
-  if (number_of(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < LANES) return "has too small groups";
+  if (number_of(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < LANES * BANDS) return "has too small groups";
   return NULL;
 }
 
@@ -129,7 +132,7 @@ static const char *compile(void) {
   if (error != CL_SUCCESS) return refuse("OpenCL's device %s takes no commands", device.name);
   cl_program program = clCreateProgramWithSource(device.context, 1, &text, NULL, &error);
   if (error != CL_SUCCESS) return refuse("OpenCL's device %s takes no source", device.name);
-  error = clBuildProgram(program, 1, &device.id, "-cl-std=CL1.2 -DLANES=" STRING(LANES), NULL, NULL);
+  error = clBuildProgram(program, 1, &device.id, SETTINGS, NULL, NULL);
   if (error != CL_SUCCESS) return refuse_build(program);
   device.make_rows = clCreateKernel(program, "make_rows", &errors[0]);
   device.apply_rows = clCreateKernel(program, "apply_rows", &errors[1]);
@@ -268,15 +271,22 @@ static void add_time(cl_event event) {
   device.busy += 1e-9 * (double)(end - start);
 }
 
-/* Runs a kernel over `columns`, or a few more, and `rows`, with the request and these memories as its arguments. */
-static void run(cl_kernel kernel, const pair_request *request, size_t columns, size_t rows, const memory *arguments,
-                cl_uint count) {
-  const size_t global[] = {(columns + LANES - 1) / LANES * LANES, rows}, group[] = {LANES, 1};
+static size_t parts(int64_t count, int64_t each) {
+  return (size_t)((count + each - 1) / each);
+}
+
+/* Runs a kernel over a line of work-items, or a few more, with the request and these memories as its arguments. With
+   rows, the line is a row, and each row's heads have `shares`. */
+static void run(cl_kernel kernel, const pair_request *request, size_t length, size_t rows, size_t shares,
+                const memory *arguments, cl_uint count) {
+  const size_t group[] = {rows ? LANES : LANES * BANDS, rows ? BANDS : 1, 1};
+  const size_t global[] = {(length + group[0] - 1) / group[0] * group[0], rows ? (rows + BANDS - 1) / BANDS * BANDS : 1,
+                           shares};
   must(clSetKernelArg(kernel, 0, sizeof *request, request), "clSetKernelArg");
   for (cl_uint n = 0; n < count; n++)
     must(clSetKernelArg(kernel, n + 1, sizeof(cl_mem), &device.memory[arguments[n]]), "clSetKernelArg");
   cl_event event;
-  must(clEnqueueNDRangeKernel(device.queue, kernel, 2, NULL, global, group, 0, NULL, device.stays ? &event : NULL),
+  must(clEnqueueNDRangeKernel(device.queue, kernel, 3, NULL, global, group, 0, NULL, device.stays ? &event : NULL),
        "clEnqueueNDRangeKernel");
   if (device.stays) add_time(event);
 }
@@ -288,7 +298,8 @@ static int64_t run_listed(cl_kernel kernel, const pair_request *request, const m
   uint32_t found;
   room(LIST, sizeof found * ((size_t)most + 1));
   send(LIST, 0, sizeof none, &none);
-  run(kernel, request, (size_t)request->pairs, (size_t)request->rows, arguments, count);
+  run(kernel, request, parts(request->pairs, request->each), parts(request->rows, request->band),
+      parts(request->sequences * request->heads, request->share), arguments, count);
   receive(LIST, 0, sizeof found, &found);
   if (found > device.listed) {
     free(device.list);
@@ -326,12 +337,12 @@ int64_t device_make_rows(const pair_request *request, const uint32_t **uncertain
 int64_t device_apply_rows(const pair_request *request, const int64_t *positions, device_sequences of, const void *x,
                           const uint32_t **uncertain) {
   static const memory arguments[] = {TURNS, POSITIONS, X, OUT, LIST};
-  const size_t rows = (size_t)request->rows, sequences = (size_t)request->sequences;
+  const size_t listed = request->listed ? (size_t)request->rows : 0, sequences = (size_t)request->sequences;
   const bool has_x = device.stays && device.bytes[X] >= sequences * of.bytes;
-  room(POSITIONS, rows * sizeof *positions);
+  room(POSITIONS, listed * sizeof *positions);
   room(X, sequences * of.bytes);
   room(OUT, sequences * of.bytes);
-  send(POSITIONS, 0, rows * sizeof *positions, positions);
+  if (listed) send(POSITIONS, 0, listed * sizeof *positions, positions);
   for (size_t n = 0; n < sequences && !has_x; n++) send(X, n * of.bytes, of.bytes, (const char *)x + n * of.apart);
   return run_listed(device.apply_rows, request, arguments, 5, request->rows * request->pairs, uncertain);
 }
@@ -341,7 +352,7 @@ void device_apply_pairs(const pair_request *request, int64_t count, const float 
   const size_t bytes = sizeof *exact * (size_t)count;
   room(EXACT, bytes);
   send(EXACT, 0, bytes, exact);
-  run(device.apply_pairs, request, (size_t)count, 1, arguments, 4);
+  run(device.apply_pairs, request, (size_t)count, 0, 1, arguments, 4);
 }
 
 void device_read(void *out, device_sequences of, int64_t sequences) {
@@ -396,7 +407,7 @@ double opencl_rate(bool scales, size_t bytes) {
   if (scales) room(X, whole);
   for (int pass = 0; pass < PASSES; pass++) {
     device.busy = 0;
-    run(scales ? device.scale : device.fill, &request, (size_t)request.width, 1, scales ? scaled : filled,
+    run(scales ? device.scale : device.fill, &request, (size_t)request.width, 0, 1, scales ? scaled : filled,
         scales ? 2 : 1);
     best = device.busy > 0 ? fmax(best, (scales ? 2.0 : 1.0) * (double)bytes / device.busy) : best;
   }

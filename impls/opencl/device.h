@@ -31,8 +31,9 @@ void device_end(void);
    The owner is a number that no other plan of this process has. */
 void device_set_turns(uint64_t owner, int64_t pairs, const uint64_t *high, const uint64_t *low);
 
-/* Make rows of a table, in f32, or apply rows of one to x at these positions. Return how many numbers of elements or
-   pairs are uncertain, as an array that is valid until device_end. The result stays in the device. */
+/* Make rows of a table, in f32, or apply rows of one to x, at these positions if request->listed. Return how many
+   numbers of elements or pairs are uncertain, as an array that is valid until device_end. The result stays in the
+   device. */
 int64_t device_make_rows(const pair_request *request, const uint32_t **uncertain);
 
 /* One sequence of x after the other, each `bytes` long and `apart` bytes after the one before. */
