@@ -203,7 +203,8 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 double makers_room(const makers *m, int64_t row, int64_t column) {
   /* The error of the angle is at most 16 units of f32, more than that of any shipped recipe; and that of powers of a
      step on a GPU, 2^-22 ln 2 for each (doc/recipes.md). The error of the value is that of 64 roundings. */
-  const double of_value = 64.0 * 0x1p-25, of_power = 0x1p-22 * log(2.0), most = 128.0; /* pairs of a head */
+  const double of_value = 64.0 * 0x1p-25, of_power = 0x1p-22 * log(2.0),
+               most = 128.0; /* powers: as many as the largest heads have pairs */
   bool cosine;
   const int64_t i = columns_index(&m->how.columns, column, &cosine);
   const double w = (double)m->exact->w[i], of_angle = 0x1p-20 + of_power * fmin((double)i, most);

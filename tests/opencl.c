@@ -29,7 +29,7 @@ static void *room(size_t bytes) {
    binade, and for all sizes of the absolute part of the error. */
 static void test_margins(void) {
   int64_t wrong = 0, passed = 0, uncertain = 0;
-  for (int exponent = -160; exponent <= 0; exponent++)
+  for (int exponent = -160; exponent <= 10; exponent++)
     for (int end = 0; end < 2; end++)
       for (int units = -100; units <= 100; units++)
         for (int size = 40; size <= 60; size++) {
@@ -101,6 +101,8 @@ static void test_uncertain(void) {
   ok(has_bits(&problem), "with an attention factor");
   problem = table_of(1001, 1024, -500, 1e4, 0.0);
   ok(has_bits(&problem), "work-items with three rows each, the last with two");
+  problem.layout = POSENC_SPLIT;
+  ok(has_bits(&problem), "the same, split");
   problem = posenc_table(4, INT64_C(1) << 23);
   ok(has_bits(&problem), "rows that are larger than the memory for one command");
   problem.dtype = POSENC_F64;
@@ -170,6 +172,8 @@ static void test_applied(void) {
   problem.padding = 500;
   const posenc_slice once = posenc_rows(0, 1001);
   ok(has_results(&problem, &once, true), "add, with three rows of a work-item");
+  problem.dim = 2050;
+  ok(has_results(&problem, &once, true), "and of an odd number of pairs");
   problem = posenc_rope(200, 16, 64);
   posenc_slice many = posenc_rows(0, 200);
   many.batch = 8;

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Times PyTorch on a GPU, eager and compiled, for the shapes of tools/gpu.sh, and writes tables that the GPU made into
 FOLDER: by PyTorch, and by CUDA's fast functions as recipe/flashinfer and recipe/ggml-cuda-fast use them (with CuPy).
+
+Times are those of a CUDA graph of all kernels, so that neither Python nor launches count.
 """
 import math
 import statistics
@@ -27,13 +29,19 @@ extern "C" __global__ void ggml_cuda_fast(float *out, int d, float step) {
 
 
 def microseconds(work, count=20):
-    for _ in range(3):
+    """Returns the median time of a replay."""
+    side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            work()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
         work()
     times = []
     for _ in range(count):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         start.record()
-        work()
+        graph.replay()
         end.record()
         torch.cuda.synchronize()
         times.append(1000 * start.elapsed_time(end))
@@ -117,7 +125,8 @@ if __name__ == "__main__":
         print(f"{share_of_bound(*sys.argv[2:]):.3f}")
     elif len(sys.argv) == 2:
         time_all()
-        numpy.save(f"{sys.argv[1]}/torch.npy", table(1 << 20, 64).cpu().numpy())
+        for name, made in (("eager", table), ("compiled", torch.compile(stacked, dynamic=False))):
+            numpy.save(f"{sys.argv[1]}/{name}.npy", made(1 << 20, 512)[-(1 << 16) :].cpu().numpy())
         write_fast(sys.argv[1])
     else:
         sys.exit("usage: gpu.py FOLDER | --share TABLE EXACT PER_POSITION")

@@ -41,7 +41,8 @@ static void release(void *constants) {
   free(made);
 }
 
-/* Returns how many of these things a work-item has: some, if there are so many that all of the device is in use. */
+/* Returns how many of `count` rows or heads a work-item has, if there are `each` work-items for one of them: as many as
+   leave MANY work-items, so that all of the device is in use. */
 static int64_t together(int64_t count, int64_t each) {
   enum { MANY = 1 << 17, MOST = 32 };
   const int64_t all = count * each / MANY, some = all < MOST ? all : MOST;
@@ -67,7 +68,7 @@ static pair_request request_of(const plan *p, const posenc_problem *table) {
                         .terms = PAIR_TERMS};
 }
 
-/* Sets the limit of pair_is_far for positions between these two. */
+/* Sets the least sine for the test without conversions, for positions between these two. */
 static void set_least(pair_request *request, int64_t a, int64_t b) {
   request->least = pair_least(fmax(fabs((double)a), fabs((double)b)) * PAIR_GROWTH * request->factor);
 }

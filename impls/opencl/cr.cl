@@ -8,7 +8,7 @@
  * An element whose rounding the double does not decide is put into `list`: its number is the row times the columns (of
  * apply_rows: the pairs) plus the column (pair). The first entry counts them, and there is room for all.
  */
-#ifdef __clang__ /* of processors, for which a loop is not unrolled */
+#ifdef __clang__ /* pocl warns where it does not unroll a loop */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 

@@ -57,8 +57,8 @@ static cl_ulong number_of(cl_device_id id, cl_device_info what, size_t size) {
   return clGetDeviceInfo(id, what, size, &number, NULL) == CL_SUCCESS ? number : 0;
 }
 
-/* Returns what the device lacks, or null. Sums and products of f64, and of f32 that may be subnormal, must be those of
-   IEEE 754; OpenCL requires the former of every device that has f64. */
+/* Returns what the device lacks, or null. Conversions, sums, products and fused multiply-adds of f64, and operations on
+   f32 that may be subnormal, must be those of IEEE 754; OpenCL requires the former of every device that has f64. */
 static const char *lack_of(cl_device_id id) {
   const cl_device_fp_config needed = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST;
   const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -68,7 +68,11 @@ static const char *lack_of(cl_device_id id) {
   if ((number_of(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config)) & needed) != needed)
     return "has no subnormal f32";
   if (number_of(id, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)) != little) return "has another byte order";
-  if (number_of(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < LANES * BANDS) return "has too small groups";
+  size_t sizes[8] = {0}; /* of a group, in each dimension; OpenCL has three */
+  clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+  if (number_of(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t)) < LANES * BANDS || sizes[0] < LANES * BANDS ||
+      sizes[1] < BANDS)
+    return "has too small groups";
   return NULL;
 }
 
@@ -275,8 +279,8 @@ static size_t parts(int64_t count, int64_t each) {
   return (size_t)((count + each - 1) / each);
 }
 
-/* Runs a kernel over a line of work-items, or a few more, with the request and these memories as its arguments. With
-   rows, the line is a row, and each row's heads have `shares`. */
+/* Runs a kernel with the request and these memories as its arguments, over so many work-items, or a few more, in each
+   dimension. Without rows, there is one dimension. */
 static void run(cl_kernel kernel, const pair_request *request, size_t length, size_t rows, size_t shares,
                 const memory *arguments, cl_uint count) {
   const size_t group[] = {rows ? LANES : LANES * BANDS, rows ? BANDS : 1, 1};

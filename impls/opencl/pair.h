@@ -9,7 +9,7 @@
  * tiny sines. In units of u = 2^-53, relative:
  *   x, the distance: two conversions and a sum (2), ANGLE_TURN (0.36) and their product (1):                3.36
  *   sin: changes by as much as x or less; the last sum 1; three roundings and ANGLE_S3, times the
- *     correction of at most 0.12 of the sine (3.5 × 0.12 = 0.42); the first term left out, x^17/17! (0.54): 5.32
+ *     correction of at most 0.12 of the sine (3.5 × 0.12 = 0.42); the first term left out, x^17/17! (0.59): 5.37
  *   cos: changes by x tan x <= π/4 of that (2.64); the last sum 0.5, two roundings times the correction of
  *     at most 0.31 (0.62), ANGLE_C4 (0.01) and x^18/18! (0.02), of a cosine of at least 0.7 (1.64):         4.28
  *   the attention factor, rounded, and the product with it:                                                 2
@@ -70,7 +70,7 @@ typedef struct pair_request {
   long padding;             /* position whose row is zeros */
   long adds, inverse, bf16; /* add or rope; whether it rotates back; whether x is bf16 */
   long band, each, share;   /* of a work-item: successive rows, pairs of a row, and heads of all sequences */
-  long is_scaled;           /* whether the attention factor is another than 1 */
+  long is_scaled;           /* whether the attention factor is another than 1: a GPU compares integers faster */
   double factor;            /* the attention factor */
   unsigned int least;       /* of the largest |position|, as pair_least returns it */
   pair_terms terms;
@@ -125,11 +125,11 @@ static inline int pair_is_uncertain(double x, double grown) {
  * A test without conversions, which nearly all pairs pass; these are not uncertain. The f32 nearest to x changes at
  * midpoints: where |x| is normal in f32, doubles whose lower 29 bits are 2^28. The error of x is at most 16 units of
  * its last place, for PAIR_ERROR, and as much for `grown` if |x| >= 2^49 grown; pair_is_uncertain itself rounds twice.
- * So 64 units from a midpoint are enough. pair_margin is the smaller of the distances of both, and pair_least the least
- * upper half of the bits of a sine that is large enough; the cosine of the nearest quarter is as large, but for
- * roundings.
+ * So 64 units from a midpoint are enough. pair_margin is at most PAIR_MARGIN if the sine or the cosine is within these,
+ * in eighths of a unit, as the 29 bits are moved to the top. The sine is large enough if the upper half of its bits is
+ * at least pair_least; the cosine of the nearest quarter is as large, but for roundings.
  */
-#define PAIR_MARGIN (128 << 3)
+#define PAIR_MARGIN (2 * 64 * 8)
 
 static inline unsigned int pair_margin(pair_near at) {
   const unsigned int middle = 0x80000000 - PAIR_MARGIN / 2, sine = ((unsigned int)as_ulong(at.sine) << 3) - middle,

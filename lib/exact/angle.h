@@ -65,6 +65,33 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
   return u128_high(u128_product(low, wrapped)) + high * wrapped - (position < 0 ? low : 0);
 }
 
+/* Computes the sine and cosine of x and this many quarter turns, of which only the lowest two bits count. No operation
+   is fused. */
+static inline void angle_polynomials(double x, int quarters, double *sine, double *cosine) {
+  const double xx = x * x;
+  double s = ANGLE_S17, c = ANGLE_C18;
+  s = s * xx + ANGLE_S15;
+  s = s * xx + ANGLE_S13;
+  s = s * xx + ANGLE_S11;
+  s = s * xx + ANGLE_S9;
+  s = s * xx + ANGLE_S7;
+  s = s * xx + ANGLE_S5;
+  s = s * xx + ANGLE_S3;
+  s = x + (x * xx) * s;
+  c = c * xx + ANGLE_C16;
+  c = c * xx + ANGLE_C14;
+  c = c * xx + ANGLE_C12;
+  c = c * xx + ANGLE_C10;
+  c = c * xx + ANGLE_C8;
+  c = c * xx + ANGLE_C6;
+  c = c * xx + ANGLE_C4;
+  c = c * xx + ANGLE_C2;
+  c = 1.0 + xx * c;
+  const double swap_s = quarters & 1 ? c : s, swap_c = quarters & 1 ? s : c;
+  *sine = quarters & 2 ? -swap_s : swap_s;
+  *cosine = (quarters + 1) & 2 ? -swap_c : swap_c;
+}
+
 /*
  * The point (cos, sin) is within 4 × 2^-53 of the exact one. Errors in units of 2^-53:
  *   x:     at most π/4 times the relative errors of the conversion (1), ANGLE_TURN (0.36) and their product (1):  1.86;

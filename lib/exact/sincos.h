@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taylor polynomials of sin x and cos x: C and OpenCL C at once. x is the difference between an angle and the nearest
- * quarter turn, so |x| <= π/4 + 2^-52. The first terms left out are x^19/19! and x^20/20!, below 2^-63.
+ * Coefficients of the Taylor polynomials of sin x and cos x: C and OpenCL C at once. x is the difference between an
+ * angle and the nearest quarter turn, so |x| <= π/4 + 2^-52. The first terms left out are x^19/19! and x^20/20!, below
+ * 2^-63; a kernel on an OpenCL device leaves out two more (impls/opencl/pair.h).
  */
 #ifndef POSENC_LIB_EXACT_SINCOS_H
 #define POSENC_LIB_EXACT_SINCOS_H
@@ -24,32 +25,5 @@
 #define ANGLE_C14 -0x1.93974a8c07c9dp-37
 #define ANGLE_C16 0x1.ae7f3e733b81fp-45
 #define ANGLE_C18 -0x1.6827863b97d97p-53
-
-/* Computes the sine and cosine of x and this many quarter turns, of which only the lowest two bits count. No operation
-   is fused. */
-static inline void angle_polynomials(double x, int quarters, double *sine, double *cosine) {
-  const double xx = x * x;
-  double s = ANGLE_S17, c = ANGLE_C18;
-  s = s * xx + ANGLE_S15;
-  s = s * xx + ANGLE_S13;
-  s = s * xx + ANGLE_S11;
-  s = s * xx + ANGLE_S9;
-  s = s * xx + ANGLE_S7;
-  s = s * xx + ANGLE_S5;
-  s = s * xx + ANGLE_S3;
-  s = x + (x * xx) * s;
-  c = c * xx + ANGLE_C16;
-  c = c * xx + ANGLE_C14;
-  c = c * xx + ANGLE_C12;
-  c = c * xx + ANGLE_C10;
-  c = c * xx + ANGLE_C8;
-  c = c * xx + ANGLE_C6;
-  c = c * xx + ANGLE_C4;
-  c = c * xx + ANGLE_C2;
-  c = 1.0 + xx * c;
-  const double swap_s = quarters & 1 ? c : s, swap_c = quarters & 1 ? s : c;
-  *sine = quarters & 2 ? -swap_s : swap_s;
-  *cosine = (quarters + 1) & 2 ? -swap_c : swap_c;
-}
 
 #endif
