@@ -184,7 +184,7 @@ static void compare_formula(const oracle *o, const posenc_problem *problem, tall
   const posenc_scaling *how = &problem->scaling;
   const double allowed = 32.0 * (double)LDBL_EPSILON * (how->kind == POSENC_SCALING_DYNAMIC ? how->factor : 1.0);
   mpfr_t w;
-  mpfr_init2(w, 64);
+  mpfr_init2(w, LDBL_MANT_DIG);
   for (int64_t i = 0; i < problem->dim / 2; i++, t->compared++) {
     oracle_frequency(o, i, w);
     const long double got = mpfr_get_ld(w, MPFR_RNDN), want = formula(problem, i);
