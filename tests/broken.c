@@ -235,12 +235,22 @@ static bool expected(const struct mutant *m, const char *property, bool passed) 
   return passed;
 }
 
-static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+static json_t *verify_opened(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget,
+                             bool (*open)(const posenc_kernel *)) {
   const shape of = shape_of(problem);
   const verify_part all = {.kernels = &kernel, .kernel_count = 1, .shapes = &of, .shape_count = 1};
-  const verify_request request = {
-      .parts = &all, .part_count = 1, .seed = 1, .budget = budget, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
+  const verify_request request = {.parts = &all,
+                                  .part_count = 1,
+                                  .seed = 1,
+                                  .budget = budget,
+                                  .brief = true,
+                                  .silence = VERIFY_DEFAULT_SILENCE,
+                                  .open = open};
   return verify_run(&request);
+}
+
+static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+  return verify_opened(kernel, problem, budget, NULL);
 }
 
 static json_t *first_record(json_t *run) {
@@ -470,19 +480,9 @@ static PREPARE(prepare_on_device) {
 /* Returns whether the kernel, whose device stays open, leaves the process as it was. */
 static bool leaves_process(bool (*open)(const posenc_kernel *)) {
   const posenc_problem problem = posenc_table(ROWS, DIM);
-  const shape of = shape_of(&problem);
   posenc_kernel kernel = *good;
   kernel.prepare = prepare_on_device;
-  const posenc_kernel *list = &kernel;
-  const verify_part all = {.kernels = &list, .kernel_count = 1, .shapes = &of, .shape_count = 1};
-  json_t *run = verify_run(&(verify_request){.parts = &all,
-                                             .part_count = 1,
-                                             .seed = 1,
-                                             .budget = 1000,
-                                             .brief = true,
-                                             .silence = VERIFY_DEFAULT_SILENCE,
-                                             .open = open}),
-         *check;
+  json_t *run = verify_opened(&kernel, &problem, 1000, open), *check;
   bool same = false;
   size_t i;
   json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {

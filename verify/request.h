@@ -58,11 +58,12 @@ typedef struct verify_request {
   bool explain;   /* also attribute the errors of tables to stages */
   bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
   shard only;     /* the part of the run that is done */
-  bool (*open)(const posenc_kernel *kernel); /* in a worker: opens the kernel's device; false if it has none; or null */
-  const char *replay_options;                /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
-  const char *list;                          /* their value of --positions, quoted for a shell; or null */
-  const digest_text *plugins;                /* digests of the plugins' files, in order */
-  size_t plugin_count;                       /* number of plugins */
+  /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
+  bool (*open)(const posenc_kernel *kernel);
+  const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const char *list;           /* their value of --positions, quoted for a shell; or null */
+  const digest_text *plugins; /* digests of the plugins' files, in order */
+  size_t plugin_count;        /* number of plugins */
 } verify_request;
 
 #endif

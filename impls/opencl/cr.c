@@ -68,9 +68,18 @@ static pair_request request_of(const plan *p, const posenc_problem *table) {
                         .terms = PAIR_TERMS};
 }
 
-/* Sets the least sine for the test without conversions, for positions between these two. */
-static void set_least(pair_request *request, int64_t a, int64_t b) {
-  request->least = pair_least(fmax(fabs((double)a), fabs((double)b)) * PAIR_GROWTH * request->factor);
+/* The position of a row of the request: of the list, if there is one. */
+static int64_t position_of(const pair_request *request, const int64_t *positions, int64_t row) {
+  return positions ? positions[row] : request->first + row;
+}
+
+/* Sets the least sine for the test without conversions, at all positions of the request. */
+static void set_least(pair_request *request, const int64_t *positions) {
+  const int64_t last = request->rows - 1;
+  double farthest =
+      fmax(fabs((double)position_of(request, positions, 0)), fabs((double)position_of(request, positions, last)));
+  for (int64_t n = 1; positions && n < last; n++) farthest = fmax(farthest, fabs((double)positions[n]));
+  request->least = pair_least(farthest * PAIR_GROWTH * request->factor);
 }
 
 static void set_turns(const plan *p) {
@@ -97,7 +106,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     char *here = (char *)out + (size_t)done * row_bytes;
     request.first = problem->first + row + done;
     request.rows = fitting(problem->dim, rows - done);
-    set_least(&request, request.first, request.first + request.rows - 1);
+    set_least(&request, NULL);
     request.band = together(request.rows, request.pairs);
     const int64_t count = device_make_rows(&request, &uncertain);
     const size_t bytes = (size_t)request.rows * row_bytes;
@@ -113,10 +122,6 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 }
 
 /* ---- add and rope ------------------------------------------------------------------------------ */
-
-static int64_t position_of(const pair_request *request, const int64_t *positions, int64_t row) {
-  return positions ? positions[row] : request->first + row;
-}
 
 /* Computes the exact sines and cosines of the uncertain pairs. Null if memory runs out. */
 static float (*recomputed(const plan *p, const pair_request *request, const int64_t *positions,
@@ -167,14 +172,8 @@ static posenc_status apply(const void *constants, const posenc_problem *problem,
   for (int64_t r = 0; enough && r < slice->rows; r += request.rows) {
     request.rows = least(most, slice->rows - r);
     request.first = problem->first + slice->row + r;
-    int64_t lowest = positions ? INT64_MAX : request.first;
-    int64_t highest = positions ? INT64_MIN : request.first + request.rows - 1;
-    for (int64_t n = 0; positions && n < request.rows; n++) {
-      positions[n] = problem->first + slice->index[r + n];
-      lowest = least(lowest, positions[n]);
-      highest = positions[n] > highest ? positions[n] : highest;
-    }
-    set_least(&request, lowest, highest);
+    for (int64_t n = 0; positions && n < request.rows; n++) positions[n] = problem->first + slice->index[r + n];
+    set_least(&request, positions);
     const int64_t at_once = fitting(request.width * request.rows, slice->batch);
     const device_sequences of = {(size_t)(request.width * request.rows) * element, (size_t)slice->stride * element};
     for (int64_t sequence = 0; enough && sequence < slice->batch; sequence += request.sequences) {
@@ -199,10 +198,8 @@ static posenc_stages stages_of(const cr_table *table, int64_t index, int64_t pos
   const pair_turn turn = pair_turn_at(high, low, position);
   static const pair_terms terms = PAIR_TERMS;
   const pair_near near = pair_nearest(&terms, turn);
-  const double small = near.sign ? -near.sine : near.sine;
-  const bool odd = near.quarter >> 30 & 1;
-  const double s = odd ? near.cosine : small, c = odd ? small : near.cosine;
-  const double sine = near.quarter >> 31 ? -s : s, cosine = (near.quarter + 0x40000000) >> 31 ? -c : c;
+  double sine = near.sign ? -near.sine : near.sine, cosine = near.cosine;
+  angle_quarters((int)(near.quarter >> 30), &sine, &cosine);
   const double grown = fabs((double)position) * PAIR_GROWTH;
   const u128 exact = wide_turn(table->angles, index, position);
   const bool is_exact = position == 0;

@@ -65,8 +65,14 @@ static inline uint64_t angle_at(uint64_t high, uint64_t low, int64_t position) {
   return u128_high(u128_product(low, wrapped)) + high * wrapped - (position < 0 ? low : 0);
 }
 
-/* Computes the sine and cosine of x and this many quarter turns, of which only the lowest two bits count. No operation
-   is fused. */
+/* Turns a point by this many quarters, of which only the lowest two bits count. */
+static inline void angle_quarters(int quarters, double *sine, double *cosine) {
+  const double s = quarters & 1 ? *cosine : *sine, c = quarters & 1 ? *sine : *cosine;
+  *sine = quarters & 2 ? -s : s;
+  *cosine = (quarters + 1) & 2 ? -c : c;
+}
+
+/* Computes the sine and cosine of x and this many quarter turns. No operation is fused. */
 static inline void angle_polynomials(double x, int quarters, double *sine, double *cosine) {
   const double xx = x * x;
   double s = ANGLE_S17, c = ANGLE_C18;
@@ -77,7 +83,7 @@ static inline void angle_polynomials(double x, int quarters, double *sine, doubl
   s = s * xx + ANGLE_S7;
   s = s * xx + ANGLE_S5;
   s = s * xx + ANGLE_S3;
-  s = x + (x * xx) * s;
+  *sine = x + (x * xx) * s;
   c = c * xx + ANGLE_C16;
   c = c * xx + ANGLE_C14;
   c = c * xx + ANGLE_C12;
@@ -86,10 +92,8 @@ static inline void angle_polynomials(double x, int quarters, double *sine, doubl
   c = c * xx + ANGLE_C6;
   c = c * xx + ANGLE_C4;
   c = c * xx + ANGLE_C2;
-  c = 1.0 + xx * c;
-  const double swap_s = quarters & 1 ? c : s, swap_c = quarters & 1 ? s : c;
-  *sine = quarters & 2 ? -swap_s : swap_s;
-  *cosine = (quarters + 1) & 2 ? -swap_c : swap_c;
+  *cosine = 1.0 + xx * c;
+  angle_quarters(quarters, sine, cosine);
 }
 
 /*
