@@ -45,7 +45,7 @@ set -- --from accuracy.json
   >out 2>&1 &&
   set -- "$@" --from bench.json
 "$POSENC" report "$@" -o page >out 2>err
-! grep -q gnuplot err || skip_all 'no gnuplot here'
+! no_pages || skip_all "$why"
 known='<table><caption>Known<\/caption><thead><tr><th scope="col" class="n">position<\/th><\/tr><\/thead><tbody>'
 for cell in 2¹⁰ "5$(printf '\342\200\257')000" 2³⁰ 2⁰; do
   known="$known<tr><td class=\"n\">$cell<\/td><\/tr>"

@@ -18,7 +18,7 @@ compiles() { # compiles the C code in a program
   } > program.c
   # shellcheck disable=SC2086
   $CC $CFLAGS -I"$root/include" program.c -o program $plugin "$library" -Wl,-rpath,"${library%/*}" > err 2>&1 &&
-    ./program > made
+    ${EMULATOR-} ./program > made
 }
 library=$abs_top_builddir/.libs/libposenc.so plugin=
 do_compile() { # NAME
@@ -147,13 +147,13 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
   check 'is left alone' test "$(cat other)" = precious
   check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
   if command -v valgrind >/dev/null && ! sanitized && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
-    emulated() { # runs it on the processor that valgrind emulates
+    under_valgrind() { # runs it on the processor that valgrind emulates
       valgrind -q --tool=none --trace-children=yes \
         "$POSENC" choose --len 8 --dim 8 --kernel naive --keep emulated >out 2>err
       status=$?
       one_line 'keep: .* emulates the processor: its times are not kept' && [ ! -e emulated ]
     }
-    check 'times of an emulator' emulated
+    check 'times of an emulator' under_valgrind
   else
     skip 'times of an emulator' 'no valgrind here, or a sanitizer, which it cannot run'
   fi

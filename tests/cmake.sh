@@ -8,7 +8,7 @@ header=$(cd "${srcdir:-.}" && pwd)/include/posenc.h build=${abs_top_builddir:?}
 library=$build/.libs/libposenc.so archive=$build/.libs/libposenc.a
 command -v cmake >/dev/null || skip_all 'no cmake here'
 [ -e "$library" ] || skip_all 'no shared library in this build'
-! grep -q '^EMULATOR = .' "$build/Makefile" || skip_all 'built for another machine'
+! emulated || skip_all 'built for another machine'
 ! nm -D "$library" | grep -q '__[at]san_init' || skip_all 'a library with a sanitizer'
 # CMake's compiler must be one of the build's processor.
 echo "int a[sizeof(void *) == $(sed -n 's/^SIZEOF_VOID_P = //p' "$build/Makefile") ? 1 : -1];" |

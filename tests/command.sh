@@ -76,6 +76,14 @@ refused_unwritten() { # PATTERN ARGUMENT...
   is_refused "$@" && nothing_written
 }
 
+# Whether `posenc report`, whose messages are in err, can make no page here; sets $why.
+no_pages() {
+  why='no gnuplot here'
+  ! grep -q gnuplot err || return 0
+  why='times of an emulator are not published'
+  emulated && grep -q -e 'emulates the processor' -e 'times of an emulated processor' err
+}
+
 has_perl_json() { perl -MJSON::PP -e1 2>/dev/null; }
 
 parse() { # PERL: runs it with the JSON of standard input in $j

@@ -83,7 +83,7 @@ echo '{"head_dim": 8, "rope_theta": 100, "rope_depth": 3}' >p.json
 check 'what is not in a problem is told' tells 'p\.json: rope_depth 3 is not looked at' \
   write --config p.json --len 2 -o config.npy
 
-"${abs_top_builddir:-.}/tests/fuzz/drive" . || exit 99
+run_here "${abs_top_builddir:-.}/tests/fuzz/drive" . || exit 99
 gguf=$(grep -l '^GGUF' seed-*)
 check 'a GGUF file' ends 0 write --config "$gguf" --len 10 -o config.npy
 posenc write --len 10 --dim 8 --base 500000 --scaling longrope,factors=1:1.5:4:8 -o options.npy

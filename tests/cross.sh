@@ -57,7 +57,7 @@ missing() { # prints what this machine lacks for the host
 
 # CC and CXX of this build are not those of the cross build.
 there() { # COMMAND...
-  env -u CC -u CXX -u CFLAGS -u MAKEFLAGS -u MFLAGS PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
+  env -u CC -u CXX -u CFLAGS -u EMULATOR -u MAKEFLAGS -u MFLAGS PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
 passed() { # LOG: a test with points, and no failure
   grep -q '^ok' "$1" && grep -q '^1\.\.' "$1" && ! grep -q -e '^not ok' -e '^Bail out' "$1"

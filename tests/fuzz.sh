@@ -12,7 +12,7 @@ diagnose() { tail -n 30 "$work/log" | sed 's/^/# /'; }
 
 # libFuzzer writes an input that crashes into the folder in which it runs.
 hunt() {
-  mkdir "$work/seeds" && "$fuzz/drive" "$work/seeds" &&
+  mkdir "$work/seeds" && run_here "$fuzz/drive" "$work/seeds" &&
     (cd "$work" && "$fuzz/files" -seed=1 -max_len=4096 -rss_limit_mb=2048 -malloc_limit_mb=256 -timeout=10 \
       -max_total_time="${POSENC_FUZZ_SECONDS:-10}" seeds >log 2>&1)
 }

@@ -368,8 +368,8 @@ else
   check 'one that cannot be verified is not' is_refused 'add, what is verified are axes that' \
     choose --grid h=6,w=6,grouped=yes --dim 32 --op add --repetitions 3
   posenc report --from f32.json --from bench.json -o page
-  if grep -q gnuplot err; then
-    skip 'a page' 'no gnuplot here'
+  if no_pages; then
+    skip 'a page' "$why"
   else
     check 'the page tells the axes' contains page/report.md \
       'scale 0.125, axes t=2,h=3,w=4,columns=wht,pairs=5:5:6,frequencies=continued, split, f32'

@@ -207,8 +207,8 @@ else
   posenc report --plugin "$plugin" \
     --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
     --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page
-  if grep -q gnuplot err; then
-    skip 'report' 'no gnuplot here'
+  if no_pages; then
+    skip 'report' "$why"
   else
     check 'report: exit status 1' test $status -eq 1
     for kernel in can-do-exit can-do-fork prepare-exit prepare-fork execute-exit; do

@@ -10,7 +10,7 @@ done
 posenc report --len 0 --dim 4 --kernel naive -o empty
 [ "$python" != none ] || skip_all 'no Python'
 [ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
-! grep -q gnuplot err || skip_all 'no gnuplot'
+! no_pages || skip_all "$why"
 posenc bench --kernel naive --len 8 --dim 4 --repetitions 3 --min-time 0.0001
 ! grep -q 'without Google Benchmark' err || skip_all 'no Google Benchmark'
 build() { # NAME FLAG...: NAME.so

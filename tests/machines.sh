@@ -61,7 +61,7 @@ altered() { # FOLDER SED-SCRIPT: writes its report, with other facts, to other.j
 
 machine one abacus aaaa bbbb 1 9
 status=$?
-! grep -q gnuplot err || skip_all 'no gnuplot here'
+! no_pages || skip_all "$why"
 check 'one machine' test $status -eq 0
 check 'another, of the same bits' machine two 'slide <rule>' aaaa bbbb 1 10
 check 'side by side' ends 0 one/report.json two/report.json -o both

@@ -143,8 +143,8 @@ else
   check 'bench times it' grep -q '^64x16 *long-double' out
 fi
 posenc report --plugin long-double.so --kernel 'long*' --len 64 --dim 16 --repetitions 3 --min-time 0.001 -o page
-if grep -q gnuplot err; then
-  skip 'report has it' 'no gnuplot here'
+if no_pages; then
+  skip 'report has it' "$why"
 else
   check 'report has it' grep -q 'long-double' page/report.md
   check 'and the command that makes it again' grep -q 'posenc report --plugin long-double.so' page/report.md

@@ -4,8 +4,8 @@
 : "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
-published=$abs_top_builddir/posenc-published
-[ -x "$published" ] || { echo "Bail out! no posenc-published in $abs_top_builddir"; exit 1; }
+published=${POSENC%/*}/posenc-published
+[ -x "$published" ] || { echo "Bail out! no $published"; exit 1; }
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 folder=$srcdir/reports/published

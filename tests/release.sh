@@ -8,7 +8,7 @@
 root=$(cd "${srcdir:-.}" && pwd) build=${abs_top_builddir:?}
 for program in python3 xz sha256sum help2man; do command -v $program >/dev/null || skip_all "no $program here"; done
 tar --version 2>/dev/null | grep -q GNU || skip_all 'no GNU tar here'
-grep -q '^EMULATOR = .' "$build/Makefile" && skip_all 'built for another machine'
+! emulated || skip_all 'built for another machine'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM

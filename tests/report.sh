@@ -57,7 +57,7 @@ timing() {
 accuracy true 0 >known-accuracy.json
 timing >known-bench.json
 made known known-accuracy.json known-bench.json
-! grep -q gnuplot err || skip_all 'no gnuplot here'
+! no_pages || skip_all "$why"
 sed 's/^/# /' err
 check 'a report of records written by hand' test $status -eq 0
 tr -d ' \n' <known/report.json >known.json

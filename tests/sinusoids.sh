@@ -4,8 +4,8 @@
 : "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
-program=$abs_top_builddir/posenc-sinusoids
-[ -x "$program" ] || { echo "Bail out! no posenc-sinusoids in $abs_top_builddir"; exit 1; }
+program=${POSENC%/*}/posenc-sinusoids
+[ -x "$program" ] || { echo "Bail out! no $program"; exit 1; }
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 "$program" data >data 2>err

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Writes flat TAP; test scripts source this. A script may define `diagnose`, which is called after a failed check; it
 # ends with `plan`.
-# shellcheck shell=sh disable=SC2034 # scripts use the variables
+# shellcheck shell=sh disable=SC2034,SC2086 # EMULATOR may have options; scripts use the variables
 tap_points=0 tap_failed=0 # the second is an exit status
 
 point() { # "ok" or "not ok", NAME
@@ -42,6 +42,12 @@ sanitized() {
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 ASAN_OPTIONS=$ASAN_OPTIONS:handle_sigill=0:handle_abort=0
 export ASAN_OPTIONS
+
+# Whether an emulator runs what was built, whose times posenc does not publish or keep.
+emulated() { [ -n "${EMULATOR-}" ]; }
+run_here() { # PROGRAM ARGUMENT...: of this build
+  ${EMULATOR:+"$abs_top_builddir/libtool" --mode=execute $EMULATOR} "$@"
+}
 
 within() { # SECONDS COMMAND...: repeats it until it succeeds
   tries=$(($1 * 10))

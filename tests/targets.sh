@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Tests the table of targets, from records with known figures.
 . "${srcdir:-.}/tests/tap.sh"
-: "${abs_top_builddir:=$PWD}"
-targets=$abs_top_builddir/posenc-targets
-[ -x "$targets" ] || { echo "Bail out! no posenc-targets in $abs_top_builddir"; exit 1; }
+: "${POSENC:=$PWD/posenc}"
+targets=${POSENC%/*}/posenc-targets
+[ -x "$targets" ] || { echo "Bail out! no $targets"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
