@@ -216,7 +216,7 @@ static void print_damage(const identity *found, FILE *out) {
 /* Whether the values are truncated. Rounding moves half of the elements away from 0, truncation none. */
 static bool is_truncated(const identity *found) {
   return found->beyond * 100 <= found->elements && found->max_abs > 1.5 * found->max_if_exact &&
-         number_is_one(found->how.amplitude);
+         !identify_has_outliers(&found->matches[0]) && number_is_one(found->how.amplitude);
 }
 
 static void print_history(const identity *found, FILE *out) {
@@ -245,8 +245,8 @@ static void print_history(const identity *found, FILE *out) {
 
 static void print_errors(const identity *found, FILE *out) {
   const maker *first = &found->matches[0];
-  const int64_t others = first->compared - first->equal;
   const bool outliers = identify_has_outliers(first);
+  const int64_t others = first->compared - first->equal - (outliers ? first->outliers : 0);
   const double within = outliers ? first->within : first->most;
   if (others == 0)
     fputs(", bit for bit", out);
@@ -257,11 +257,11 @@ static void print_errors(const identity *found, FILE *out) {
     fprintf(out, ", %.3g %% of elements equal%s%s and the rest within %.2g",
             100.0 * (double)first->equal / (double)first->compared, is_near(first) ? "" : " to those of ",
             is_near(first) ? "" : maker_name(first), within);
-  print_damage(found, out);
   if (outliers)
-    fprintf(out, "; but %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
-            first->outliers, first->outliers == 1 ? "element is" : "elements are",
+    fprintf(out, ", except %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
+            first->outliers, first->outliers == 1 ? "element that is" : "elements that are",
             makers_outlier * found->how.amplitude, first->outlier_row, first->outlier_column);
+  print_damage(found, out);
   if (found->not_finite)
     fprintf(out, "; but %" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
             found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,

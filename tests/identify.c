@@ -390,6 +390,12 @@ static void test_damage(void) {
            first->outlier_row == 100 && first->outlier_column == 5 && first->within <= 0.0 &&
            found->not_finite == 64 * turn && identity_is_table(found) == (turn == 0),
        "a damaged element%s", turn ? ", and a row of NaN" : "");
+    char *sentence = identity_sentence(found);
+    const bool equal = sentence && strstr(sentence, ", computed in f32, bit for bit, except 1 element");
+    ok(equal == (turn == 0) && sentence &&
+           strstr(sentence, ", except 1 element that is off by more than 0.01, the first at row 100, column 5; "),
+       "is told: %s", sentence);
+    free(sentence);
     identity_free(found);
     free(made.bytes);
     for (int c = 0; c < 64; c++) values[300 * 64 + c] = (double)NAN;
