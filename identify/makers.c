@@ -218,9 +218,9 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     if (m->how.bad && m->how.bad[c]) continue;
     const double difference = fabs(values[c] - there[c]);
+    if (!isfinite(difference)) continue;
     by->compared++;
     by->equal += difference <= 0.0;
-    if (!isfinite(difference)) continue;
     by->squares += difference * difference;
     by->most = fmax(by->most, difference);
     if (difference <= makers_outlier * m->how.amplitude)

@@ -213,14 +213,19 @@ static void print_damage(const identity *found, FILE *out) {
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
+/* The largest error but for outliers. */
+static double max_of_most(const identity *found) {
+  return identify_has_outliers(&found->matches[0]) ? found->matches[0].within : found->max_abs;
+}
+
 /* Whether the values are truncated. Rounding moves half of the elements away from 0, truncation none. */
 static bool is_truncated(const identity *found) {
-  return found->beyond * 100 <= found->elements && found->max_abs > 1.5 * found->max_if_exact &&
-         !identify_has_outliers(&found->matches[0]) && number_is_one(found->how.amplitude);
+  return found->beyond * 100 <= found->elements && max_of_most(found) > 1.5 * found->max_if_exact &&
+         number_is_one(found->how.amplitude);
 }
 
 static void print_history(const identity *found, FILE *out) {
-  const bool rounded_once = found->matches[0].kernel == NULL && found->max_abs <= 4.0 * found->max_if_exact;
+  const bool rounded_once = found->matches[0].kernel == NULL && max_of_most(found) <= 4.0 * found->max_if_exact;
   const making *how = &found->how;
   if (!number_is_one(how->amplitude) && how->formula.scaling.kind == POSENC_SCALING_NONE) {
     fputs(", times ", out);
@@ -246,9 +251,9 @@ static void print_history(const identity *found, FILE *out) {
 static void print_errors(const identity *found, FILE *out) {
   const maker *first = &found->matches[0];
   const bool outliers = identify_has_outliers(first);
-  const int64_t others = first->compared - first->equal - (outliers ? first->outliers : 0);
+  const int64_t others = first->compared - first->equal;
   const double within = outliers ? first->within : first->most;
-  if (others == 0)
+  if (others == (outliers ? first->outliers : 0))
     fputs(", bit for bit", out);
   else if (others * 1000 < first->compared)
     fprintf(out, ", all but %" PRId64 " of %" PRId64 " elements equal and these within %.2g", others, first->compared,

@@ -105,7 +105,7 @@ digests() { # FILE OBJECT LINKER...
 check 'digests of the tables of C' digests of-c posenc.o $CC
 check 'and C++' digests of-c++ posenc++.o $CXX
 check 'are the same' cmp of-c of-c++
-if emulated || ! command -v musl-gcc >/dev/null; then skip musl 'no musl-gcc here'; else
+if emulated || ! command -v musl-gcc >/dev/null; then skip musl 'no musl-gcc for that machine'; else
   check 'musl-gcc -O2 -c posenc.c' tried musl-gcc -std=c17 -Wall -Wextra -Werror -O2 -c posenc.c -o musl.o
   # tests/plans defines aligned_alloc by posix_memalign, which in musl calls aligned_alloc.
   compiler=musl-gcc names='library axes arguments encoder'

@@ -3,7 +3,7 @@
 # Tests posenc for other machines, built by cross compilers and run by qemu, or by this machine if it can: the tests of
 # its core, and the bits of every published table compared with those of this machine. As it takes minutes, it runs only
 # if POSENC_TEST_CROSS names hosts, or is 1, which is all of them, as in CI. With POSENC_TEST_SLOW=1 it runs the whole
-# suite on AArch64, for hours, and what is slow on s390x.
+# suite on AArch64, for hours, what is slow on s390x, and the amalgamation on s390x and i386.
 # shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
@@ -71,7 +71,7 @@ test_program() { # NAME
   check "$machine: $1: $(grep -c '^ok' out) points" passed out
 }
 suite() { # all tests, in as many lanes as quickstart has
-  there env -u POSENC_TEST_SLOW make -k -j$(($(nproc) + 1)) check
+  check "$machine: make check" there env -u POSENC_TEST_SLOW make -k -j$(($(nproc) + 1)) check
   for log in tests/*.log tests/fuzz/*.log; do
     name=${log#tests/} name=${name%.log}
     cp "$log" out

@@ -91,7 +91,7 @@ examples_of() { # COMMAND-OR-NOTHING
 
 runs() { # TEXT
   wanted=$(echo "$1" | sed -n 's/.*#.*exit status \([0-9]*\)$/\1/p')
-  sh -c "$(echo "$1" | sed "s|&& \./|\&\& ${EMULATOR-} ./|")" >"$work/out" 2>"$work/err" </dev/null
+  sh -c "$(printf '%s\n' "$1" | sed "s|&& \./|\&\& ${EMULATOR-} ./|")" >"$work/out" 2>"$work/err" </dev/null
   status=$?
   case $1 in 'posenc doctor'*) wanted=$((status <= 1 ? status : 0)) ;; esac # other tests use the machine
   [ $status -eq "${wanted:-0}" ] || { echo "exit status $status" >>"$work/err"; return 1; }

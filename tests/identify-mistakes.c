@@ -34,6 +34,7 @@ typedef enum change {
   HALF,
   FEW,
   TRUNCATED,
+  DAMAGED, /* truncated, and one element is wrong */
   COSINES,
   ALL,
   CENTRED
@@ -73,10 +74,11 @@ static double *values_of(exponent_of *exponent, double base, int first, change w
                    sine = what == NEGATED || what == ALL ? -sin(angle) : sin(angle),
                    cosine = what == COSINES || what == ALL ? -cos(angle) : cos(angle);
       const double x = j % 2 ? cosine : sine;
-      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF        ? moved(x, (int64_t)r * DIM + j)
-                                                                : what == TRUNCATED ? truncated(x)
-                                                                                    : x;
+      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j)
+                                                                : what == TRUNCATED || what == DAMAGED ? truncated(x)
+                                                                                                       : x;
     }
+  if (what == DAMAGED) values[100 * DIM + 5] = 0.0;
   if (what == CENTRED) centre(values);
   return values;
 }
@@ -142,6 +144,8 @@ static const struct {
     {"even steps", of_even_steps, 1e4, 0, NONE, IDENTIFY_BENT, 0,
      "its frequencies are evenly spaced, in steps of 0.01 radians a row"},
     {"truncated", of_pair, 1e4, 0, TRUNCATED, IDENTIFY_TABLE, IDENTITY_ORDERED,
+     "base 10000, interleaved, positions 0..299, truncated to bf16, stored as f32"},
+    {"truncated, but for one element", of_pair, 1e4, 0, DAMAGED, IDENTIFY_TABLE, IDENTITY_ORDERED,
      "base 10000, interleaved, positions 0..299, truncated to bf16, stored as f32"},
     {"negated cosines", of_pair, 1e4, 5, COSINES, IDENTIFY_BENT, 0,
      "the cosines are negated: base 10000, shift 0, from position 5 on"},

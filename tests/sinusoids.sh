@@ -52,9 +52,9 @@ check 'similarity is the mean of cosines' similar
 check 'peaks of the spectrum' peaks
 
 # The pictures are drawn if gnuplot has the version that drew those of the document.
-PATH=$abs_top_builddir:$PATH
+PATH=${program%/*}:$PATH
 pictures='circle columns heatmap similarity spectrum wavelength'
-make_pictures() { (cd "$abs_top_builddir" && srcdir=$srcdir sh "$srcdir/tools/pictures.sh" "$work/made") >out 2>err; }
+make_pictures() { (cd "${program%/*}" && srcdir=$srcdir sh "$srcdir/tools/pictures.sh" "$work/made") >out 2>err; }
 drawn_by() { grep -h -o 'Produced by GNUPLOT [^<]*' "$1"; }
 text_is_there() {
   "$program" text >text 2>err

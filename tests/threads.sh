@@ -21,6 +21,7 @@ posenc_limited() { # PROCESSES ARGUMENT...: sets $status
   status=$?
 }
 
+! emulated || skip_all 'an emulator has threads of its own'
 # libtool's posenc is a script, which needs more processes.
 program=$POSENC
 [ -x "$abs_top_builddir/.libs/posenc" ] && program=$abs_top_builddir/.libs/posenc
