@@ -8,6 +8,7 @@ for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome ''; do
   [ -n "$browser" ] && command -v "$browser" >/dev/null && break
 done
 [ -n "$browser" ] || skip_all 'no chromium here'
+! emulated || skip_all 'times of an emulator are not published'
 
 # Light is 1, dark is 0. The browser has a folder of its own, not the user's; its sandbox needs rights that a test may
 # lack.

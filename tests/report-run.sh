@@ -4,6 +4,7 @@
 # shellcheck disable=SC2016,SC2086,SC2154
 command=report
 . "${srcdir:-.}/tests/command.sh"
+! emulated || skip_all 'times of an emulator are not published'
 export POSENC
 
 mkdir empty
