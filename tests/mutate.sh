@@ -5,6 +5,7 @@
 # file or one of its tests has changed. Prints a table by area at the end, also in ./mutation/table.md. Exits with
 # status 1 if a mutation survives that is not marked open, does not apply or does not build, or if a test fails without
 # a mutation. MUTATIONS has names or patterns of the mutations, all by default. JOBS is that of make.
+unset MAKEFLAGS MFLAGS # an inner make would take characters of descriptor 3, the list, for its caller's jobs
 : "${srcdir:?make sets it}" "${AWK:=awk}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
 source=$(cd "$srcdir" && pwd) || exit 99
 mkdir -p mutation && cd mutation || exit 99
