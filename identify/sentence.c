@@ -250,8 +250,8 @@ static void print_history(const identity *found, FILE *out) {
 
 static void print_errors(const identity *found, FILE *out) {
   const maker *first = &found->matches[0];
-  const bool outliers = identify_has_outliers(first);
   const int64_t others = first->compared - first->equal;
+  const bool outliers = identify_has_outliers(first);
   const double within = outliers ? first->within : first->most;
   if (others == (outliers ? first->outliers : 0))
     fputs(", bit for bit", out);

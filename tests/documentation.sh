@@ -242,7 +242,8 @@ compiles() { # in the document's folder, with all lines as the body of one funct
     cat lines.c
     printf '  return 0;\n}\n'
   } >all.c
-  sh -c 'cc all.c -Wall -Wextra -Werror -o all $(pkg-config --cflags --libs posenc) && ${EMULATOR-} ./all' >"$work/out" 2>"$work/err"
+  sh -c 'cc all.c -Wall -Wextra -Werror -o all $(pkg-config --cflags --libs posenc) && ${EMULATOR-} ./all' \
+    >"$work/out" 2>"$work/err"
 }
 
 is_python() { python3 -c 'import ast; ast.parse(open("lines.py").read())' >"$work/out" 2>"$work/err"; }

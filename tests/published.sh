@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests that the figures in README.md are those of reports/published/, and not typed by hand.
-: "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
 published=${POSENC%/*}/posenc-published

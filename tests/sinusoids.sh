@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests that the pictures and figures of doc/sinusoids.md are those of the program, and correct.
-: "${abs_top_builddir:=$PWD}"
 . "${srcdir:-.}/tests/command.sh"
 srcdir=$root
 program=${POSENC%/*}/posenc-sinusoids
