@@ -42,6 +42,25 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
 }
 
 # shellcheck disable=SC2086
+keep_times() {
+  check 'times are kept' ends 0 --len 100 $quick --kernel rotation-portable,naive --keep kept
+  check 'a line for each kernel' test "$(wc -l < kept)" -eq 3 -a "$(head -n 1 kept)" = 'posenc-wisdom 1'
+  cp kept kept.before
+  check 'those of another problem' ends 0 --len 200 $quick --kernel rotation-portable --keep kept
+  check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
+  check 'the same problem again' ends 0 --len 200 $quick --kernel rotation-portable,cr-portable --keep kept
+  check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation-portable kept)" -eq 2
+  echo precious > other
+  check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
+  check 'is left alone' test "$(cat other)" = precious
+}
+# shellcheck disable=SC2086
+keep_plugin() {
+  check 'a kernel of a plugin' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold,rotation-portable --keep own
+  check 'is no kernel for the library to choose' test "$(cut -d ' ' -f 9 own | paste -sd,)" = ',rotation-portable'
+}
+
+# shellcheck disable=SC2086
 {
   check 'a table' ends 0 --len 100 $quick
   check 'takes one kernel' says '^take [a-z0-9-]*: the fastest within the budget; of all 6400 elements '
@@ -121,19 +140,12 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
     skip 'a plot' 'no gnuplot'
     skip 'is SVG, with a point for each' 'no gnuplot'
   fi
-  check 'times are kept' ends 0 --len 100 $quick --kernel rotation-portable,naive --keep kept
-  check 'a line for each kernel' test "$(wc -l < kept)" -eq 3 -a "$(head -n 1 kept)" = 'posenc-wisdom 1'
-  cp kept kept.before
-  check 'those of another problem' ends 0 --len 200 $quick --kernel rotation-portable --keep kept
-  check 'come beside them' test "$(wc -l < kept)" -eq 4 -a "$(head -n 3 kept | cksum)" = "$(cksum < kept.before)"
-  check 'the same problem again' ends 0 --len 200 $quick --kernel rotation-portable,cr-portable --keep kept
-  check 'takes their place' test "$(wc -l < kept)" -eq 5 -a "$(grep -c rotation-portable kept)" -eq 2
+  if emulated; then skip 'times are kept' 'those of an emulator are not'; else keep_times; fi
   if [ -e "$library" ]; then
     $CC $CFLAGS -I"$root/include" -shared -fPIC "$root/tests/costs.c" -o costs.so -lm
     plugin=./costs.so
-    check 'a kernel of a plugin' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold,rotation-portable --keep own
-    check 'is no kernel for the library to choose' test "$(cut -d ' ' -f 9 own | paste -sd,)" = ',rotation-portable'
-    check 'if the fastest is one' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold
+    emulated || keep_plugin
+    check 'if the fastest is a kernel of a plugin' ends 0 --len 100 $quick --plugin $plugin --kernel fourfold
     check 'it is taken' says '^take fourfold: '
     check 'from the list in its file' says '^  options.kernel = posenc_plugin_kernels\[1\];$'
     check 'which the program has to be linked with' says '^  // fourfold is a kernel of ./costs.so, '
@@ -142,9 +154,6 @@ grid() { # LINE OPTION...: the C code of a grid makes the table of posenc write
   else
     skip 'kernels of a plugin' 'no shared library here'
   fi
-  echo precious > other
-  check 'another file' is_refused 'keep other: not a file of' --len 100 $quick --keep other
-  check 'is left alone' test "$(cat other)" = precious
   check 'times of grids' is_refused '--keep other: cannot be combined with --grid' --grid h=8 $quick --keep other
   if command -v valgrind >/dev/null && ! sanitized && ! "$POSENC" doctor 2>&1 | grep -q '^NO  processor'; then
     under_valgrind() { # runs it on the processor that valgrind emulates
