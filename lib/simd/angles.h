@@ -17,7 +17,7 @@ INLINE u64s multiply_high(u64s a, u64s b) {
 /* Returns angle_at of LANES frequencies, from index `pair` on. */
 INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) {
   if (LANES < 8) { /* without 64-bit vector products, scalar ones are faster */
-    u64s turns;
+    u64s turns = {0};
     UNROLL(8)
     for (int lane = 0; lane < LANES; lane++)
       turns[lane] = angle_at(angles->turn_high[pair + lane], angles->turn_low[pair + lane], position);
