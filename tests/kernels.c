@@ -90,7 +90,7 @@ static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_co
                             .seed = 7,
                             .budget = INT64_MAX,
                             .brief = true,
-                            .silence = 10 * VERIFY_DEFAULT_SILENCE}; /* recurrence in an emulator */
+                            .silence = 30 * VERIFY_DEFAULT_SILENCE}; /* recurrence in an emulator */
   json_t *record = verify_run(&request), *one, *check;
   size_t i, j;
   json_array_foreach(json_object_get(record, "records"), i, one) {
