@@ -10,14 +10,17 @@ plugin=$abs_top_builddir/tests/mutants/.libs/misdeeds.so
 # A kernel that exits leaves posenc's memory. What these kernels do is no fault of posenc's.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0:log_path=stderr"
 misdeeds='crash hang exit fork session stdout stderr forge stop close'
+# qemu refuses PR_SET_CHILD_SUBREAPER, by which posenc finds a process that has left its group.
+! emulated || misdeeds=$(echo "$misdeeds" | sed 's/session //')
 diagnose() { grep -v -e printed err | cut -c1-300 | sed 's/^/# /'; }
 
 # Processes that posenc starts here have this in their environment.
 export POSENC_TEST_RUN="$$-isolation"
-processes() { # COUNT: whether there are that many or more
-  # shellcheck disable=SC2046 # a list of words
+processes() { # COUNT: whether there are that many or more; their environments are in $environments
   wanted=$1
-  set -- $(env -u POSENC_TEST_RUN grep -s -l -z -x -e "POSENC_TEST_RUN=$POSENC_TEST_RUN" /proc/[0-9]*/environ)
+  environments=$(env -u POSENC_TEST_RUN grep -s -l -z -x -e "POSENC_TEST_RUN=$POSENC_TEST_RUN" /proc/[0-9]*/environ)
+  # shellcheck disable=SC2086 # a list of words
+  set -- $environments
   [ $# -ge "$wanted" ]
 }
 nothing_left() { ! processes 1; }
@@ -37,7 +40,9 @@ words() { # MISDEED: prints the message about it
 
 # Prints the kernels of these functions, for --kernel.
 kernels() { # FUNCTION...
-  for each in "$@"; do printf 'recipe/%s-*,' "$each"; done
+  for each in "$@"; do
+    for misdeed in $misdeeds; do printf 'recipe/%s-%s,' "$each" "$misdeed"; done
+  done
 }
 
 # Whether every kernel of these functions is on one line of `told`, with its own misdeed, and no other kernel is.
@@ -243,7 +248,13 @@ grep -e ' is left out: ' err >told
 check 'each misdeed is told' each_told can-do prepare release stages
 check 'the flood is told as theirs' shown
 check 'the answer is the same' test "$(grep -e sentence out)" = "$(grep -e sentence alone.json)"
-check 'no process is left' nothing_left
+if emulated; then
+  skip 'no process is left' 'some have left their groups, and identify runs all kernels'
+  # shellcheck disable=SC2046 # a list of words
+  processes 1 && kill -s KILL $(echo "$environments" | tr -c -d '0-9\n')
+else
+  check 'no process is left' nothing_left
+fi
 
 # ---- loading ----
 
@@ -251,7 +262,8 @@ constructor() { # BODY
   printf '%s\n' '#include "frame.h"' "__attribute__((constructor)) static void load(void) { $1 }" | build loading
 }
 refused_for() { # WORDS
-  [ $status -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "--plugin loading.so: $1" err
+  grep -v ' printed: qemu: uncaught target signal ' err >told
+  [ $status -eq 2 ] && [ ! -s out ] && [ "$(wc -l <told)" -eq 1 ] && grep -q -e "--plugin loading.so: $1" told
 }
 loads() { # BODY WORDS
   constructor "$1"
