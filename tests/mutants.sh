@@ -51,7 +51,7 @@ judge() { # NUMBER KERNEL BROKEN OPTIONS
       return
       ;;
     esac
-    sed -i '/ printed: qemu: uncaught target signal /d' "$run.err"
+    without_emulator "$run.err"
   fi
   if [ -n "$hidden" ]; then
     case $kernel,$list, in

@@ -45,6 +45,9 @@ export ASAN_OPTIONS
 
 # Whether an emulator runs what was built, whose times posenc does not publish or keep.
 emulated() { [ -n "${EMULATOR-}" ]; }
+without_emulator() { # FILE: removes what qemu prints there when a signal ends a kernel
+  ! emulated || sed -i '/ printed: qemu: uncaught target signal /d' "$1"
+}
 run_here() { # PROGRAM ARGUMENT...: of this build
   ${EMULATOR:+"$abs_top_builddir/libtool" --mode=execute $EMULATOR} "$@"
 }
