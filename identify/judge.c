@@ -48,9 +48,8 @@ static void add_row(sums *s, int64_t row, const double *there) {
     return;
   }
   for (int64_t c = 0; c < at->dim; c++) {
-    bool cosine;
-    const fast_pair *pair = &s->m->pairs[columns_index(at, c, &cosine)];
-    const fast_value *x = cosine ? &pair->cosine : &pair->sine;
+    const fast_pair *pair = &s->m->pairs[s->m->places[c].index];
+    const fast_value *x = s->m->places[c].cosine ? &pair->cosine : &pair->sine;
     if (found->bad && found->bad[c]) continue;
     add_element(s, row, c, there[c], how->amplitude * x->high + how->offset + how->amplitude * x->low, rounded[c]);
     found->unexplained += fabs(there[c] - rounded[c]) > makers_room(s->m, row, c);

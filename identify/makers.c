@@ -111,18 +111,30 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel) {
   return true;
 }
 
+/* The error of the angle is at most 16 units of f32, more than that of any shipped recipe; and that of powers of a step
+   on a GPU, 2^-22 ln 2 for each (doc/recipes.md). */
+static void find_places(makers *m) {
+  const double of_power = 0x1p-22 * log(2.0), most = 128.0; /* powers: as many as the largest heads have pairs */
+  for (int64_t c = 0; c < m->how.columns.dim; c++) {
+    column_place *p = &m->places[c];
+    p->index = columns_index(&m->how.columns, c, &p->cosine);
+    p->growth = (double)m->exact->w[p->index] * (0x1p-20 + of_power * fmin((double)p->index, most));
+  }
+}
+
 bool makers_open(makers *m, const making *how, bool proved, int64_t rows) {
   const size_t pairs = (size_t)how->columns.pairs;
   *m = (makers){.how = *how};
   const bool whole = range_of(how, rows, &m->first, &m->range);
   m->exact = exact_values_create(how, proved && whole);
+  m->places = calloc((size_t)how->columns.dim, sizeof *m->places);
   m->all = calloc(1, sizeof *m->all);
   m->stages = calloc(pairs, sizeof *m->stages);
   m->pairs = calloc(pairs, sizeof *m->pairs);
   m->values = calloc((size_t)how->columns.dim, sizeof *m->values);
-  const bool enough = m->exact && m->all && m->stages && m->pairs && m->values;
+  const bool enough = m->exact && m->places && m->all && m->stages && m->pairs && m->values;
   if (enough)
-    m->count = 1;
+    find_places(m), m->count = 1;
   else
     makers_close(m);
   return enough;
@@ -144,6 +156,7 @@ void makers_close(makers *m) {
     posenc_plan_destroy(m->all[n].plan);
   }
   exact_values_destroy(m->exact);
+  free(m->places);
   free(m->all);
   free(m->stages);
   free(m->pairs);
@@ -162,7 +175,7 @@ static double held(const making *how, double x) {
   float narrow = (float)x;
   if (!number_is_one(how->amplitude)) narrow *= (float)how->amplitude;
   if (fabs(how->offset) > 0.0) narrow += (float)how->offset;
-  return rounded_to(how->held, (double)narrow);
+  return how->held == POSENC_F32 ? (double)narrow : rounded_to(how->held, (double)narrow);
 }
 
 /* Returns the exact value, rounded once. */
@@ -176,9 +189,8 @@ static double held_exact(const making *how, const fast_value *x) {
 static void fill_exact(makers *m, double position) {
   exact_values_at(m->exact, position, m->pairs);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    bool cosine;
-    const fast_pair *pair = &m->pairs[columns_index(&m->how.columns, c, &cosine)];
-    m->values[c] = held_exact(&m->how, cosine ? &pair->cosine : &pair->sine);
+    const fast_pair *pair = &m->pairs[m->places[c].index];
+    m->values[c] = held_exact(&m->how, m->places[c].cosine ? &pair->cosine : &pair->sine);
   }
 }
 
@@ -186,9 +198,8 @@ static void fill_stages(makers *m, const maker *by, double position) {
   isolate_turn(by->kernel);
   posenc_plan_stages(by->plan, (int64_t)position - m->first, 1, m->stages);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    bool cosine;
-    const posenc_stages *pair = &m->stages[columns_index(&m->how.columns, c, &cosine)];
-    m->values[c] = held(&m->how, cosine ? pair->cosine.high : pair->sine.high);
+    const posenc_stages *pair = &m->stages[m->places[c].index];
+    m->values[c] = held(&m->how, m->places[c].cosine ? pair->cosine.high : pair->sine.high);
   }
 }
 
@@ -201,33 +212,31 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 }
 
 double makers_room(const makers *m, int64_t row, int64_t column) {
-  /* The error of the angle is at most 16 units of f32, more than that of any shipped recipe; and that of powers of a
-     step on a GPU, 2^-22 ln 2 for each (doc/recipes.md). The error of the value is that of 64 roundings. */
-  const double of_value = 64.0 * 0x1p-25, of_power = 0x1p-22 * log(2.0),
-               most = 128.0; /* powers: as many as the largest heads have pairs */
-  bool cosine;
-  const int64_t i = columns_index(&m->how.columns, column, &cosine);
-  const double w = (double)m->exact->w[i], of_angle = 0x1p-20 + of_power * fmin((double)i, most);
-  return m->how.amplitude * (of_angle * fabs(making_position(&m->how, row)) * w + of_value +
+  const double of_value = 64.0 * 0x1p-25; /* 64 roundings */
+  return m->how.amplitude * (m->places[column].growth * fabs(making_position(&m->how, row)) + of_value +
                              2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
 }
 
 void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
   if (isnan(making_position(&m->how, row))) return;
-  const double *values = makers_row(m, by, row);
+  const double *values = makers_row(m, by, row), damage = makers_outlier * m->how.amplitude;
+  const bool *bad = m->how.bad;
+  maker sums = *by; /* in registers */
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    if (m->how.bad && m->how.bad[c]) continue;
+    if (bad && bad[c]) continue;
     const double difference = fabs(values[c] - there[c]);
     if (!isfinite(difference)) continue;
-    by->compared++;
-    by->equal += difference <= 0.0;
-    by->squares += difference * difference;
-    by->most = fmax(by->most, difference);
-    if (difference <= makers_outlier * m->how.amplitude)
-      by->within = fmax(by->within, difference);
-    else if (!by->outliers++)
-      by->outlier_row = row, by->outlier_column = c;
+    sums.compared++;
+    sums.equal += difference <= 0.0;
+    sums.squares += difference * difference;
+    if (difference > sums.most) sums.most = difference;
+    if (difference > damage) {
+      if (!sums.outliers++) sums.outlier_row = row, sums.outlier_column = c;
+    } else if (difference > sums.within) {
+      sums.within = difference;
+    }
   }
+  *by = sums;
 }
 
 static double share(int64_t equal, int64_t compared) {

@@ -41,9 +41,17 @@ typedef struct maker {
   bool closest;                                  /* it is the closest of the makers that were compared with all rows */
 } maker;
 
+/* What a column has, and how wrong a recipe in f32 may be there. */
+typedef struct column_place {
+  int64_t index; /* of the frequency */
+  bool cosine;
+  double growth; /* of the largest error, at each position */
+} column_place;
+
 /* Candidates for the maker of a table, and a row buffer. */
 typedef struct makers {
   making how;
+  column_place *places; /* of each column */
   int64_t first, range; /* positions of the kernels' plans; range 0: some position is not whole */
   exact_values *exact;
   maker *all; /* the first one is exact */

@@ -160,8 +160,8 @@ static bool narrow_by_all(const candidates *of, guess *g, double needed, double 
  * candidates by one addition, if that phase must not be of a damaged column.
  */
 typedef struct sieve {
-  uint64_t above, below; /* at the next candidate of each side of 0, plus the largest error */
-  uint64_t step, width;
+  uint64_t next, other; /* at the next candidate, and at the next one of the other side of 0, plus the largest error */
+  uint64_t step, width; /* on the side of the next candidate, away from 0 */
 } sieve;
 
 static uint64_t units_of_turn(double turns) { /* from -1 to 1 */
@@ -178,17 +178,23 @@ static sieve sieve_of(const candidates *of, double farthest, bool all) {
   if (!(error < 0.499)) return (sieve){.width = UINT64_MAX};
   const uint64_t step = units_of_turn(next->step), room = units_of_turn(error),
                  first = units_of_turn(next->first) + room;
-  return (sieve){.above = first, .below = first - step, .step = step, .width = 2 * room};
+  return (sieve){.next = first, .other = first - step, .step = step, .width = 2 * room};
 }
 
-/* Whether the candidate may be a start. To be asked of 0, -1, 1, -2, 2 … in turn. */
-static bool sieve_passes(sieve *s, int64_t k) {
-  const uint64_t at = k < 0 ? s->below : s->above;
-  if (k < 0)
-    s->below -= s->step;
-  else
-    s->above += s->step;
-  return at <= s->width;
+/* Returns the number of the first candidate from n on that may be a start, or `end`. n: 0, then the one after the last
+   that was returned. */
+static int64_t sieve_next(sieve *of, int64_t n, int64_t end) {
+  sieve s = *of; /* in registers */
+  bool passes = false;
+  for (; !passes && n < end; n++) {
+    const uint64_t at = s.next;
+    passes = at <= s.width;
+    s.next = s.other;
+    s.other = at + s.step;
+    s.step = -s.step;
+  }
+  *of = s;
+  return passes ? n - 1 : end;
 }
 
 /* Finds starts by the phase of that index and the faster ones. */
@@ -198,16 +204,15 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
   if (!candidates_open(&of, c, slowest, far)) return 0;
   const int64_t turns = (int64_t)fminl((long double)farthest / of.period + 1.0L, far ? 2.1e7L : 1e4L);
   const double odds_told = slowest > 0 ? of.steps[slowest - 1].odds_at_most : 1.0,
-               tries = fmin(2.0 * (double)turns + 1.0, odds_told / surely), odds_of_miss = 8.0 * (double)c->pairs,
-               first = (double)of.first, period = (double)of.period;
+               odds_of_miss = 8.0 * (double)c->pairs, first = (double)of.first, period = (double)of.period;
+  const int64_t tries = (int64_t)ceil(fmin(2.0 * (double)turns + 1.0, odds_told / surely));
   const phase_step *own = &of.steps[slowest];
   sieve rough = sieve_of(&of, fabs(first) + ((double)turns + 1.0) * period, !far);
   start between = {0}, one;
   size_t count = 0;
   bool is_between = false;
-  for (int64_t n = 0; (double)n < tries && count + 1 < room; n++) {
+  for (int64_t n = 0; (n = sieve_next(&rough, n, tries)) < tries && count + 1 < room; n++) {
     const int64_t k = outwards(n);
-    if (!sieve_passes(&rough, k)) continue;
     guess g = {.k = (double)k, .position = first + (double)k * period, .odds = 1.0};
     g.error = phase_tolerance(own, &g) / own->w;
     if (is_hopeless(&of, &g)) continue;
