@@ -243,10 +243,11 @@ static bool is_none(const double *values, int64_t rows, int64_t dim, posenc_dtyp
 static void test_none(const struct none *of, uint64_t seed) {
   static const int64_t sizes[][2] = {{200, 64}, {96, 32}, {300, 16}, {64, 128}};
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
-  const int tables = slow_test() ? 120 : 16; /* one of each size and dtype */
-  int right = 0;
+  const int most = slow_test() ? 120 : 16; /* one of each size and dtype */
+  int tables = 0, right = 0;
   uint64_t state = seed * 77 + 1;
-  for (int n = 0; n < tables; n++) {
+  for (int n = 0; n < most; n++) {
+    if (is_left_out((size_t)(n + n / 4))) continue; /* what is left has each size and each dtype */
     const int64_t rows = sizes[n % 4][0], dim = sizes[n % 4][1];
     double *values = take((size_t)(rows * dim), sizeof *values);
     const posenc_dtype dtype = dtypes[n / 4 % 4];
@@ -254,10 +255,11 @@ static void test_none(const struct none *of, uint64_t seed) {
     /* A third of the tables have every second column only: the cosines of tables of pairs. */
     const bool half = n % 3 == 2;
     for (int64_t k = 0; half && k < rows * dim / 2; k++) values[k] = values[2 * k + 1];
+    tables++;
     right += is_none(values, rows, half ? dim / 2 : dim, dtype, of->name);
     free(values);
   }
-  ok(right == tables, "%s: %d of %d are no table", of->name, right, tables);
+  ok(tables >= 4 && right == tables, "%s: %d of %d are no table", of->name, right, tables);
 }
 
 /*

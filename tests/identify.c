@@ -110,6 +110,7 @@ static void test_recipe(const posenc_kernel *kernel, size_t number) {
       for (size_t p = 0; p < PLACES; p++)
         for (size_t d = 0; d < DTYPES; d++) {
           if (d + 2 >= DTYPES && (b + p + d) % 2) continue; /* wider ones in turn */
+          if (is_left_out(b + p + d + (size_t)shift)) continue;
           wanted w = plain(kernel, 0, 2);
           w.base = bases[b];
           w.shift = shift;
@@ -127,7 +128,8 @@ static void test_recipe(const posenc_kernel *kernel, size_t number) {
     of_axes++;
     return;
   }
-  ok(tables >= 120 && right == tables, "%s: %d of %d tables", kernel ? kernel->name : "exact", right, tables);
+  ok(tables >= (is_left_out(1) ? 20 : 120) && right == tables, "%s: %d of %d tables", kernel ? kernel->name : "exact",
+     right, tables);
 }
 
 /* ---- others -------------------------------------------------------------------------------------- */
