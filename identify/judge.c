@@ -48,8 +48,7 @@ static void add_row(sums *s, int64_t row, const double *there) {
     return;
   }
   for (int64_t c = 0; c < at->dim; c++) {
-    const fast_pair *pair = &s->m->pairs[s->m->places[c].index];
-    const fast_value *x = s->m->places[c].cosine ? &pair->cosine : &pair->sine;
+    const fast_value *x = makers_exact(s->m, c);
     if (found->bad && found->bad[c]) continue;
     add_element(s, row, c, there[c], how->amplitude * x->high + how->offset + how->amplitude * x->low, rounded[c]);
     found->unexplained += fabs(there[c] - rounded[c]) > makers_room(s->m, row, c);

@@ -111,12 +111,12 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel) {
   return true;
 }
 
-/* The error of the angle is at most 16 units of f32, more than that of any shipped recipe; and that of powers of a step
-   on a GPU, 2^-22 ln 2 for each (doc/recipes.md). */
-static void find_places(makers *m) {
+/* Finds the angle of each column. Its error is at most 16 units of f32, more than that of any shipped recipe; and that
+   of powers of a step on a GPU, 2^-22 ln 2 for each (doc/recipes.md). */
+static void find_angles(makers *m) {
   const double of_power = 0x1p-22 * log(2.0), most = 128.0; /* powers: as many as the largest heads have pairs */
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    column_place *p = &m->places[c];
+    column_angle *p = &m->angles[c];
     p->index = columns_index(&m->how.columns, c, &p->cosine);
     p->growth = (double)m->exact->w[p->index] * (0x1p-20 + of_power * fmin((double)p->index, most));
   }
@@ -127,14 +127,14 @@ bool makers_open(makers *m, const making *how, bool proved, int64_t rows) {
   *m = (makers){.how = *how};
   const bool whole = range_of(how, rows, &m->first, &m->range);
   m->exact = exact_values_create(how, proved && whole);
-  m->places = calloc((size_t)how->columns.dim, sizeof *m->places);
+  m->angles = calloc((size_t)how->columns.dim, sizeof *m->angles);
   m->all = calloc(1, sizeof *m->all);
   m->stages = calloc(pairs, sizeof *m->stages);
   m->pairs = calloc(pairs, sizeof *m->pairs);
   m->values = calloc((size_t)how->columns.dim, sizeof *m->values);
-  const bool enough = m->exact && m->places && m->all && m->stages && m->pairs && m->values;
+  const bool enough = m->exact && m->angles && m->all && m->stages && m->pairs && m->values;
   if (enough)
-    find_places(m), m->count = 1;
+    find_angles(m), m->count = 1;
   else
     makers_close(m);
   return enough;
@@ -156,16 +156,12 @@ void makers_close(makers *m) {
     posenc_plan_destroy(m->all[n].plan);
   }
   exact_values_destroy(m->exact);
-  free(m->places);
+  free(m->angles);
   free(m->all);
   free(m->stages);
   free(m->pairs);
   free(m->values);
   *m = (makers){.count = 0};
-}
-
-static double rounded_to(posenc_dtype dtype, double x) {
-  return dtype == POSENC_F64 ? x : format_nearest(format_of(dtype), x);
 }
 
 /* Returns a recipe's value as the table has it. Recipes convert to f32 even if they compute in double, unless the table
@@ -175,22 +171,21 @@ static double held(const making *how, double x) {
   float narrow = (float)x;
   if (!number_is_one(how->amplitude)) narrow *= (float)how->amplitude;
   if (fabs(how->offset) > 0.0) narrow += (float)how->offset;
-  return how->held == POSENC_F32 ? (double)narrow : rounded_to(how->held, (double)narrow);
+  return how->held == POSENC_F32 ? (double)narrow : format_nearest(format_of(how->held), (double)narrow);
 }
 
 /* Returns the exact value, rounded once. */
 static double held_exact(const making *how, const fast_value *x) {
   if (how->held == POSENC_F64) return held(how, x->high);
   if (!number_is_one(how->amplitude) || fabs(how->offset) > 0.0)
-    return rounded_to(how->held, how->amplitude * x->high + how->offset);
+    return format_nearest(format_of(how->held), how->amplitude * x->high + how->offset);
   return format_nearest_sum(format_of(how->held), x->high, x->low);
 }
 
 static void fill_exact(makers *m, double position) {
   exact_values_at(m->exact, position, m->pairs);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    const fast_pair *pair = &m->pairs[m->places[c].index];
-    m->values[c] = held_exact(&m->how, m->places[c].cosine ? &pair->cosine : &pair->sine);
+    m->values[c] = held_exact(&m->how, makers_exact(m, c));
   }
 }
 
@@ -198,8 +193,8 @@ static void fill_stages(makers *m, const maker *by, double position) {
   isolate_turn(by->kernel);
   posenc_plan_stages(by->plan, (int64_t)position - m->first, 1, m->stages);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    const posenc_stages *pair = &m->stages[m->places[c].index];
-    m->values[c] = held(&m->how, m->places[c].cosine ? pair->cosine.high : pair->sine.high);
+    const posenc_stages *pair = &m->stages[m->angles[c].index];
+    m->values[c] = held(&m->how, m->angles[c].cosine ? pair->cosine.high : pair->sine.high);
   }
 }
 
@@ -213,7 +208,7 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 
 double makers_room(const makers *m, int64_t row, int64_t column) {
   const double of_value = 64.0 * 0x1p-25; /* 64 roundings */
-  return m->how.amplitude * (m->places[column].growth * fabs(making_position(&m->how, row)) + of_value +
+  return m->how.amplitude * (m->angles[column].growth * fabs(making_position(&m->how, row)) + of_value +
                              2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
 }
 

@@ -41,17 +41,17 @@ typedef struct maker {
   bool closest;                                  /* it is the closest of the makers that were compared with all rows */
 } maker;
 
-/* What a column has, and how wrong a recipe in f32 may be there. */
-typedef struct column_place {
+/* The angle of a column. */
+typedef struct column_angle {
   int64_t index; /* of the frequency */
-  bool cosine;
-  double growth; /* of the largest error, at each position */
-} column_place;
+  bool cosine;   /* the column has its cosine, otherwise its sine */
+  double growth; /* the largest error that a recipe in f32 adds to it from each position to the next */
+} column_angle;
 
 /* Candidates for the maker of a table, and a row buffer. */
 typedef struct makers {
   making how;
-  column_place *places; /* of each column */
+  column_angle *angles; /* of each column */
   int64_t first, range; /* positions of the kernels' plans; range 0: some position is not whole */
   exact_values *exact;
   maker *all; /* the first one is exact */
@@ -70,6 +70,12 @@ void makers_close(makers *m);
 
 /* Returns the row as this maker would have written it; valid until the next call. */
 const double *makers_row(makers *m, const maker *by, int64_t row);
+
+/* Returns the exact value in a column of the row that the exact maker made last. */
+static inline const fast_value *makers_exact(const makers *m, int64_t column) {
+  const column_angle *of = &m->angles[column];
+  return of->cosine ? &m->pairs[of->index].cosine : &m->pairs[of->index].sine;
+}
 
 /* Returns the largest error of an element that a recipe in f32 computes: the error of its angle, and roundings. */
 double makers_room(const makers *m, int64_t row, int64_t column);
