@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Whether no flag of Google Benchmark is given that bench sets itself. */
-static bool flags_allowed(char *const *flags) {
+static bool flags_allowed(char *const *flags, shard only) {
   static const char *const ours[] = {"--benchmark_out",
                                      "--benchmark_format",
                                      "--benchmark_list_tests",
@@ -30,6 +30,8 @@ static bool flags_allowed(char *const *flags) {
       if (strncmp(*flags, ours[i], strlen(ours[i])) == 0)
         return benchmark_tell("%s: bench sets this itself; see --format, --repetitions and --min-time", *flags);
     }
+    if (shard_is_part(only) && strncmp(*flags, "--benchmark_filter", strlen("--benchmark_filter")) == 0)
+      return benchmark_tell("%s: cannot be combined with --shard; see --kernel and --mode", *flags);
   }
   return true;
 }
@@ -59,12 +61,13 @@ json_t *bench_run_json(const bench_request *request) {
                    kernels, "shapes", shapes, "plugins", plugins);
 }
 
-static bool add_shard(const session *run, json_t *context) {
+static bool add_shard(const session *run, const json_t *benchmarks, json_t *context) {
   const bench_request *request = run->request;
   if (!shard_is_part(request->only)) return true;
   return json_object_set_new(context, "shard",
-                             json_pack("{s:i, s:i, s:o, s:o}", "number", request->only.number, "of", request->only.of,
-                                       "shapes", shard_numbers(run->mine, request->shape_count), "run",
+                             json_pack("{s:i, s:i, s:o, s:I, s:o}", "number", request->only.number, "of",
+                                       request->only.of, "shapes", shard_numbers(run->mine, request->shape_count),
+                                       "benchmarks", (json_int_t)json_array_size(benchmarks), "run",
                                        bench_run_json(request))) == 0;
 }
 
@@ -116,7 +119,8 @@ static bool add_context(json_t *record, const session *run, json_t *environment)
     snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
     ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
   }
-  return (ok && add_choices(context, request) && add_shard(run, context)) || benchmark_tell_memory();
+  return (ok && add_choices(context, request) && add_shard(run, json_object_get(record, "benchmarks"), context)) ||
+         benchmark_tell_memory();
 }
 
 /* Returns Google Benchmark's record of all benchmarks; null after an error, which has been printed. */
@@ -235,7 +239,7 @@ int bench_run(const bench_request *request, json_t **record) {
   int status = 2;
   if (!of.left_out || !of.lost) {
     benchmark_tell_memory();
-  } else if (flags_allowed(request->extra)) {
+  } else if (flags_allowed(request->extra, request->only)) {
     /* The worker sends no message during a repetition. */
     const isolation how = {request->kernels, request->kernel_count, request->silence + 10.0 * request->min_time, NULL,
                            &of};

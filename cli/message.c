@@ -47,7 +47,7 @@ void leave(int status) {
 
 /* Prints a single line: control characters in the user's text are replaced. */
 static void print_line(const char *format, va_list arguments) {
-  char message[1024];
+  char message[4096]; /* the longest are posenc merge's, which tell a command */
   vsnprintf(message, sizeof message, format, arguments);
   for (char *c = message; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';

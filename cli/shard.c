@@ -36,6 +36,7 @@ static const launcher launchers[] = {
     {"pmi", RANKS, "PMI_RANK", "PMI_SIZE", NULL, NULL, NULL, NULL},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+static const launcher *const slurm_step = &launchers[4];
 
 /* The shard that the option asks for: by any launcher, or by the one of that name. of: the number of shards, 0 if the
    launcher sets it. */
@@ -49,6 +50,12 @@ __attribute__((noreturn)) static void refuse(const asked *a, const char *why) {
   die_value(a->option, a->text, why);
 }
 
+/* srun --preserve-env leaves the job's SLURM_NTASKS as it is. */
+static const char *count_name(const launcher *l) {
+  static const char of_step[] = "SLURM_STEP_NUM_TASKS";
+  return l == slurm_step && getenv(of_step) ? of_step : l->count;
+}
+
 /* The variables of a launcher, as "INDEX=1 COUNT=4". */
 typedef struct setting {
   char text[200];
@@ -56,7 +63,7 @@ typedef struct setting {
 
 static setting setting_of(const launcher *l) {
   setting s = {""};
-  const char *const names[] = {l->first, l->last, l->step, l->count};
+  const char *const names[] = {l->first, l->last, l->step, count_name(l)};
   snprintf(s.text, sizeof s.text, "%s=%.20s", l->index, getenv(l->index) ? getenv(l->index) : "");
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const size_t used = strlen(s.text);
@@ -78,9 +85,12 @@ static int64_t value_of(const asked *a, const char *variable, int64_t otherwise)
   refuse(a, why);
 }
 
-/* Whether the process is a job's script, which Slurm runs with the variables of the first rank. */
+/* Whether the process is a job's script, or the shell of salloc, which is a step of this number. Slurm runs both with
+   the variables of the first rank. */
 static bool is_of_script(const launcher *l) {
-  return strcmp(l->name, "slurm-step") == 0 && getenv("SLURM_JOB_ID") && !getenv("SLURM_STEP_ID");
+  static const char interactive[] = "4294967290";
+  const char *step = getenv("SLURM_STEP_ID");
+  return l == slurm_step && getenv("SLURM_JOB_ID") && (!step || strcmp(step, interactive) == 0);
 }
 
 static bool is_there(const asked *a, const launcher *l) {
@@ -90,7 +100,7 @@ static bool is_there(const asked *a, const launcher *l) {
 
 static shard shard_of(const asked *a, const launcher *l) {
   char why[400];
-  const int64_t count = value_of(a, l->count, -1), of = l->count ? count : a->of, step = value_of(a, l->step, 1),
+  const int64_t count = value_of(a, count_name(l), -1), of = l->count ? count : a->of, step = value_of(a, l->step, 1),
                 first = value_of(a, l->first, 0), at = value_of(a, l->index, -1) - first;
   const char *fault = !l->count && !a->of     ? "does not tell of how many: auto/N does"
                       : l->count && count < 0 ? "lacks its number of shards"
@@ -149,7 +159,8 @@ static shard shard_auto(const asked *a) {
   const shard job = shard_of_level(&jobs, JOBS, &known);
   const int64_t of = (int64_t)job.of * rank.of;
   char why[300];
-  if (!known && a->name) refuse(a, "that launcher has set no variables");
+  if (!known && a->name)
+    refuse(a, "that launcher has not started this process: its variables are not set, or are the job's");
   if (!known)
     refuse(a, "no variables of an array of Slurm, srun, Open MPI, PMI, Kubernetes, GTEST_ or TEST_ tell the shard");
   if (of > SHARDS_MOST) refuse(a, "jobs and their ranks are more than " TEXT_OF(SHARDS_MOST) " shards");

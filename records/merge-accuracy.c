@@ -55,7 +55,7 @@ static json_t *merged_environment(const merger *m, const input *of) {
   json_t *value;
   bool ok = environment != NULL;
   json_object_foreach(of->facts, key, value) {
-    if (!merge_is_momentary(key) && json_is_string(value))
+    if (!merge_may_differ(key) && json_is_string(value))
       ok = ok && json_object_set_new(environment, key, merge_side_by_side(m, key)) == 0;
   }
   if (ok) return environment;
@@ -162,7 +162,7 @@ static totals totals_of(const places *results, const places *profiles) {
 }
 
 static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
-  const input *first = merge_find_shard(m, 1);
+  const input *first = &m->inputs[0];
   const totals t = totals_of(results, profiles);
   bool ok = true;
   json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);

@@ -51,12 +51,6 @@ bool merge_refuse_values(const merger *m, const input *one, const input *other, 
 
 /* ---- places of a run ---- */
 
-const input *merge_find_shard(const merger *m, int64_t number) {
-  for (size_t i = 0; i < m->count; i++)
-    if (m->inputs[i].number == number) return &m->inputs[i];
-  return NULL;
-}
-
 bool merge_make_places(const merger *m, places *p, const char *list, size_t count) {
   *p = (places){list, calloc(count + 1, sizeof *p->all), count};
   return p->all || merge_refuse_memory(m);
@@ -88,8 +82,8 @@ bool merge_are_all_found(const merger *m, const places *p) {
 
 /* ---- machines and builds ---- */
 
-bool merge_is_momentary(const char *key) {
-  static const char *const keys[] = {"date",   "load",        "load_after", "load_avg",
+bool merge_may_differ(const char *key) {
+  static const char *const keys[] = {"date",   "load",        "load_after", "load_avg", "choices",
                                      "others", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
@@ -122,7 +116,7 @@ static bool share_facts(const merger *m, const input *one, const input *other, c
   json_t *value;
   json_object_foreach(one->facts, key, value) {
     const json_t *there = json_object_get(other->facts, key);
-    if (there && !merge_is_momentary(key) && !json_equal(value, there))
+    if (there && !merge_may_differ(key) && !json_equal(value, there))
       return merge_refuse_values(m, one, other, key, value, there, reason);
   }
   return true;
@@ -132,7 +126,7 @@ static bool has_facts_of(const input *one, const input *other) {
   const char *key;
   json_t *value;
   json_object_foreach(other->facts, key, value) {
-    if (!merge_is_momentary(key) && !json_object_get(one->facts, key)) return false;
+    if (!merge_may_differ(key) && !json_object_get(one->facts, key)) return false;
   }
   return true;
 }

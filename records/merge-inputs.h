@@ -16,7 +16,7 @@ typedef struct input {
 } input;
 
 typedef struct merger {
-  input *inputs;
+  input *inputs; /* shards are sorted by number */
   size_t count;
   json_t *(*join)(json_t *const *parts, size_t count); /* see merge.h */
   char *why;
@@ -34,9 +34,9 @@ bool merge_refuse_memory(const merger *m);
 bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
                          const json_t *b, const char *reason);
 
-/* Whether a fact changes from one moment to the next on one machine, as the failure of a kernel may, or comes from
-   Google Benchmark although the record has a better one. */
-bool merge_is_momentary(const char *key);
+/* Whether a fact may differ between runs on one machine: it changes from one moment to the next, as the failure of a
+   kernel may, is of the run's shapes, or comes from Google Benchmark although the record has a better one. */
+bool merge_may_differ(const char *key);
 
 /* Returns "A / B" for a text in which the files differ, each value once. Returns null when memory runs out. */
 json_t *merge_side_by_side(const merger *m, const char *key);
@@ -44,9 +44,6 @@ json_t *merge_side_by_side(const merger *m, const char *key);
 /* Whether a file has the same facts as each file before it. The first file alone is not enough: it may lack a fact in
    which two others differ. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
-
-/* Returns the file of that shard, or null. */
-const input *merge_find_shard(const merger *m, int64_t number);
 
 /* A place for a result in the run: its kernel and shape, and the result found. */
 typedef struct place {

@@ -54,7 +54,7 @@ static bool join(const merger *m, const places *p, size_t number) {
   there->ranges = there->found; /* to be released */
   return there->found ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
-                      number, there->kernel, all ? "of one table" : "all rows, each once");
+                      number, there->kernel, all ? "of one exam" : "all rows, each once");
 }
 
 bool merge_join_ranges(const merger *m, const places *p) {

@@ -4,6 +4,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Whether no benchmark is in two files. */
@@ -59,15 +60,20 @@ static bool is_of_shard(const record_bench_shard *shard, const char *name) {
   return false;
 }
 
-/* Whether the shard's list of shapes agrees with its benchmarks; refuses the shard otherwise. */
+/* Whether each shard has as many benchmarks as it says, of its shapes; refuses the shard otherwise. */
 static bool have_own_benchmarks(const merger *m) {
-  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++) {
+    const int64_t said = one->timing->context.shard.benchmarks;
+    if ((int64_t)one->timing->benchmarks_count != said)
+      return merge_refuse(m, "%.200s: %zu benchmarks, but the shard says %" PRId64, one->name,
+                          one->timing->benchmarks_count, said);
     RECORD_EACH(benchmark, one->timing, benchmarks) {
       const char *name = benchmark->name, *family = family_name(benchmark);
       if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(&one->timing->context.shard, family))
         return merge_refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", one->name,
                             name);
     }
+  }
   return true;
 }
 
@@ -138,6 +144,32 @@ static bool join_failures(const merger *m, json_t *context) {
   return true;
 }
 
+/* Returns the library's choice for a shape in a list of choices, or null. */
+static json_t *choice_for(const json_t *choices, const char *name) {
+  json_t *choice;
+  size_t i;
+  json_array_foreach(choices, i, choice) {
+    if (strcmp(field_string(choice, "shape"), name) == 0) return choice;
+  }
+  return NULL;
+}
+
+/* Replaces the first file's choices by those of all files. Refuses and returns false if two differ on one shape. */
+static bool join_choices(const merger *m, json_t *context) {
+  json_t *all = json_array(), *choice;
+  size_t k;
+  for (size_t i = 0; i < m->count; i++) json_array_foreach(json_object_get(m->inputs[i].facts, "choices"), k, choice) {
+      const char *name = field_string(choice, "shape");
+      const json_t *before = choice_for(all, name);
+      if (before ? !json_equal(before, choice) : json_array_append(all, choice) != 0) {
+        json_decref(all);
+        return merge_refuse(m, "%.200s and files before it: the library chooses other kernels for %.60s",
+                            m->inputs[i].name, name);
+      }
+    }
+  return json_object_set_new(context, "choices", all) == 0 || merge_refuse_memory(m);
+}
+
 /* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
    kernels. The first file with timings comes first. */
 static json_t *merged_context(const merger *m) {
@@ -146,7 +178,8 @@ static json_t *merged_context(const merger *m) {
   json_t *context = json_copy(m->inputs[first].facts);
   bool ok = context != NULL;
   for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
-  ok = ok && join_failures(m, context);
+  ok = (ok && join_failures(m, context)) || merge_refuse_memory(m);
+  ok = ok && join_choices(m, context);
   json_object_del(context, "shard");
   if (ok) return context;
   json_decref(context);
@@ -158,8 +191,10 @@ json_t *merge_timings(const merger *m) {
     if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
   if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
   if (!are_apart(m)) return NULL;
-  json_t *context = merged_context(m), *benchmarks = json_array(), *families = json_object();
-  bool ok = context && benchmarks && families;
+  json_t *context = merged_context(m);
+  if (!context) return NULL;
+  json_t *benchmarks = json_array(), *families = json_object();
+  bool ok = benchmarks && families;
   double turns = 0.0;
   for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, m->inputs[i].timing, families, &turns);
   json_decref(families);

@@ -93,6 +93,15 @@ static int64_t tell_shards(FILE *to, const int *times, int64_t of, int wanted, c
   return first;
 }
 
+/* Prints the command of a shard. Its options follow "posenc verify", as the last words may be Google Benchmark's. */
+static void tell_command(FILE *to, const char *command, int64_t number, int64_t of) {
+  const char *options = strchr(command, ' ');
+  options = options ? strchr(options + 1, ' ') : NULL;
+  const int words = (int)(options ? (size_t)(options - command) : strlen(command));
+  fprintf(to, "; to do shard %" PRId64 ": %.*s --shard %" PRId64 "/%" PRId64 " -o FILE%s", number, words, command,
+          number, of, command + words);
+}
+
 /* Prints which shards are missing and which are doubled, the files of the first doubled shard, and the command of the
    first missing one. */
 static void tell_all(const merger *m, FILE *to, const int *times) {
@@ -110,8 +119,7 @@ static void tell_all(const merger *m, FILE *to, const int *times) {
     separator = ", ";
   }
   if (twice) fprintf(to, ")");
-  if (missing && *command && ftello(to) + (off_t)strlen(command) < MESSAGE_MOST)
-    fprintf(to, "; to do shard %" PRId64 ": %s --shard %" PRId64 "/%" PRId64 " -o FILE", missing, command, missing, of);
+  if (missing && *command && ftello(to) + (off_t)strlen(command) < MESSAGE_MOST) tell_command(to, command, missing, of);
 }
 
 /* Whether each shard is there exactly once. */
@@ -151,8 +159,20 @@ static bool are_one_run(const merger *m) {
   return is_each_once(m);
 }
 
+static int by_number(const void *one, const void *other) {
+  const int64_t a = ((const input *)one)->number, b = ((const input *)other)->number;
+  return (a > b) - (a < b);
+}
+
+/* The order of the command line does not matter: the first input is shard 1. */
+static bool sort_shards(const merger *m) {
+  if (!are_one_run(m)) return false;
+  qsort(m->inputs, m->count, sizeof *m->inputs, by_number);
+  return true;
+}
+
 static json_t *merge_inputs(const merger *m) {
-  if (m->inputs[0].run && !are_one_run(m)) return NULL;
+  if (m->inputs[0].run && !sort_shards(m)) return NULL;
   return m->inputs[0].timing ? merge_timings(m) : merge_accuracy(m);
 }
 

@@ -123,7 +123,28 @@ check 'of a range each' grep -q '"range"' turned/2.json
 sed 's/^        "from": 1,/        "from": 0,/' ranges/2.json >other.json
 no_merge 'rows twice' 'its ranges are not all rows, each once' ranges/1.json other.json ranges/3.json
 sed '/^      "segments": \[$/,/^      \]/c\      "segments": []' ranges/2.json >other.json
-no_merge 'a range without its sums' 'its ranges are not of one table' ranges/1.json other.json ranges/3.json
+no_merge 'a range without its sums' 'its ranges are not of one exam' ranges/1.json other.json ranges/3.json
+if ! command -v python3 >/dev/null; then skip 'ranges that ended early' 'no python3 here'; else
+  ended() { # REFUSAL CHECKS PASSED FAILED SKIPPED RANGE: the record of a range whose kernel refused it or crashed
+    python3 -c '
+import json, sys
+refusal, checks, *counts, file = sys.argv[1:]
+record = json.load(open(file))
+result = {key: value for key, value in record["records"][0].items() if key in ("kernel", "shape", "replay", "range")}
+record["records"] = [result | {"refusal": json.loads(refusal), "checks": json.loads(checks)}]
+record |= dict(zip(("passed", "failed", "skipped"), map(int, counts)))
+json.dump(record, sys.stdout)' "$@"
+  }
+  ended '"out of memory"' '[]' 0 0 1 ranges/2.json >refused.json
+  no_merge 'a range refused in one shard, and computed in another' 'its ranges are not of one exam' \
+    ranges/1.json refused.json ranges/3.json
+  for i in 1 2 3; do ended '"out of memory"' '[]' 0 0 1 ranges/$i.json >refused$i.json; done
+  check 'refused in all' ends 1 merge refused1.json refused2.json refused3.json -o merged.json
+  check 'it is refused' grep -q '"refusal": "out of memory"' merged.json
+  ended null '[{"property": "crash", "ok": false, "skipped": false, "note": "SIGSEGV"}]' 0 1 0 ranges/3.json >crashed.json
+  check 'a range that crashed' ends 1 merge ranges/1.json refused.json crashed.json -o merged.json
+  check 'is no other one that was refused' grep -q '"note": "SIGSEGV"' merged.json
+fi
 # One element is beyond the bound, in the second shard only.
 awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
   !told && /"broken": 0/ { sub(/0/, 1); told = 1 }
@@ -163,7 +184,9 @@ named() { # modified sources have no name, and these builds may be modified
 }
 for i in 1 2 3; do named <published/$i.json >n$i.json; done
 sed 's/"cpu": ".*"/"cpu": "abacus"/' n2.json >cpu.json
+check 'in any order' ends 0 merge cpu.json n3.json n1.json -o other.json
 check 'kernels on libm on another CPU' "$POSENC" merge n1.json cpu.json n3.json -o merged.json
+check 'the same record' cmp merged.json other.json
 check 'which is told beside the other' grep -q '"cpu": ".* / abacus"' merged.json
 for fact in libc sleef compiler cflags isa; do
   sed "s/\"$fact\": \".*\"/\"$fact\": \"other\"/" n3.json >other.json
@@ -193,7 +216,7 @@ no_merge 'a kernel that runs on one of them alone' 'rotation-portable promises s
 # ---- records that do not belong together
 no_merge 'a shard is missing' '1.json and others: shard 2 of 3 is missing' published/1.json published/3.json
 check 'with the command that does it' \
-  grep -qF "; to do shard 2: posenc verify $what --format json --shard 2/3 -o FILE" err
+  grep -qF "; to do shard 2: posenc verify --shard 2/3 -o FILE $what --format json" err
 no_merge 'all but one' 'shards 2-3 of 3 are missing' published/1.json
 no_merge 'a shard twice' 'shard 3 of 3 is missing; shard 1 of 3 is doubled (.*1.json, .*1.json)' \
   published/1.json published/1.json published/2.json
@@ -306,6 +329,13 @@ no_merge 'timings of another length' 'b1.json and other.json: min_time' b1.json 
 no_merge 'a shard of timings is missing' 'shard 2 of 2 is missing' b1.json
 sed 's/"number": 1/"number": 2/' b1.json >twice.json
 no_merge 'a shape twice' 'both have shape ' b1.json twice.json
+sed '/^  "benchmarks": \[$/,/^  \]/c\  "benchmarks": []' b2.json >other.json
+no_merge 'a shard without its benchmarks' 'other.json: 0 benchmarks, but the shard says ' b1.json other.json
+check 'no choice of some benchmarks' is_refused '--benchmark_filter=naive: cannot be combined with --shard' \
+  bench --kernel naive --len 8 --dim 4 --shard 1/2 -- --benchmark_filter=naive
+check 'flags of Google Benchmark' time_it flags.json --len 16 --dim 8 --shard 1/2 -- --benchmark_context=a=b
+check 'follow the options that are told' \
+  is_refused 'posenc bench --shard 2/2 -o FILE .* -- --benchmark_context=a=b$' merge flags.json
 sed 's,hot/\([^/"]*\)/,hot/x\1/,' b1.json >other.json
 no_merge 'benchmarks of another shape' 'other.json: hot/x.* is not of the shapes of the shard' other.json b2.json
 sed 's,\(hot/.*\)/naive,\1/recipe/naive,' b1.json >other.json
@@ -316,6 +346,13 @@ no_merge 'accuracy and timings' 'one tells accuracy, the other speed' b1.json ex
 check 'hot' time_it hot.json --len 16 --dim 8 --mode hot
 check 'and plan' time_it plan.json --len 16 --dim 8 --mode plan
 check 'are merged, as they are apart' ends 0 merge hot.json plan.json -o merged.json
+check 'of other shapes' time_it wide.json --len 16 --dim 16 --mode hot
+check 'they are merged, too' ends 0 merge hot.json wide.json plan.json -o merged.json
+check "with the library's choice for each" test "$(grep -c '"all_threads"' merged.json)" -eq 2
+sed 's/"all_threads": ".*"/"all_threads": "naive"/' plan.json >other.json
+no_merge 'two choices for one shape' 'other.json and files before it: the library chooses other kernels for ' \
+  hot.json wide.json other.json
+check 'what was merged' ends 0 merge hot.json plan.json -o merged.json
 check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n')" = '"name":"hot"name":"plan'
 sed '/^    "governor":/d' hot.json >first.json
 sed 's/"governor": ".*"/"governor": "abacus"/' plan.json >second.json

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/command.sh"
 # The tests may run under a launcher, so its variables are removed.
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP \
-  SLURM_PROCID SLURM_NTASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
+  SLURM_PROCID SLURM_NTASKS SLURM_STEP_NUM_TASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
   JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
   TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE SHARD
 small='verify --kernel naive --len 4 --dim 4 --search 0 --brief --format json'
@@ -41,6 +41,8 @@ check 'whose script is a rank alone' is 3/8 $array SLURM_ARRAY_TASK_ID=3 SLURM_J
 check 'with ranks in each' is 10/32 $array SLURM_ARRAY_TASK_ID=3 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 \
   SLURM_NTASKS=4 -- auto
 check 'a step of Slurm' is 2/4 SLURM_PROCID=1 SLURM_NTASKS=4 -- auto
+check 'that has the variables of its job' \
+  is 2/4 SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_STEP_NUM_TASKS=4 -- auto
 check 'Open MPI' is 4/4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 -- auto
 check 'Open MPI in the script of a job of Slurm' \
   is 4/4 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 -- auto
@@ -63,6 +65,10 @@ no() { # NAME TEXT VARIABLE=VALUE... -- VALUE
 }
 no 'no variables' "--shard auto: no variables of " X=1 -- auto
 no 'the script of a job, not a step' 'no variables of ' SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 -- auto
+no 'the shell of salloc' 'no variables of ' SLURM_JOB_ID=7 SLURM_STEP_ID=4294967290 SLURM_PROCID=0 SLURM_NTASKS=8 \
+  SLURM_STEP_NUM_TASKS=1 -- auto
+no 'a step, in a script' 'its variables are not set, or are the job' SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 \
+  -- auto:slurm-step
 no 'two ranks' 'OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 and PMI_RANK=2 PMI_SIZE=4 contradict each other' \
   OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 PMI_RANK=2 PMI_SIZE=4 -- auto
 no 'two sizes' 'SLURM_PROCID=1 SLURM_NTASKS=2 and PMI_RANK=1 PMI_SIZE=4 contradict' \
@@ -91,7 +97,7 @@ no 'of eight' 'the variables tell of 1 shards' $one SLURM_ARRAY_TASK_ID=3 SLURM_
   SLURM_ARRAY_TASK_MAX=3 -- auto/8
 no 'a task between the steps' 'is none of the shards' SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_COUNT=4 \
   SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=2 -- auto
-no 'a launcher that is not there' 'that launcher has set no variables' PMI_RANK=1 PMI_SIZE=4 -- auto:gtest
+no 'a launcher that is not there' 'that launcher has not started this process' PMI_RANK=1 PMI_SIZE=4 -- auto:gtest
 no 'a launcher that is none' 'not one of auto:slurm-array' PMI_RANK=1 PMI_SIZE=4 -- auto:mpi
 no 'a file that cannot be made' 'TEST_SHARD_STATUS_FILE=none/x: ' TEST_SHARD_INDEX=1 TEST_TOTAL_SHARDS=2 \
   TEST_SHARD_STATUS_FILE=none/x -- auto
@@ -109,18 +115,32 @@ with PMI_RANK=0 PMI_SIZE=2 -- auto
 check 'what is done is not done again' test ! part-1.json -nt all.json
 rm part-2.json
 check 'without one' is_refused 'shard 2 of 2 is missing; to do shard 2: posenc verify' merge part-1.json
-again=$(sed -n 's/^.*to do shard 2: posenc //; s/ -o FILE$//p' err)
-check 'its command is told' [ "$again" = "$small --shard 2/2" ]
+again=$(sed -n 's/^.*to do shard 2: posenc //; s/ -o FILE / /p' err)
+check 'its command is told' [ "$again" = "verify --shard 2/2 ${small#verify }" ]
 check 'and does it' ends 0 $again -o part-2.json
 check 'so that all are there' ends 0 merge part-1.json part-2.json
 options='-o part-1.json --resume --seed 2'
 no 'the file of another command' 'is not the record of this shard' PMI_RANK=0 PMI_SIZE=2 -- auto
 options='-o part-1.json --resume'
 no 'the file of another shard' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
-for fact in posenc_version kernel_abi commit compiler cflags; do
-  sed "s/\"$fact\": \".*\"/\"$fact\": \"0\"/" part-2.json >part-1.json
-  no "the file of a build with another $fact" 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
-done
+sed 's/"build": "[0-9a-f]*"/"build": ""/' part-2.json >part-1.json
+no 'the file of an unknown build' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
+if [ ! -x "$abs_top_builddir/.libs/posenc" ]; then skip 'the file of another build' 'no shared library'; else
+  cp -R "$abs_top_builddir/.libs" other
+  shared() { # FOLDER: this shard by the program and the library there
+    env PMI_RANK=0 PMI_SIZE=2 LD_LIBRARY_PATH="$work/$1" ${EMULATOR-} "$work/$1/posenc" $small --shard auto -o same.json \
+      --resume >out 2>err
+  }
+  check 'a build' shared other
+  check 'is that build' shared other
+  cp -R other changed
+  echo >>changed/posenc
+  check 'that of another program is not kept' eval '! shared changed && grep -q "not the record of this shard" err'
+  cp other/posenc changed/posenc
+  check 'of the same, it is' shared changed
+  echo >>"$(readlink -f changed/libposenc.so.0)"
+  check 'nor is that of another library' eval '! shared changed && grep -q "not the record of this shard" err'
+fi
 cp part-2.json part-1.json
 check 'that of this one is kept' with PMI_RANK=1 PMI_SIZE=2 -- auto
 echo '{' >part-1.json
@@ -130,7 +150,11 @@ fails() { posenc "$@"; [ $status -eq 1 ]; }
 check 'nothing is compared' fails "$@"
 check 'nor when it is resumed' fails "$@"
 check 'abbreviated options' ends 0 $small --shar 1/2 --outp short.json
-check 'are no part of the command' is_refused "to do shard 2: posenc $small --shard 2/2 -o FILE" merge short.json
+check 'are no part of the command' is_refused "to do shard 2: posenc verify --shard 2/2 -o FILE ${small#verify }" merge short.json
+long=$(seq -s, 0 400)
+listed='verify --kernel naive --dim 4 --search 0 --brief --format json'
+check 'a command of a thousand bytes' ends 0 $listed --shard 1/2 --positions "$long" -o long.json
+check 'is told whole' is_refused "--shard 2/2 -o FILE .*--positions $long\$" merge long.json
 check 'no shard' is_refused '--resume: is for --shard' $small --resume
 check 'no file' is_refused '--resume: needs --output' $small --shard 1/2 --resume
 check 'no record' is_refused '--resume: is for --format json' \
@@ -138,7 +162,7 @@ check 'no record' is_refused '--resume: is for --format json' \
 check '%I without a shard' is_refused '--output part-%I.json: %I is for --shard' $small -o part-%I.json
 check 'is a name elsewhere' ends 0 write --len 4 --dim 4 -o table-%I.npy
 echo 1 2 3 >places
-listed='verify --kernel naive --positions @places --dim 4 --search 0 --brief --format json --shard 1/1 --resume'
+listed="$listed --positions @places --shard 1/1 --resume"
 check 'a list of positions' ends 0 $listed -o list.json
 check 'that of this list is kept' ends 0 $listed -o list.json
 echo 1 2 4 >places

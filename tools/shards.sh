@@ -146,7 +146,7 @@ for engine; do
   for again in 1 2 3; do
     "$POSENC" merge part-*.json -o merged.json 2>missing && break
     cat missing
-    line=$(sed -n 's/.*; to do shard [0-9]*: posenc \(.*\) -o FILE$/\1/p' missing)
+    line=$(sed -n 's/.*; to do shard [0-9]*: posenc \(.*\) -o FILE \(.*\)$/\1 \2/p' missing)
     [ -n "$line" ] || break
     # shellcheck disable=SC2086 # the words of a command
     "$POSENC" $line -o 'part-%I.json' && echo "  done again, alone"

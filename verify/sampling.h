@@ -24,10 +24,10 @@ typedef struct sampling {
 } sampling;
 
 /*
- * Segments [from, to) of the `of` segments of a shape. A segment is successive windows of at least 2^26 elements; it
- * depends on the shape and the budget alone. The results of a run are joined from those of its segments, so that shards
- * of a run, which have ranges of segments, give the same results together. The first windows, in which a call is made
- * several times, are in one segment.
+ * Segments [from, to) of the `of` segments of a shape. A segment is successive windows of about 2^26 elements or more;
+ * it depends on the shape and the budget alone. The results of a run are joined from those of its segments, so that
+ * shards of a run, which have ranges of segments, give the same results together. The first windows, in which a call is
+ * made several times, are in one segment.
  */
 typedef struct range {
   int64_t from, to, of;
