@@ -29,6 +29,8 @@ verify() { # NUMBER KERNEL OPTIONS PLUGIN-OPTION...
   shift 3
   # There is no search unless a line requests it: it would also find every fault that is in all tables.
   case $options in *--search* | *--cases*) ;; *) options="$options --search 0" ;; esac
+  # An emulator beside other work takes longer than a minute between signs of life.
+  ! emulated || options="--time-limit 600 $options"
   "$POSENC" verify "$@" --kernel "$kernel" $options >"$run.tap" 2>"$run.err" </dev/null
   echo $? >"$run.status"
 }

@@ -2,6 +2,8 @@
 # The library alone. Its CMake package stays in lib/cmake, where find_package looks, since it finds the library beside.
 set(VCPKG_POLICY_SKIP_MISPLACED_CMAKE_FILES_CHECK enabled)
 set(VCPKG_POLICY_SKIP_LIB_CMAKE_MERGE_CHECK enabled)
+# The folders in it only give the way from one to the other.
+set(VCPKG_POLICY_SKIP_ABSOLUTE_PATHS_CHECK enabled)
 vcpkg_download_distfile(ARCHIVE
   URLS "@URL@/posenc-@PACKAGE_VERSION@.tar.xz"
   FILENAME "posenc-@PACKAGE_VERSION@.tar.xz"
