@@ -60,7 +60,7 @@ static const double bench_longest = 1;
  *
  * The context has "choices": [{ "shape", "kernel", "all_threads": the library's choices with one thread, and with
  * `threads` }] for all shapes. The context of a shard has this too, and
- *   "shard": { "number": n, "of": n, "shapes": [their numbers], "run": {
+ *   "shard": { "number": n, "of": n, "shapes": [their numbers], "benchmarks": how many, "run": {
  *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
  *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
  *   "plugins": [digests of their files]} }.

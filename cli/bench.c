@@ -71,13 +71,14 @@ static int run(options *given) {
     return status;
   }
   output *out = open_output("--output", given->output);
-  json_t *record;
+  json_t *record, *build = resume_build();
   status = measure_time(given, &chosen, flags, &record);
   selection_free(&chosen);
   if (!record) {
     output_abandon(out);
+    json_decref(build);
   } else {
-    resume_note(given, json_object_get(record, "context"));
+    resume_note(given, build, json_object_get(record, "context"));
     (format_is(given, "json") ? field_print : print_timings)(record, output_stream(out));
     close_output("--output", given->output, out);
   }

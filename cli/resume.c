@@ -14,30 +14,43 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the digests of this program and, if it is another file, of libposenc; null if they cannot be read. Version
-   and commit do not tell builds of modified sources apart. */
-static json_t *build_json(void) {
+/* A static program finds neither: it has no other file. */
+static bool has_library(Dl_info *library) {
   static const char ours = 0;
-  Dl_info program, library;
-  digest_text own, other = {""};
+  Dl_info program;
   size_t count;
-  if (!dladdr(&ours, &program) || !dladdr(posenc_kernels(&count), &library)) return NULL;
+  return dladdr(&ours, &program) && dladdr(posenc_kernels(&count), library) && library->dli_fbase != program.dli_fbase;
+}
+
+json_t *resume_build(void) {
+  Dl_info library;
+  digest_text own, other = {""};
   if (!file_digest("/proc/self/exe", &own)) return NULL;
-  if (library.dli_fbase != program.dli_fbase && !file_digest(library.dli_fname, &other)) return NULL;
+  if (has_library(&library) && !file_digest(library.dli_fname, &other)) return NULL;
   return json_sprintf("%s%s", own.text, other.text);
 }
 
-void resume_note(const options *given, json_t *holder) {
-  json_t *part = json_object_get(holder, "shard"), *build = part ? build_json() : NULL;
-  if (!part) return;
-  json_object_set_new(part, "command", json_string(given->shard_command));
-  if (build) json_object_set_new(part, "build", build);
+void resume_note(const options *given, json_t *build, json_t *holder) {
+  json_t *part = json_object_get(holder, "shard");
+  if (part) json_object_set_new(part, "command", json_string(given->shard_command));
+  if (part && build) json_object_set(part, "build", build);
+  json_decref(build);
+}
+
+/* Whether a kernel could not compute a shape for want of memory, which another start may have. */
+static bool lacked_memory(const json_t *record) {
+  const json_t *result;
+  size_t i;
+  json_array_foreach(json_object_get(record, "records"), i, result) {
+    if (strcmp(field_string(result, "refusal"), posenc_status_message(POSENC_OUT_OF_MEMORY)) == 0) return true;
+  }
+  return false;
 }
 
 static bool is_done(const options *given, json_t *run, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
-  json_t *record = load_json("--output", path, 0), *build = build_json();
+  json_t *record = load_json("--output", path, 0), *build = resume_build();
   const json_t *context = json_object_get(record, "context"),
                *part = json_object_get(context ? context : record, "shard");
   const bool same =
@@ -46,10 +59,11 @@ static bool is_done(const options *given, json_t *run, int *status) {
       json_equal(run, json_object_get(part, "run")) && build && json_equal(build, json_object_get(part, "build"));
   if (!same)
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
-  *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
+  const bool done = !lacked_memory(record);
+  if (done) *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
   json_decref(record);
   json_decref(build);
-  return true;
+  return done;
 }
 
 bool resume_is_done(const options *given, json_t *run, int *status) {

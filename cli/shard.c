@@ -36,7 +36,6 @@ static const launcher launchers[] = {
     {"pmi", RANKS, "PMI_RANK", "PMI_SIZE", NULL, NULL, NULL, NULL},
 };
 enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
-static const launcher *const slurm_step = &launchers[4];
 
 /* The shard that the option asks for: by any launcher, or by the one of that name. of: the number of shards, 0 if the
    launcher sets it. */
@@ -50,10 +49,14 @@ __attribute__((noreturn)) static void refuse(const asked *a, const char *why) {
   die_value(a->option, a->text, why);
 }
 
+static bool is_slurm_step(const launcher *l) {
+  return strcmp(l->name, "slurm-step") == 0;
+}
+
 /* srun --preserve-env leaves the job's SLURM_NTASKS as it is. */
 static const char *count_name(const launcher *l) {
   static const char of_step[] = "SLURM_STEP_NUM_TASKS";
-  return l == slurm_step && getenv(of_step) ? of_step : l->count;
+  return is_slurm_step(l) && getenv(of_step) ? of_step : l->count;
 }
 
 /* The variables of a launcher, as "INDEX=1 COUNT=4". */
@@ -90,7 +93,7 @@ static int64_t value_of(const asked *a, const char *variable, int64_t otherwise)
 static bool is_of_script(const launcher *l) {
   static const char interactive[] = "4294967290";
   const char *step = getenv("SLURM_STEP_ID");
-  return l == slurm_step && getenv("SLURM_JOB_ID") && (!step || strcmp(step, interactive) == 0);
+  return is_slurm_step(l) && getenv("SLURM_JOB_ID") && (!step || strcmp(step, interactive) == 0);
 }
 
 static bool is_there(const asked *a, const launcher *l) {

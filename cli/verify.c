@@ -167,8 +167,9 @@ static int run(options *given) {
   }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
+  json_t *build = resume_build();
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
-  resume_note(given, record);
+  resume_note(given, build, record);
   if (globs || (chosen.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */

@@ -140,3 +140,8 @@ bool merge_are_same_facts(const merger *m, const input *other, const char *reaso
   }
   return true;
 }
+
+bool merge_are_same_build(const merger *m, const input *one, const input *other, const char *reason) {
+  return !*one->build || !*other->build || strcmp(one->build, other->build) == 0 ||
+         merge_refuse(m, BOTH "build: %.40s and %.40s%s", one->name, other->name, one->build, other->build, reason);
+}

@@ -40,6 +40,28 @@ static bool are_all(json_t *const *parts, size_t count) {
   return next == of_range(parts[0], "of");
 }
 
+/* Returns a part whose kernel refused what it did not refuse in another; null if there is none. A shard that lacks
+   memory refuses. */
+static const json_t *refused_alone(json_t *const *parts, size_t count) {
+  const json_t *refused = NULL;
+  size_t refusals = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!*field_string(parts[i], "refusal")) continue;
+    refused = parts[i];
+    refusals++;
+  }
+  return refusals < count ? refused : NULL;
+}
+
+static bool refuse_part(const merger *m, const json_t *part) {
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+    RECORD_EACH(result, one->accuracy, records)
+      if (result->json == part)
+        return merge_refuse(m, "%.200s: %.60s refused a range: %.100s; others computed theirs: do this shard again",
+                            one->name, result->kernel, result->refusal);
+  return false;
+}
+
 static bool join(const merger *m, const places *p, size_t number) {
   place *there = &p->all[number];
   const size_t count = json_array_size(there->ranges);
@@ -48,10 +70,12 @@ static bool join(const merger *m, const places *p, size_t number) {
   for (size_t i = 0; i < count; i++) parts[i] = json_array_get(there->ranges, i);
   qsort(parts, count, sizeof *parts, by_begin);
   const bool all = are_all(parts, count);
-  there->found = all ? m->join(parts, count) : NULL;
+  const json_t *refused = refused_alone(parts, count);
+  there->found = all && !refused ? m->join(parts, count) : NULL;
   free(parts);
   json_decref(there->ranges);
   there->ranges = there->found; /* to be released */
+  if (all && refused) return refuse_part(m, refused);
   return there->found ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
                       number, there->kernel, all ? "of one exam" : "all rows, each once");

@@ -158,7 +158,8 @@ static json_t *choice_for(const json_t *choices, const char *name) {
 static bool join_choices(const merger *m, json_t *context) {
   json_t *all = json_array(), *choice;
   size_t k;
-  for (size_t i = 0; i < m->count; i++) json_array_foreach(json_object_get(m->inputs[i].facts, "choices"), k, choice) {
+  for (size_t i = 0; all && i < m->count; i++) {
+    json_array_foreach(json_object_get(m->inputs[i].facts, "choices"), k, choice) {
       const char *name = field_string(choice, "shape");
       const json_t *before = choice_for(all, name);
       if (before ? !json_equal(before, choice) : json_array_append(all, choice) != 0) {
@@ -167,6 +168,7 @@ static bool join_choices(const merger *m, json_t *context) {
                             m->inputs[i].name, name);
       }
     }
+  }
   return json_object_set_new(context, "choices", all) == 0 || merge_refuse_memory(m);
 }
 
@@ -187,8 +189,9 @@ static json_t *merged_context(const merger *m) {
 }
 
 json_t *merge_timings(const merger *m) {
-  for (size_t i = 1; i < m->count; i++)
-    if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
+  static const char reason[] = ", and times belong to one machine and one build";
+  for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++)
+    if (!merge_are_same_facts(m, other, reason) || !merge_are_same_build(m, m->inputs, other, reason)) return NULL;
   if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
   if (!are_apart(m)) return NULL;
   json_t *context = merged_context(m);

@@ -169,6 +169,7 @@ analyze)
   export LC_ALL=C
   [ ! -e Makefile ] || "$MAKE" clean >clean.log # only what is compiled has warnings
   built CC=gcc CXX=g++ CFLAGS='-g -O1 -fanalyzer' CXXFLAGS=-O0
+  "$MAKE" maintainers >>make.log 2>&1 || stop "the build fails: see $PWD/make.log"
   gcc_rows make.log >rows
   (cd "$top" && cppcheck -q --std=c11 --library=posix,gnu --enable=warning,portability \
     --template='cppcheck/{id} {file}' \

@@ -136,14 +136,16 @@ record |= dict(zip(("passed", "failed", "skipped"), map(int, counts)))
 json.dump(record, sys.stdout)' "$@"
   }
   ended '"out of memory"' '[]' 0 0 1 ranges/2.json >refused.json
-  no_merge 'a range refused in one shard, and computed in another' 'its ranges are not of one exam' \
+  no_merge 'a range refused in one shard, and computed in others' \
+    'refused.json: rotation-portable refused a range: out of memory; others computed theirs: do this shard again' \
     ranges/1.json refused.json ranges/3.json
   for i in 1 2 3; do ended '"out of memory"' '[]' 0 0 1 ranges/$i.json >refused$i.json; done
   check 'refused in all' ends 1 merge refused1.json refused2.json refused3.json -o merged.json
   check 'it is refused' grep -q '"refusal": "out of memory"' merged.json
-  ended null '[{"property": "crash", "ok": false, "skipped": false, "note": "SIGSEGV"}]' 0 1 0 ranges/3.json >crashed.json
-  check 'a range that crashed' ends 1 merge ranges/1.json refused.json crashed.json -o merged.json
-  check 'is no other one that was refused' grep -q '"note": "SIGSEGV"' merged.json
+  crash='[{"property": "crash", "ok": false, "skipped": false, "note": "SIGSEGV"}]'
+  ended null "$crash" 0 1 0 ranges/3.json >crashed.json
+  check 'a range that crashed' ends 1 merge ranges/1.json ranges/2.json crashed.json -o merged.json
+  check 'is the result' grep -q '"note": "SIGSEGV"' merged.json
 fi
 # One element is beyond the bound, in the second shard only.
 awk '!done && /"ok": true/ { sub(/true/, "false"); done = 1 }
@@ -203,6 +205,10 @@ for i in 1 2; do sed 's/"commit": ".*"/"commit": "0123456789ab, modified"/' e$i.
 no_merge 'unless the sources were modified' 'and their sources were modified' m1.json m2.json
 for i in 1 2; do sed 's/"commit": ".*"/"commit": "unknown"/' e$i.json >m$i.json; done
 no_merge 'or are unknown' 'or are unknown' m1.json m2.json
+sed 's/"build": ".*"/"build": "0"/' m2.json >other.json
+sed 's/"\(libc\|compiler\|isa\)": ".*"/"\1": "x"/' m1.json >m3.json
+sed 's/"\(libc\|compiler\|isa\)": ".*"/"\1": "x"/' other.json >m4.json
+no_merge 'other builds of such sources' 'm3.json and m4.json: build: .* and 0, and their sources were' m3.json m4.json
 for fact in posenc_version commit kernel_abi; do
   sed "s/\"$fact\": \".*\"/\"$fact\": \"7\"/" e2.json >other.json
   no_merge "another $fact" "e1.json and other.json: $fact: " e1.json other.json
@@ -320,6 +326,8 @@ for fact in cpu libc compiler commit memory governor host_name; do
   no_merge "timings with another $fact" \
     "b1.json and other.json: $fact: .* and abacus, and times belong to one machine and one build" b1.json other.json
 done
+sed 's/"build": ".*"/"build": "0"/' b2.json >other.json
+no_merge 'timings of another build' 'b1.json and other.json: build: .* and 0, and times belong' b1.json other.json
 for fact in cpu commit; do
   sed "/^    \"$fact\":/d" b1.json >other.json
   no_merge "timings without a $fact" "other.json: no record: it does not tell $fact" other.json b2.json

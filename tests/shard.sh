@@ -5,8 +5,8 @@
 . "${srcdir:-.}/tests/command.sh"
 # The tests may run under a launcher, so its variables are removed.
 unset SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP \
-  SLURM_PROCID SLURM_NTASKS SLURM_STEP_NUM_TASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE \
-  JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
+  SLURM_PROCID SLURM_NTASKS SLURM_STEP_NUM_TASKS SLURM_JOB_ID SLURM_STEP_ID OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE \
+  PMI_RANK PMI_SIZE JOB_COMPLETION_INDEX GTEST_SHARD_INDEX GTEST_TOTAL_SHARDS GTEST_SHARD_STATUS_FILE TEST_SHARD_INDEX \
   TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE SHARD
 small='verify --kernel naive --len 4 --dim 4 --search 0 --brief --format json'
 with() { # VARIABLE=VALUE... -- VALUE-OF-SHARD ; more in $options
@@ -126,10 +126,11 @@ no 'the file of another shard' 'is not the record of this shard' PMI_RANK=1 PMI_
 sed 's/"build": "[0-9a-f]*"/"build": ""/' part-2.json >part-1.json
 no 'the file of an unknown build' 'is not the record of this shard' PMI_RANK=1 PMI_SIZE=2 -- auto
 if [ ! -x "$abs_top_builddir/.libs/posenc" ]; then skip 'the file of another build' 'no shared library'; else
-  cp -R "$abs_top_builddir/.libs" other
+  mkdir other
+  cp -P "$abs_top_builddir"/.libs/posenc "$abs_top_builddir"/.libs/libposenc.so* other/
   shared() { # FOLDER: this shard by the program and the library there
-    env PMI_RANK=0 PMI_SIZE=2 LD_LIBRARY_PATH="$work/$1" ${EMULATOR-} "$work/$1/posenc" $small --shard auto -o same.json \
-      --resume >out 2>err
+    env PMI_RANK=0 PMI_SIZE=2 LD_LIBRARY_PATH="$work/$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ${EMULATOR-} \
+      "$work/$1/posenc" $small --shard auto -o same.json --resume >out 2>err
   }
   check 'a build' shared other
   check 'is that build' shared other
@@ -141,6 +142,13 @@ if [ ! -x "$abs_top_builddir/.libs/posenc" ]; then skip 'the file of another bui
   echo >>"$(readlink -f changed/libposenc.so.0)"
   check 'nor is that of another library' eval '! shared changed && grep -q "not the record of this shard" err'
 fi
+rm part-1.json
+with PMI_RANK=0 PMI_SIZE=2 -- auto
+cp part-1.json before.json
+sed '/^  "records":/,$s/"refusal": null/"refusal": "out of memory"/' before.json >part-1.json
+check 'a shard that lacked memory' eval '! cmp -s before.json part-1.json'
+with PMI_RANK=0 PMI_SIZE=2 -- auto
+check 'is done again' eval '[ $status -eq 0 ] && ! grep -q "out of memory" part-1.json'
 cp part-2.json part-1.json
 check 'that of this one is kept' with PMI_RANK=1 PMI_SIZE=2 -- auto
 echo '{' >part-1.json
@@ -150,7 +158,8 @@ fails() { posenc "$@"; [ $status -eq 1 ]; }
 check 'nothing is compared' fails "$@"
 check 'nor when it is resumed' fails "$@"
 check 'abbreviated options' ends 0 $small --shar 1/2 --outp short.json
-check 'are no part of the command' is_refused "to do shard 2: posenc verify --shard 2/2 -o FILE ${small#verify }" merge short.json
+check 'are no part of the command' \
+  is_refused "to do shard 2: posenc verify --shard 2/2 -o FILE ${small#verify }" merge short.json
 long=$(seq -s, 0 400)
 listed='verify --kernel naive --dim 4 --search 0 --brief --format json'
 check 'a command of a thousand bytes' ends 0 $listed --shard 1/2 --positions "$long" -o long.json
