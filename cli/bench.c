@@ -65,13 +65,15 @@ static int run(options *given) {
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
   select_modes(&chosen, given->modes);
+  json_t *build = resume_build(given);
   int status;
-  if (given->resume && resume_is_done(given, time_run_json(given, &chosen, flags), &status)) {
+  if (given->resume && resume_is_done(given, build, time_run_json(given, &chosen, flags), &status)) {
     selection_free(&chosen);
+    json_decref(build);
     return status;
   }
   output *out = open_output("--output", given->output);
-  json_t *record, *build = resume_build();
+  json_t *record;
   status = measure_time(given, &chosen, flags, &record);
   selection_free(&chosen);
   if (!record) {

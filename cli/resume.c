@@ -22,10 +22,10 @@ static bool has_library(Dl_info *library) {
   return dladdr(&ours, &program) && dladdr(posenc_kernels(&count), library) && library->dli_fbase != program.dli_fbase;
 }
 
-json_t *resume_build(void) {
+json_t *resume_build(const options *given) {
   Dl_info library;
   digest_text own, other = {""};
-  if (!file_digest("/proc/self/exe", &own)) return NULL;
+  if (!is_given(given, OPTION_SHARD) || !file_digest("/proc/self/exe", &own)) return NULL;
   if (has_library(&library) && !file_digest(library.dli_fname, &other)) return NULL;
   return json_sprintf("%s%s", own.text, other.text);
 }
@@ -47,10 +47,10 @@ static bool lacked_memory(const json_t *record) {
   return false;
 }
 
-static bool is_done(const options *given, json_t *run, int *status) {
+static bool is_done(const options *given, const json_t *build, json_t *run, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
-  json_t *record = load_json("--output", path, 0), *build = resume_build();
+  json_t *record = load_json("--output", path, 0);
   const json_t *context = json_object_get(record, "context"),
                *part = json_object_get(context ? context : record, "shard");
   const bool same =
@@ -62,15 +62,14 @@ static bool is_done(const options *given, json_t *run, int *status) {
   const bool done = !lacked_memory(record);
   if (done) *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
   json_decref(record);
-  json_decref(build);
   return done;
 }
 
-bool resume_is_done(const options *given, json_t *run, int *status) {
+bool resume_is_done(const options *given, const json_t *build, json_t *run, int *status) {
   if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
   if (!format_is(given, "json")) die("--resume: is for --format json");
   if (strcmp(given->output, "-") == 0) die("--resume: needs --output");
-  const bool done = is_done(given, run, status);
+  const bool done = is_done(given, build, run, status);
   json_decref(run);
   return done;
 }

@@ -159,15 +159,16 @@ static int run(options *given) {
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   selection chosen = {0};
   if (!globs) chosen = select_verified(given);
+  json_t *build = resume_build(given);
   int status;
-  if (given->resume && resume_is_done(given, accuracy_run_json(given, &chosen), &status)) {
+  if (given->resume && resume_is_done(given, build, accuracy_run_json(given, &chosen), &status)) {
     selection_free(&chosen);
     json_decref(baseline);
+    json_decref(build);
     return status;
   }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
-  json_t *build = resume_build();
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
   resume_note(given, build, record);
   if (globs || (chosen.encodings && given->only.number == given->only.of))

@@ -29,7 +29,6 @@ static bool are_exact_together(const merger *m) {
   static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};
   const record_accuracy *first = m->inputs[0].accuracy;
   const record_kernel *irreproducible = NULL;
-  static const char unnamed[] = ", and their sources were modified, or are unknown";
   char reason[120] = "";
   RECORD_EACH(kernel, first, kernels)
     if (!irreproducible && !kernel->reproducible) irreproducible = kernel;
@@ -37,7 +36,7 @@ static bool are_exact_together(const merger *m) {
   for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++) {
     if (!agree_in(m, other, sources, sizeof sources / sizeof *sources, "")) return false;
     if (!record_names_sources(m->inputs[0].facts) &&
-        !(merge_are_same_facts(m, other, unnamed) && merge_are_same_build(m, m->inputs, other, unnamed)))
+        !merge_are_same_facts(m, other, ", and their sources were modified, or are unknown"))
       return false;
     if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
     for (size_t k = 0; k < first->kernels_count; k++)

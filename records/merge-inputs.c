@@ -109,8 +109,8 @@ json_t *merge_side_by_side(const merger *m, const char *key) {
   return joined;
 }
 
-/* Whether the facts that both files have agree. Only one file may have a fact: a shard without timings has no facts
-   from Google Benchmark. */
+/* Whether the facts that both files have agree, and the builds of shards. Only one file may have a fact: a shard
+   without timings has no facts from Google Benchmark. */
 static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
   const char *key;
   json_t *value;
@@ -119,7 +119,8 @@ static bool share_facts(const merger *m, const input *one, const input *other, c
     if (there && !merge_may_differ(key) && !json_equal(value, there))
       return merge_refuse_values(m, one, other, key, value, there, reason);
   }
-  return true;
+  return !one->build || !other->build || json_equal(one->build, other->build) ||
+         merge_refuse_values(m, one, other, "build", one->build, other->build, reason);
 }
 
 static bool has_facts_of(const input *one, const input *other) {
@@ -139,9 +140,4 @@ bool merge_are_same_facts(const merger *m, const input *other, const char *reaso
     if (has_facts_of(one, other)) return true;
   }
   return true;
-}
-
-bool merge_are_same_build(const merger *m, const input *one, const input *other, const char *reason) {
-  return !*one->build || !*other->build || strcmp(one->build, other->build) == 0 ||
-         merge_refuse(m, BOTH "build: %.40s and %.40s%s", one->name, other->name, one->build, other->build, reason);
 }

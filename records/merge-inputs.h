@@ -12,7 +12,7 @@ typedef struct input {
   const record_timing *timing;     /* null for accuracy */
   json_t *facts;                   /* those of machine and build */
   json_t *run;                     /* the run of which this is a shard; null for a whole run */
-  const char *build;               /* of a shard: digest of what made it, or "" */
+  const json_t *build;             /* of a shard: digest of what made it; null if it is not known */
   int64_t number, of;              /* the shard's number, and the number of shards */
 } input;
 
@@ -42,12 +42,9 @@ bool merge_may_differ(const char *key);
 /* Returns "A / B" for a text in which the files differ, each value once. Returns null when memory runs out. */
 json_t *merge_side_by_side(const merger *m, const char *key);
 
-/* Whether a file has the same facts as each file before it. The first file alone is not enough: it may lack a fact in
-   which two others differ. */
+/* Whether a file has the same facts as each file before it and, if both are shards, the same build. The first file
+   alone is not enough: it may lack a fact in which two others differ. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
-
-/* Whether two shards were made by the same build, as far as both tell. */
-bool merge_are_same_build(const merger *m, const input *one, const input *other, const char *reason);
 
 /* A place for a result in the run: its kernel and shape, and the result found. */
 typedef struct place {

@@ -189,9 +189,8 @@ static json_t *merged_context(const merger *m) {
 }
 
 json_t *merge_timings(const merger *m) {
-  static const char reason[] = ", and times belong to one machine and one build";
-  for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++)
-    if (!merge_are_same_facts(m, other, reason) || !merge_are_same_build(m, m->inputs, other, reason)) return NULL;
+  for (size_t i = 1; i < m->count; i++)
+    if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
   if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
   if (!are_apart(m)) return NULL;
   json_t *context = merged_context(m);

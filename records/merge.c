@@ -18,13 +18,13 @@ static bool read_input(const merger *m, input *one, const json_t *json) {
     const record_context *context = &one->timing->context;
     one->facts = context->json;
     one->run = context->shard.run.json;
-    one->build = context->shard.build;
+    one->build = json_object_get(context->shard.json, "build");
     one->number = context->shard.number;
     one->of = context->shard.of;
   } else if (!is_timing && (one->accuracy = record_read_accuracy(json, &fault))) {
     one->facts = one->accuracy->environment;
     one->run = one->accuracy->shard.run.json;
-    one->build = one->accuracy->shard.build;
+    one->build = json_object_get(one->accuracy->shard.json, "build");
     one->number = one->accuracy->shard.number;
     one->of = one->accuracy->shard.of;
   } else {

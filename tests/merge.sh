@@ -354,14 +354,13 @@ no_merge 'accuracy and timings' 'one tells accuracy, the other speed' b1.json ex
 check 'hot' time_it hot.json --len 16 --dim 8 --mode hot
 check 'and plan' time_it plan.json --len 16 --dim 8 --mode plan
 check 'are merged, as they are apart' ends 0 merge hot.json plan.json -o merged.json
+check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n')" = '"name":"hot"name":"plan'
 check 'of other shapes' time_it wide.json --len 16 --dim 16 --mode hot
 check 'they are merged, too' ends 0 merge hot.json wide.json plan.json -o merged.json
 check "with the library's choice for each" test "$(grep -c '"all_threads"' merged.json)" -eq 2
 sed 's/"all_threads": ".*"/"all_threads": "naive"/' plan.json >other.json
 no_merge 'two choices for one shape' 'other.json and files before it: the library chooses other kernels for ' \
   hot.json wide.json other.json
-check 'what was merged' ends 0 merge hot.json plan.json -o merged.json
-check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n')" = '"name":"hot"name":"plan'
 sed '/^    "governor":/d' hot.json >first.json
 sed 's/"governor": ".*"/"governor": "abacus"/' plan.json >second.json
 time_it cold.json --len 16 --dim 8 --mode cold
