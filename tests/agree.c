@@ -62,7 +62,9 @@ static void check_mistakes(const family *f, const suspect_list *expected, const 
   int told = 0, same = 0, unknown = 0;
   for (size_t n = 0; n < suspects->count; n++) {
     const suspect *done = &suspects->items[n];
-    if (posenc_problem_refusal(&done->problem) || is_same_table(&done->problem, &expected->items[0].problem)) continue;
+    if (posenc_problem_refusal(&done->problem) || is_same_table(&done->problem, &expected->items[0].problem) ||
+        is_left_out(n))
+      continue;
     const file made = table_of(&done->problem, n % 2 ? POSENC_BF16 : POSENC_F32);
     identity *found = compared(&made, expected, suspects);
     size_t cause = 0;
@@ -76,7 +78,7 @@ static void check_mistakes(const family *f, const suspect_list *expected, const 
     identity_free(found);
     free(made.bytes);
   }
-  ok(told > 10 && unknown <= 1,
+  ok(told > (is_emulated() ? 2 : 10) && unknown <= 1,
      "%s: %d mistakes have their cause, %d that of one that makes the same table, %d no table", f->name, told, same,
      unknown);
 }

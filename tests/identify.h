@@ -203,14 +203,4 @@ static inline bool slow_test(void) {
   return slow && strcmp(slow, "1") == 0;
 }
 
-static inline bool is_emulated(void) {
-  const char *emulator = getenv("EMULATOR");
-  return emulator && *emulator;
-}
-
-/* Whether the n-th table is left out: an emulated processor, where all of them take hours, tests one of four. */
-static inline bool is_left_out(size_t n) {
-  return is_emulated() && n % 4 != 0;
-}
-
 #endif

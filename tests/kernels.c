@@ -20,7 +20,7 @@ static posenc_problem make(int64_t rows, int64_t dim, int64_t first, double base
 }
 
 /* Lists dims around the widths of vectors and tiles, rows around blocks, and positions around anchors, negative and
-   large. */
+   large. Of all of them, test_same_bits compares the vector kernels with their portable ones. */
 static size_t corners(shape *shapes, size_t most) {
   static const int64_t dims[] = {2, 4, 14, 16, 18, 30, 32, 34, 62, 64, 66, 130, 258};
   static const int64_t firsts[] = {0, 1, 15, 16, 17, 31, 1000003, -40, INT64_C(1) << 33};
@@ -214,16 +214,19 @@ static void test_peers_stores(const shape *shapes, size_t count) {
 }
 
 int main(void) {
-  static shape shapes[256];
+  static shape shapes[256], held[256];
   const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE);
+  size_t held_count = 0;
+  for (size_t n = 0; n < count; n++) /* what is left has each dim with each dtype and layout, but not with both */
+    if (!is_left_out(n + n / 4 + n / 16)) held[held_count++] = shapes[n];
   unsetenv("POSENC_ISA");
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
-  test_contracts(kernels, kernel_count, 0, shapes, count);
+  test_contracts(kernels, kernel_count, 0, held, held_count);
   kernels = peers_kernels(&kernel_count);
   for (unsigned isa = POSENC_ISA_GENERIC; isa <= POSENC_ISA_AVX512; isa <<= 1) {
     printf("# competitors, with %s alone\n", posenc_isa_name(isa));
-    test_contracts(kernels, kernel_count, isa, shapes, count);
+    test_contracts(kernels, kernel_count, isa, held, held_count);
   }
   static shape applied[32];
   const size_t applied_count = applied_corners(applied);

@@ -14,13 +14,13 @@ fractions=5,-2.5,0.1,1e9,7,8,9,-1e6,1000.3,0
 # ---- correct kernels ----
 
 for dtype in f32 f64 f16 bf16; do
-  check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
+  is_left_out || check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
   for odd in pad ceil; do
     for layout in interleaved split-cs; do
-      check "$odd, $dtype, $layout" \
+      is_left_out || check "$odd, $dtype, $layout" \
         holds --len 300 --offset -20 --dim 33 --odd $odd --dtype $dtype --layout $layout --padding 3
     done
-    check "a list and $odd, $dtype" \
+    is_left_out || check "a list and $odd, $dtype" \
       holds --positions $fractions --dim 33 --odd $odd --dtype $dtype --layout split --padding 9
   done
 done

@@ -48,6 +48,11 @@ emulated() { [ -n "${EMULATOR-}" ]; }
 without_emulator() { # FILE: removes what qemu prints there when a signal ends a kernel
   ! emulated || sed -i '/ printed: qemu: uncaught target signal /d' "$1"
 }
+# Whether the next of many cases is left out: an emulated processor, where all of them take hours, does one of four.
+tap_cases=0 tap_left_out=0
+is_left_out() {
+  emulated && [ $(((tap_cases += 1) % 4)) -ne 1 ] && tap_left_out=$((tap_left_out + 1))
+}
 run_here() { # PROGRAM ARGUMENT...: of this build
   ${EMULATOR:+"$abs_top_builddir/libtool" --mode=execute $EMULATOR} "$@"
 }
@@ -62,6 +67,7 @@ within() { # SECONDS COMMAND...: repeats it until it succeeds
 }
 
 plan() {
+  [ $tap_left_out -eq 0 ] || skip 'what is left out' 'an emulated processor does one case of four'
   echo "1..$tap_points"
 }
 
