@@ -2,8 +2,8 @@
 /*
  * Tests the certificates of impls/cr: a table made without the rounding test and corrected by its list is the table
  * made with the test. All elements of narrow tables are compared; of wide tables, and by an emulated processor, a part,
- * another one each day, or all with POSENC_TEST_SLOW=1. Each listed element is compared with both references, on every instruction set of this
- * machine.
+ * another one each day, or all with POSENC_TEST_SLOW=1. Each listed element is compared with both references, on every
+ * instruction set of this machine.
  */
 #include "impls/cr/cr.h"
 #include "impls/cr/families.h"
