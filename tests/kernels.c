@@ -80,6 +80,15 @@ static size_t large(shape *shapes) {
   return count;
 }
 
+/* Sets those that are not left out, which have each dim with each dtype and layout, but not with both. Returns their
+   number. */
+static size_t some_of(const shape *shapes, size_t count, shape *some) {
+  size_t taken = 0;
+  for (size_t n = 0; n < count; n++)
+    if (!is_left_out(n + n / 4 + n / 16)) some[taken++] = shapes[n];
+  return taken;
+}
+
 static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_count, unsigned isa, const shape *shapes,
                            size_t count) {
   const verify_part all = {.kernels = kernels, .kernel_count = kernel_count, .shapes = shapes, .shape_count = count};
@@ -125,7 +134,7 @@ static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_co
     if (why)
       skip(name, why);
     else
-      ok(held > 10, "%s was held to its contract on %d tables", name, (int)held);
+      ok(held > (is_emulated() ? 3 : 10), "%s was held to its contract on %d tables", name, (int)held);
   }
   json_decref(record);
 }
@@ -214,11 +223,10 @@ static void test_peers_stores(const shape *shapes, size_t count) {
 }
 
 int main(void) {
-  static shape shapes[256], held[256];
-  const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE);
-  size_t held_count = 0;
-  for (size_t n = 0; n < count; n++) /* what is left has each dim with each dtype and layout, but not with both */
-    if (!is_left_out(n + n / 4 + n / 16)) held[held_count++] = shapes[n];
+  static shape shapes[256], held[256], applied[32];
+  const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE),
+               held_count = some_of(shapes, count, held),
+               applied_count = some_of(applied, applied_corners(applied), applied);
   unsetenv("POSENC_ISA");
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
@@ -228,8 +236,6 @@ int main(void) {
     printf("# competitors, with %s alone\n", posenc_isa_name(isa));
     test_contracts(kernels, kernel_count, isa, held, held_count);
   }
-  static shape applied[32];
-  const size_t applied_count = applied_corners(applied);
   printf("# add and rope\n");
   test_contracts(kernels, kernel_count, 0, applied, applied_count);
   kernels = posenc_kernels(&kernel_count);
