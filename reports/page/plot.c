@@ -153,7 +153,8 @@ static int run_gnuplot(FILE *script, FILE *picture, FILE *messages) {
 
 /* Returns the first line of gnuplot's messages that does not only point at a column. */
 static const char *first_line(char *messages) {
-  for (char *line = strtok(messages, "\n"); line; line = strtok(NULL, "\n"))
+  char *rest;
+  for (char *line = strtok_r(messages, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
     if (line[strspn(line, " ^\t")] && !strstr(line, "gnuplot>")) return line + strspn(line, " \t");
   return "it failed";
 }
