@@ -27,8 +27,8 @@ fi
 warned='-Wall -Wextra -Werror'
 check 'C17 without a warning' tried $CC -std=c17 $warned -fsyntax-only posenc.c
 check 'cc -O2 -c posenc.c, without a warning' tried $CC -O2 $warned -fPIC -c posenc.c
-check 'c++ -O1 -std=c++17 -x c++ -c posenc.c, without a warning' \
-  tried $CXX -O1 -std=c++17 $warned -fPIC -x c++ -c posenc.c -o posenc++.o
+check 'c++ -O2 -std=c++17 -x c++ -c posenc.c, without a warning' \
+  tried $CXX -O2 -std=c++17 $warned -fPIC -x c++ -c posenc.c -o posenc++.o
 check 'C++17 without a warning, with -fopenmp-simd' \
   tried $CXX -fsyntax-only -fopenmp-simd -std=c++17 $warned -x c++ posenc.c
 if ! command -v clang++ >/dev/null; then skip 'clang++ without a warning' 'no clang++ here'; else
@@ -106,7 +106,7 @@ check 'digests of the tables of C' digests of-c posenc.o $CC
 check 'and C++' digests of-c++ posenc++.o $CXX
 check 'are the same' cmp of-c of-c++
 if emulated || ! command -v musl-gcc >/dev/null; then skip musl 'no musl-gcc for that machine'; else
-  check 'musl-gcc -O1 -c posenc.c' tried musl-gcc -std=c17 -Wall -Wextra -Werror -O1 -c posenc.c -o musl.o
+  check 'musl-gcc -O2 -c posenc.c' tried musl-gcc -std=c17 -Wall -Wextra -Werror -O2 -c posenc.c -o musl.o
   # tests/plans defines aligned_alloc by posix_memalign, which in musl calls aligned_alloc.
   compiler=musl-gcc names='library axes arguments encoder'
   tests musl musl.o musl-gcc -static

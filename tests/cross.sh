@@ -38,7 +38,7 @@ describe() { # HOST
   i386) # 32 bits, compiled without fused multiply-add; x86-64 runs it itself
     host=i686-linux-gnu emulator='' folder=i386-linux-gnu kernels=$portable
     flags='-msse2 -mfpmath=sse'
-    is_slow || switches='--disable-avx2 --disable-avx512' # kernels of x86-64, which compile for minutes with 8 registers
+    is_slow || switches='--disable-avx2 --disable-avx512' # their code compiles for minutes with 8 registers
     tests="$core angle $exact certificates oracle scaling encodings $files arrays"
     ;;
   *)
