@@ -75,8 +75,9 @@ keep_times() {
   check 'is asked for in the C lines' says '^  options.max_ulp = 0\.5;$'
   # A kernel of narrower vectors than the library takes.
   narrower=
-  emulated || ! grep -q -w avx2 /proc/cpuinfo || narrower=cr-portable
-  emulated || ! grep -q -w avx512f /proc/cpuinfo || narrower=cr-avx2
+  runs_here() { ! emulated && "$POSENC" list "$1" | grep -q 'runs here *yes'; }
+  ! runs_here cr-avx2 || narrower=cr-portable
+  ! runs_here cr-avx512 || narrower=cr-avx2
   if [ -n "$narrower" ]; then
     check 'a kernel that the library would not take' ends 0 --len 100 $quick --max-ulp 0.5 --kernel $narrower,naive
     check 'is asked for by its name' says "^  const posenc_kernel \\*fastest = posenc_kernel_find(\"$narrower\");\$"
