@@ -48,7 +48,7 @@ check 'with the cause, if it is known' sh -c \
 for broken in 1 2 3 4 5 6 7 8 9; do cp near.npy "near$broken.npy"; done
 posenc verify --kernel naive --len 64,65 --dim 8 --github kernel.c:3
 check 'verify, without failures' sh -c '! grep -q ::error err'
-plugin=$abs_top_builddir/tests/mutants/.libs/constants.so
+plugin=$abs_top_builddir/tests/mutants/constants.so
 if [ -e "$plugin" ]; then
   (
     export ASAN_OPTIONS="$ASAN_OPTIONS:log_path=stderr" # what mutants do is no fault of posenc's

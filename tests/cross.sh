@@ -86,7 +86,7 @@ suite() { # all tests, in as many lanes as quickstart has
 build() { # with -O1 and without -g, half the time of -g -O2
   check "configure for $machine" there "$srcdir/configure" --host=$host ${emulator:+EMULATOR=$emulator} \
     $switches CFLAGS=-O1 CXXFLAGS=-O1
-  check 'make' there make -j2 posenc $([ -z "$emulator" ] || echo emulated/posenc) $(printf 'tests/%s ' $tests)
+  check 'make' there make -j2 posenc run/posenc $(printf 'tests/%s ' $tests)
 }
 
 # Every published table, by the kernels that both machines have. The files are the same, byte for byte.
@@ -101,7 +101,7 @@ digest_here() { # OPTION...: made once, as machines and kernels have the same ta
 same_bits() { # KERNEL LIKE OPTION...
   there=$1 here=$2
   shift 2
-  theirs=$(digest $command write ${there:+--kernel "$there"} "$@") &&
+  theirs=$(digest run/posenc write ${there:+--kernel "$there"} "$@") &&
     ours=$(digest_here --kernel "$here" "$@") && [ "$theirs" = "$ours" ]
 }
 compare_tables() { # NAME: lines of options on standard input
@@ -130,18 +130,18 @@ END
 # Files and records go from each machine to the other.
 read_there() { # DTYPE FORMAT: a file of this machine
   "$POSENC" write --kernel cr-portable --len 50 --dim 12 --dtype $1 -o here.$2 2>out &&
-    there $command check here.$2 --max-ulp 0.5
+    there run/posenc check here.$2 --max-ulp 0.5
 }
 same_file() { # OPTION...: of safetensors, with positions
-  $command write --kernel cr-portable "$@" -o there.safetensors 2>out &&
+  run/posenc write --kernel cr-portable "$@" -o there.safetensors 2>out &&
     "$POSENC" write --kernel cr-portable "$@" -o here.safetensors 2>out && cmp here.safetensors there.safetensors >out
 }
 record() { # COMMAND FILE
   $1 verify --kernel cr-portable --len 60 --dim 12 --search 0 --brief --format json -o $2 >out 2>&1
 }
 same_record() {
-  record $command there.json && record "$POSENC" here.json && "$POSENC" compare here.json there.json >out 2>&1 &&
-    there $command compare there.json here.json
+  record run/posenc there.json && record "$POSENC" here.json && "$POSENC" compare here.json there.json >out 2>&1 &&
+    there run/posenc compare there.json here.json
 }
 exchange() {
   for dtype in f32 f64 f16 bf16; do
@@ -173,10 +173,10 @@ END
 vector_kernels() {
   check 'the compiler takes NEON' grep -q '^#define HAVE_NEON 1$' config.h
   check 'and SVE' grep -q '^#define HAVE_SVE 1$' config.h
-  there emulated/posenc doctor
+  there run/posenc doctor
   check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
   while read -r options; do
-    check "every property: $options" there emulated/posenc verify --kernel 'cr-neon,cr-sve,rotation-neon' --len 100 \
+    check "every property: $options" there run/posenc verify --kernel 'cr-neon,cr-sve,rotation-neon' --len 100 \
       --dim 44 $options
   done <<'END'
 --search 100 --layout interleaved-cs
@@ -205,7 +205,7 @@ sve_of() { # BITS
   there $emulator ./length
   check "qemu has vectors of $1 bits" grep -qx "$1 bits" out
   check "every property with $1 bits" \
-    there emulated/posenc verify --kernel cr-sve --len 70 --dim 74 --base 10001 --brief
+    there run/posenc verify --kernel cr-sve --len 70 --dim 74 --base 10001 --brief
   sve_tables $1 <<'END'
 --len 300 --dim 512
 --len 300 --dim 512 --dtype f16
@@ -227,7 +227,7 @@ sve_tables() { # BITS: those of standard input
 }
 without_sve() {
   export QEMU_CPU=cortex-a57
-  there emulated/posenc list cr-sve
+  there run/posenc list cr-sve
   check 'without SVE, cr-sve does not run' grep -q 'runs here *no: this CPU' out
   check 'and the rest does' same_bits '' cr-portable --len 70 --dim 74
   rm -f tests/isa.log tests/isa.trs
@@ -242,10 +242,10 @@ kept() { # COMMAND...
 }
 emulated_times() {
   if grep -q '^#define HAVE_BENCHMARK 1$' config.h && command -v gnuplot >/dev/null; then
-    check 'bench' there emulated/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
+    check 'bench' there run/posenc bench --kernel cr-neon --len 8 --dim 64 --repetitions 3 --min-time 0.001 \
       --format json -o bench.json
-    check 'choose keeps no times there' kept emulated/posenc choose --len 8 --dim 8
-    check 'report times nothing there' refused emulated/posenc report
+    check 'choose keeps no times there' kept run/posenc choose --len 8 --dim 8
+    check 'report times nothing there' refused run/posenc report
     check 'and takes no times of there' refused "$POSENC" report --from bench.json
   else
     skip 'no report of emulated times' 'no Google Benchmark for AArch64, or no gnuplot'
@@ -260,7 +260,6 @@ for machine in $hosts; do
     continue
   fi
   mkdir "$work/$machine" && cd "$work/$machine" || exit 99
-  command=$(if [ -n "$emulator" ]; then echo emulated/posenc; else echo ./posenc; fi)
   build
   if [ $machine = aarch64 ] && is_slow; then
     suite

@@ -141,10 +141,11 @@ valgrind)
   built CC="$CC" CXX="$CXX" CFLAGS='-g -O1' CXXFLAGS='-g -O1' --disable-avx512 # valgrind 3.19 does not know AVX-512
   checker="valgrind -q --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite"
   checker="$checker --error-exitcode=9 --log-file=$PWD/found/%p --suppressions=$top/tests/valgrind.supp"
-  printf '#!/bin/sh\nexec "%s/libtool" --mode=execute %s "%s/posenc" "$@"\n' "$PWD" "$checker" "$PWD" >checked-posenc
+  printf '#!/bin/sh\nexport LD_LIBRARY_PATH="%s/.libs"\nexec %s "%s/.libs/posenc" "$@"\n' "$PWD" "$checker" "$PWD" \
+    >checked-posenc
   chmod +x checked-posenc
   proved "$CC -g" "$checker" memory
-  tested "$memory" LOG_COMPILER="./libtool --mode=execute $checker" run_posenc="$PWD/checked-posenc"
+  tested "$memory" LOG_COMPILER="$checker" run_posenc="$PWD/checked-posenc"
   ;;
 fuzz)
   needs clang

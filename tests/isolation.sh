@@ -5,7 +5,7 @@
 # left; the exit status is an error.
 . "${srcdir:-.}/tests/command.sh"
 # shellcheck disable=SC2154 # the environment comes from make
-plugin=$abs_top_builddir/tests/mutants/.libs/misdeeds.so
+plugin=$abs_top_builddir/tests/mutants/misdeeds.so
 [ -e "$plugin" ] || skip_all 'no shared objects in this build'
 # A kernel that exits leaves posenc's memory. What these kernels do is no fault of posenc's.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0:log_path=stderr"

@@ -3,7 +3,7 @@
 # Tests that every mutant is caught, by the properties that tests/mutants/expected lists for it.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
-table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants/.libs
+table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants
 set --
 for name in values memory state survival ties apply places calls constants surroundings slices parameters; do
   [ -e "$modules/$name.so" ] || skip_all 'no shared objects in this build'

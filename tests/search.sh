@@ -4,7 +4,7 @@
 # midpoints beyond 2^30.
 # shellcheck disable=SC2086 # options are lists of words
 . "${srcdir:-.}/tests/command.sh"
-plugin=$abs_top_builddir/tests/mutants/.libs/ties.so
+plugin=$abs_top_builddir/tests/mutants/ties.so
 [ -e "$plugin" ] || skip_all 'no shared objects in this build'
 diagnose() { cut -c1-300 tap err 2>/dev/null | sed 's/^/# /'; }
 

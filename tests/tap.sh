@@ -54,7 +54,7 @@ is_left_out() {
   emulated && [ $(((tap_cases += 1) % 4)) -ne 1 ] && tap_left_out=$((tap_left_out + 1))
 }
 run_here() { # PROGRAM ARGUMENT...: of this build
-  ${EMULATOR:+"$abs_top_builddir/libtool" --mode=execute $EMULATOR} "$@"
+  ${EMULATOR-} "$@"
 }
 
 within() { # SECONDS COMMAND...: repeats it until it succeeds

@@ -17,20 +17,16 @@ limited() { # PROCESSES COMMAND...
 posenc_limited() { # PROCESSES ARGUMENT...: sets $status
   most=$1
   shift
-  limited "$most" "$program" "$@" >out 2>err
+  limited "$most" "$POSENC" "$@" >out 2>err
   status=$?
 }
 
 ! emulated || skip_all 'an emulator has threads of its own'
-# libtool's posenc is a script, which needs more processes.
-program=$POSENC
-[ -x "$abs_top_builddir/.libs/posenc" ] && program=$abs_top_builddir/.libs/posenc
-LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH OMP_NUM_THREADS=2
+export OMP_NUM_THREADS=2
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # leak detection takes a process
 umask 022
 chmod 777 .
-limited 9 "$program" --version >/dev/null 2>&1 ||
+limited 9 "$POSENC" --version >/dev/null 2>&1 ||
   skip_all 'no setpriv or prlimit, or the build folder is not open to another user'
 ! limited 1 sh -c 'true & wait' >/dev/null 2>&1 ||
   skip_all 'this system does not limit processes'

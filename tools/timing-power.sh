@@ -14,7 +14,7 @@ busy=
 rest() { for process in $busy; do kill "$process"; done; busy=; }
 trap 'rest; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-plugin=$PWD/tools/.libs/slowed.so
+plugin=$PWD/tools/slowed.so
 options="--plugin $plugin --kernel slowed-* --mode hot --len 3200 --dim 16 --offset 65552"
 
 say() { # WORDS...: shows the progress on a terminal

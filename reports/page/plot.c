@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "reports/page/plot.h"
 
 #include "common/output.h"
