@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the report in a real browser: tests/browser.html checks it, in the sizes of a phone and a desk, light and dark.
+# Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections tests/browser.html
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 eyes=$root/tests/browser.html

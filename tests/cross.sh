@@ -1,15 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests posenc for other machines, built by cross compilers and run by qemu, or by this machine if it can: the tests of
-# its core, and the bits of every published table compared with those of this machine. As it takes minutes, it runs only
-# if POSENC_TEST_CROSS names hosts, or is 1, which is all of them, as in CI. With POSENC_TEST_SLOW=1 it runs the whole
-# suite on AArch64, for hours, what is slow on s390x, and the amalgamation on s390x and i386.
+# Tests posenc for another machine, $machine, built by a cross compiler and run by qemu, or by this machine if it can:
+# the tests of its core, and the bits of every published table compared with those of this machine. POSENC_TEST_SLOW=1
+# runs the whole suite on AArch64, for hours, what is slow on s390x, and the amalgamation on s390x and i386. Scripts
+# named after a machine source this one.
 # shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
-hosts=${POSENC_TEST_CROSS-}
-[ -n "$hosts" ] || skip_all 'it takes minutes; POSENC_TEST_CROSS=1 runs it'
-[ "$hosts" != 1 ] || hosts='aarch64 s390x i386'
 [ ! -e "$srcdir/config.status" ] || skip_all 'the source folder is configured'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -42,7 +39,7 @@ describe() { # HOST
     tests="$core angle $exact certificates oracle scaling encodings $files arrays"
     ;;
   *)
-    echo "Bail out! POSENC_TEST_CROSS: no host '$1'"
+    echo "Bail out! no machine '$1'"
     exit 1
     ;;
   esac
@@ -60,7 +57,7 @@ missing() { # prints what this machine lacks for the host
 
 # CC and CXX of this build are not those of the cross build.
 there() { # COMMAND...
-  env -u CC -u CXX -u CFLAGS -u EMULATOR -u MAKEFLAGS -u MFLAGS -u POSENC_TEST_CROSS -u POSENC_TEST_NEWCOMER \
+  env -u CC -u CXX -u CFLAGS -u EMULATOR -u MAKEFLAGS -u MFLAGS \
     PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
 }
 passed() { # LOG: a test with points, and no failure
@@ -252,31 +249,25 @@ emulated_times() {
   fi
 }
 
-for machine in $hosts; do
-  describe $machine
-  missing >"$work/missing"
-  if [ -s "$work/missing" ]; then
-    skip "$machine" "$(head -n 1 "$work/missing")"
-    continue
-  fi
-  mkdir "$work/$machine" && cd "$work/$machine" || exit 99
-  build
-  if [ $machine = aarch64 ] && is_slow; then
-    suite
-  else
-    for name in $tests; do test_program $name; done
-  fi
-  if [ $machine = aarch64 ]; then vector_kernels; else exchange; fi
+describe "${machine:?}"
+missing >"$work/missing"
+[ ! -s "$work/missing" ] || skip_all "$(head -n 1 "$work/missing")"
+mkdir "$work/$machine" && cd "$work/$machine" || exit 99
+build
+if [ "$machine" = aarch64 ] && is_slow; then
+  suite
+else
+  for name in $tests; do test_program $name; done
+fi
+if [ "$machine" = aarch64 ]; then vector_kernels; else exchange; fi
+published >lines
+compare_tables '' <lines
+if [ "$machine" = aarch64 ]; then
+  # Vectors of another length than qemu's own, which have 512 bits; the two largest tables among the slow tests.
+  large=$(slow yes)
   published >lines
-  compare_tables '' <lines
-  if [ $machine = aarch64 ]; then
-    # Vectors of another length than qemu's own, which have 512 bits; the two largest tables among the slow tests.
-    large=$(slow yes)
-    published >lines
-    sve_tables 256 <lines
-  fi
-  if [ $machine = aarch64 ] || is_slow; then amalgamation; fi
-  cd "$work" && rm -rf "$machine"
-done
+  sve_tables 256 <lines
+fi
+if [ "$machine" = aarch64 ] || is_slow; then amalgamation; fi
 plan
 exit "$tap_failed"

@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests README.md from top to bottom as a newcomer, with an empty home and a prefix in it, and with mistakes: a typo, a
-# missing package, steps in the wrong order, Ctrl-C. As it takes minutes, it runs only if POSENC_TEST_NEWCOMER is 1, as
-# in CI.
+# missing package, steps in the wrong order, Ctrl-C.
+# Touched by: configure.ac Makefile.am */Makefile.inc README.md quickstart
 # shellcheck disable=SC2016,SC2086 # text for other shells; $as is a command and its options
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
-[ "${POSENC_TEST_NEWCOMER-}" = 1 ] || skip_all 'it takes minutes; POSENC_TEST_NEWCOMER=1 runs it'
 [ ! -e "$srcdir/config.status" ] || skip_all 'the source folder is configured'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT

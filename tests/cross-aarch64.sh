@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests posenc for AArch64: see tests/cross.sh.
+# Touched by: configure.ac Makefile.am lib impls encodings include reference files models tests/cross.sh
+machine=aarch64
+. "${srcdir:-.}/tests/cross.sh"

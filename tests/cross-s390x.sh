@@ -1,0 +1,6 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests posenc for s390x, the other byte order: see tests/cross.sh.
+# Touched by: configure.ac Makefile.am lib impls encodings include reference files models tests/cross.sh
+machine=s390x
+. "${srcdir:-.}/tests/cross.sh"
