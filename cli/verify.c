@@ -144,7 +144,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
   json_t *record = measure_accuracy(given, chosen, 1, given->explain);
   if (save) {
     json_t *now = baseline_of(record);
-    field_print(now, output_stream(save));
+    baseline_print(now, output_stream(save));
     json_decref(now);
   }
   if (baseline && !baseline_hold(record, baseline, given->allow_new)) die("out of memory");

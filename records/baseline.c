@@ -41,6 +41,22 @@ json_t *baseline_of(const json_t *json) {
   return made;
 }
 
+void baseline_print(const json_t *baseline, FILE *stream) {
+  const char *key, *before = "{";
+  const json_t *value;
+  json_object_foreach((json_t *)baseline, key, value) {
+    fprintf(stream, "%s\n  \"%s\": ", before, key);
+    before = ",";
+    if (!json_is_array(value)) json_dumpf(value, stream, JSON_ENCODE_ANY);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+      fputs(i ? ",\n    " : "[\n    ", stream);
+      json_dumpf(json_array_get(value, i), stream, JSON_ENCODE_ANY);
+    }
+    if (json_is_array(value)) fputs(json_array_size(value) ? "\n  ]" : "[]", stream);
+  }
+  fputs("\n}\n", stream);
+}
+
 static const record_baseline_entry *find_entry(const record_baseline *baseline, const record_result *result) {
   RECORD_EACH(entry, baseline, entries)
     if (strcmp(entry->kernel, result->kernel) == 0 && json_equal(entry->shape.json, result->shape.json)) return entry;

@@ -5,9 +5,14 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Makes the baseline of an accuracy record; see record.schema.json. Null when memory runs out. */
 json_t *baseline_of(const json_t *record);
+
+/* Prints a baseline with a line for each entry, so that a diff of two shows what has changed and of which kernel and
+   table. Errors are left in the stream's error indicator. */
+void baseline_print(const json_t *baseline, FILE *stream);
 
 /*
  * Adds the check "baseline" to every result of the record. The check fails if an error or the number of misrounded

@@ -23,6 +23,7 @@ check 'none was skipped' test "$(grep -c 'baseline.*# SKIP' out)" -eq 0
 small='--len 300 --dim 64'
 verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
+check 'with a line for each entry' test "$(wc -l <saved.json)" -eq "$(($(grep -c '"digest"' saved.json) + 9))"
 verify $small --baseline saved.json
 check 'the saved baseline holds' told 0 'rotation-portable baseline'
 verify $small --base 5e5 --kernel rotation-portable
