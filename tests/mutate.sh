@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Makes the mutations of tests/mutations/ for "make mutation", one at a time, in a copy of the tree in ./mutation, and
-# runs their tests until one fails. Results are kept in ./mutation/results: a mutation is tried again if its row, its
-# file or one of its tests has changed. Prints a table by area at the end, also in ./mutation/table.md. Exits with
-# status 1 if a mutation survives that is not marked open, does not apply or does not build, or if a test fails without
-# a mutation. MUTATIONS has names or patterns of the mutations, all by default. JOBS is that of make.
+# runs their tests until one fails. Before that, it says which do not apply, and ends if one does not. Results are kept
+# in ./mutation/results: a mutation is tried again if its row, the function that it changes or one of its tests has
+# changed. Prints a table by area at the end, also in ./mutation/table.md. Exits with status 1 if a mutation does not
+# apply or does not build, or survives and is not marked open, or if a test fails without a mutation. MUTATIONS has
+# names or patterns of the mutations, all by default. JOBS is that of make.
 unset MAKEFLAGS MFLAGS # an inner make would take characters of descriptor 3, the list, for its caller's jobs
-: "${srcdir:?make sets it}" "${AWK:=awk}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
+: "${srcdir:?make sets it}" "${AWK:=awk}" "${PYTHON:=python3}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
 source=$(cd "$srcdir" && pwd) || exit 99
 mkdir -p mutation && cd mutation || exit 99
 top=$PWD tree=$PWD/tree build=$PWD/build
@@ -14,11 +15,14 @@ mkdir -p tree build
 touch results tests
 say() { printf '%s\n' "$*"; }
 stop() { say "mutation: $*" >&2; exit 1; }
-mutation() { # WHAT [NAME]
-  "$AWK" -v what="$1" -v name="${2-}" -v tree="$source" -f "$source/tests/mutation.awk" "$source"/tests/mutations/*.txt
-}
+mutation() { "$PYTHON" "$source/tests/mutation.py" "$@"; } # see there
 made() { "$MAKE" -C "$build" -j"$JOBS" "$@" >"$top/make.log" 2>&1; }
 digest() { cat "$@" | cksum | tr ' ' -; }
+
+set -f
+# shellcheck disable=SC2086 # patterns, for mutation.py
+mutation list ${MUTATIONS-} >chosen || { cat chosen; stop 'nothing was run'; }
+set +f
 
 # ---- a built copy of the tree: only files that differ are copied, so that make rebuilds no others ----
 
@@ -76,14 +80,6 @@ try_test() { # TEST
 trap put_back EXIT
 trap 'exit 99' INT TERM
 
-digest_of() { # NAME FILE TEST...: prints that of its row, its file and its tests
-  row=$1 changed=$2
-  shift 2
-  { mutation row "$row"
-    cat "$source/$changed"
-    for test; do cat "$source/$test".[cps]*; done; } | digest
-}
-
 verdict_of() { # TEST...: prints killed or survived, for the current tree
   for test; do
     runs "$test" $(($(seconds_of "$test") * 3 + 60))
@@ -99,14 +95,13 @@ verdict_of() { # TEST...: prints killed or survived, for the current tree
   echo survived
 }
 
-try() { # NAME FILE EXPECTED TEST...
-  name=$1 file=$2 expected=$3
-  shift 3
+try() { # NAME FILE EXPECTED KEY TEST...
+  name=$1 file=$2 expected=$3 key=$4
+  shift 4
   case $expected in
   equivalent) return ;;
   needs:*) grep -q -w "${expected#needs:}" /proc/cpuinfo || return ;;
   esac
-  key=$(digest_of "$name" "$file" "$@")
   ! grep -q "^$name $key " results || return
   for test; do try_test "$test"; done
   if mutation apply "$name" >changed.source; then
@@ -121,22 +116,10 @@ try() { # NAME FILE EXPECTED TEST...
   say "$name: $verdict"
 }
 
-# shellcheck disable=SC2094 # it is a word, not the file
-mutation list >list || stop 'the tables are wrong: see tests/mutations.sh'
-set -f
-while read -r name file expected tests; do
-  for pattern in ${MUTATIONS:-*}; do
-    # shellcheck disable=SC2254 # it is a pattern
-    case $name in $pattern) ;; *) continue ;; esac
-    echo "$name $file $expected $(echo "$tests" | tr , ' ')"
-    break
-  done
-done <list >chosen
-set +f
 # Tests must not read the list from standard input.
-while read -r name file expected tests <&3; do
-  # shellcheck disable=SC2086 # words
-  try "$name" "$file" "$expected" $tests </dev/null
+while read -r name file expected key tests <&3; do
+  # shellcheck disable=SC2046 # words
+  try "$name" "$file" "$expected" "$key" $(echo "$tests" | tr , ' ') </dev/null
 done 3<chosen
 
 # ---- summary ----
