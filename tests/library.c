@@ -82,8 +82,15 @@ static void test_wisdom_choice(void) {
   is_chosen(chosen_within(wisdom, 600, 64, 0.5, 0.0), "cr-portable", "correctly rounded, fewer rows");
   is_chosen(chosen_within(wisdom, 1000, 64, 0.0, 1.0), "naive", "any error will do, but a derived bound is needed");
   CHECK(!posenc_kernel_find("recurrence")->bound.derived);
-  is_chosen(chosen_within(wisdom, 400, 64, 0.0, 0.0), chosen_within(NULL, 400, 64, 0.0, 0.0), "a length not measured");
+  is_chosen(chosen_within(wisdom, 499, 64, 0.0, 0.0), chosen_within(NULL, 499, 64, 0.0, 0.0), "a length not measured");
   is_chosen(chosen_within(wisdom, 1000, 66, 0.0, 0.0), chosen_within(NULL, 1000, 66, 0.0, 0.0), "a dim not measured");
+  const posenc_axes axes = posenc_grid(2, (const int64_t[]){25, 40}, 64);
+  posenc_problem grid = posenc_table(1000, 64);
+  grid.axes = &axes;
+  posenc_options options = posenc_default_options();
+  const char *estimated = chosen(&grid, &options);
+  options.wisdom = wisdom;
+  is_chosen(chosen(&grid, &options), estimated, "times of plain tables are not those of a grid");
   posenc_wisdom_free(wisdom);
 
   strcpy(text, posenc_wisdom_header());
