@@ -5,7 +5,9 @@
 # in ./mutation/results: a mutation is tried again if its row, the function that it changes or one of its tests has
 # changed. Prints a table by area at the end, also in ./mutation/table.md. Exits with status 1 if a mutation does not
 # apply or does not build, or survives and is not marked open, or if a test fails without a mutation. MUTATIONS has
-# names or patterns of the mutations, all by default. JOBS is that of make.
+# names or patterns of the mutations, all by default. JOBS is that of make. GENERATED=N tries others instead: N that
+# universalmutator makes of functions that have changed since the commit SINCE, in ./mutation/generated.txt. Those that
+# do not build are no fault, as it changes characters without knowing C.
 unset MAKEFLAGS MFLAGS # an inner make would take characters of descriptor 3, the list, for its caller's jobs
 : "${srcdir:?make sets it}" "${AWK:=awk}" "${PYTHON:=python3}" "${MAKE:=make}" "${CC:=cc}" "${CXX:=c++}" "${JOBS:=2}"
 source=$(cd "$srcdir" && pwd) || exit 99
@@ -19,6 +21,13 @@ mutation() { "$PYTHON" "$source/tests/mutation.py" "$@"; } # see there
 made() { "$MAKE" -C "$build" -j"$JOBS" "$@" >"$top/make.log" 2>&1; }
 digest() { cat "$@" | cksum | tr ' ' -; }
 
+if [ "${GENERATED-}" ]; then
+  command -v mutate >/dev/null || stop 'GENERATED takes universalmutator, a package of PyPI, in PATH'
+  mutation generate "$GENERATED" "${SINCE:-HEAD~1}" >generated.new || stop 'nothing was generated'
+  mv generated.new generated.txt
+  MUTATION_TABLES=$top/generated.txt
+  export MUTATION_TABLES
+fi
 set -f
 # shellcheck disable=SC2086 # patterns, for mutation.py
 mutation list ${MUTATIONS-} >chosen || { cat chosen; stop 'nothing was run'; }
@@ -135,6 +144,7 @@ rm -f left
     rows[area]++
     got = $3 == "equivalent" ? $3 : $1 in result ? result[$1] : "not-run"
     if ($3 == "open" && got == "survived") got = $3
+    if (area == "generated" && got == "does-not-build") got = "not-run"
     if (got !~ /^(killed|equivalent|open|not-run)$/) {
       print $1 ": " got >"left"
       got = "survived"

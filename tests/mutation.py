@@ -6,14 +6,21 @@ mutation.py list [PATTERN...]    a line for each: NAME FILE VERDICT KEY TESTS; t
                                  or needs:FLAG, commas are between the tests, and the key changes with the row, what it
                                  changes a part of, and the tests
 mutation.py apply NAME           the changed file
+mutation.py generate N COMMIT    a table of N mutations, of functions that have changed since the commit and whose file
+                                 rows change, with those rows' tests; universalmutator (PyPI) makes them
+
+MUTATION_TABLES has other tables than tests/mutations/*.txt.
 """
 import fnmatch
 import functools
 import hashlib
+import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
+import tempfile
 
 root = pathlib.Path(__file__).resolve().parent.parent
 C_FILES = (".c", ".h", ".cl", ".cc", ".def")
@@ -179,10 +186,11 @@ class Row:
 def read_tables():
     """Returns the rows, and what is no line of a row, in words."""
     rows, faults = {}, []
-    for table in sorted((root / "tests/mutations").glob("*.txt")):
+    tables = map(pathlib.Path, os.environ.get("MUTATION_TABLES", "").split())
+    for table in list(tables) or sorted((root / "tests/mutations").glob("*.txt")):
         row = None
         for number, line in enumerate(table.read_text(encoding="utf-8").splitlines(), 1):
-            at = f"tests/mutations/{table.name}:{number}"
+            at = f"{table.parent.name}/{table.name}:{number}"
             if re.match("[a-z]", line):
                 row = Row(at, line)
                 if row.name in rows:
@@ -193,8 +201,45 @@ def read_tables():
     return rows, faults
 
 
+def mutants_of(path, start, end):
+    """What universalmutator makes of the lines of a part of a file: (line, what is put in its place)."""
+    text = text_of(path)
+    with tempfile.TemporaryDirectory() as folder:
+        source, lines = pathlib.Path(folder, "source.c"), pathlib.Path(folder, "lines")
+        source.write_text(text)
+        lines.write_text("".join(f"{n}\n" for n in range(text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 2)))
+        made = subprocess.run(["mutate", source.name, "c", "--noCheck", "--lines", lines.name], cwd=folder,
+                              capture_output=True, text=True)
+        if made.returncode:
+            sys.exit(f"mutation: universalmutator fails on {path}: {made.stderr}")
+        for mutant in sorted(pathlib.Path(folder).glob("source.mutant.*")):
+            pairs = [pair for pair in zip(text.splitlines(), mutant.read_text().splitlines()) if pair[0] != pair[1]]
+            yield from pairs if len(pairs) == 1 else ()
+
+
+def generate(rows, count, commit):
+    """Prints a sample of generated mutations, the same one for the same functions."""
+    tests = {}
+    for row in rows.values():
+        if len(row.places()) == 1:
+            tests.setdefault(row.path(), {}).update(dict.fromkeys(row.tests))
+    found = []
+    for name, definition in ((name, one) for name, all_of in definitions().items() for one in all_of):
+        path, start, end = definition
+        old = subprocess.run(["git", "show", f"{commit}:{path}"], cwd=root, capture_output=True, text=True).stdout
+        if path in tests and "(" in text_of(path)[start:end] and text_of(path)[start:end] not in old:
+            for number, (before, after) in enumerate(mutants_of(*definition)):
+                row = Row("", f"generated/{name}-{number} {path}/{name} {' '.join(tests[path])}")
+                if row.add("- " + before.strip()) and row.add("+ " + after.strip()) and len(row.places()) == 1:
+                    found.append("\n".join(row.lines))
+    print("\n\n".join(random.Random(1).sample(sorted(found), min(int(count), len(found)))))
+
+
 def main(what, *names):
     rows, faults = read_tables()
+    if what == "generate":
+        generate(rows, *names)
+        return 0
     if what == "apply":
         sys.stdout.write(rows[names[0]].changed())
         return 0
