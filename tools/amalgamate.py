@@ -53,6 +53,7 @@ HEAD = """/* posenc %s, the whole library in one file, made by "make amalgamatio
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 /* g++ 12 warns of a pragma that it does not know, whatever is ignored; with -fopenmp-simd it has this attribute. */
 #if !__has_cpp_attribute(omp::directive)
 #define OMP_SIMD

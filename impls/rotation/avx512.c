@@ -131,19 +131,26 @@ INLINE void store_row(const target *to, int64_t row, const state *at, int vector
   }
 }
 
+/* Computes the states of `vectors` vectors of pairs at an anchor. A call takes no more time than a copy. */
+TARGET static __attribute__((noinline)) void find_anchor(const angle_table *angles, int64_t pair, int64_t position,
+                                                         int vectors, state *at) {
+  for (int v = 0; v < vectors; v++)
+    sincos_of(turns_at(angles, pair + v * LANES, position), false, &at->sine[v], &at->cosine[v]);
+}
+
 /* Computes rows at.from .. at.to of `vectors` vectors of pairs. The last vector has `last_pairs` pairs. */
 INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
                  int last_pairs) {
-  state step, back, forward, backward;
+  state step, back, anchor, forward, backward;
+  find_anchor(angles, pair, at.center, vectors, &anchor);
   UNROLL(8)
   for (int v = 0; v < vectors; v++) {
     step.sine[v] = load_doubles(angles->step_sin + pair + v * LANES);
     step.cosine[v] = load_doubles(angles->step_cos + pair + v * LANES);
     back.sine[v] = -step.sine[v];
     back.cosine[v] = step.cosine[v];
-    sincos_of(turns_at(angles, pair + v * LANES, at.center), false, &forward.sine[v], &forward.cosine[v]);
-    backward.sine[v] = forward.sine[v];
-    backward.cosine[v] = forward.cosine[v];
+    forward.sine[v] = backward.sine[v] = anchor.sine[v];
+    forward.cosine[v] = backward.cosine[v] = anchor.cosine[v];
   }
   for (int row = 0; row < at.to; row++) {
     if (row) rotate(&forward, &step, vectors);
