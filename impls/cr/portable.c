@@ -5,7 +5,8 @@
 
 #include "impls/cr/store.h"
 
-enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
+/* VECTORS: two states of each vector take 8 of the 16 registers of SSE2. */
+enum { VECTORS = 4, STREAM_VECTORS = 4, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"
 
 const posenc_kernel posenc_kernel_cr_portable = {
