@@ -148,11 +148,12 @@ def defined(text):
 
 
 def pasted(text):
-    """Returns the names that macros in the first column make of a prefix and their first argument."""
-    text = COMMENT.sub("", text)
-    prefixes = re.findall(r"\b(\w+)##", text)
-    arguments = re.findall(r"^[A-Z_]+\((\w+)", text, re.M)
-    return {prefix + argument for prefix in prefixes for argument in arguments}
+    """Returns the names that macros, called in the first column, make of a prefix and their first argument."""
+    text, names = COMMENT.sub("", text), set()
+    for macro, parameter, body in re.findall(r"^#define (\w+)\((\w+).*?\)((?:.*\\\n)*.*)", text, re.M):
+        for argument in re.findall(rf"^{macro}\((\w+)", text, re.M):
+            names.update(prefix + argument for prefix in re.findall(rf"\b(\w+)##{parameter}\b", body))
+    return names
 
 
 def renamed(text, names):
@@ -260,8 +261,7 @@ def amalgamation(root, version, files, loops):
         sources.shared(path, shared)
     prologue = [Part(name, "", sources.inlined(name, set())) for name in shared]
     parts = [*heads.values(), *(part for section in sections.values() for part in section)]
-    used = {word for part in parts for word in re.findall(r"\w+", part.text)}
-    often = Counter(name for part in parts for name in (part.names | part.pasted) & used)
+    often = Counter(name for part in parts for name in part.names | part.pasted)
     for part in prologue:  # what is declared there has one definition
         often.subtract({name: often[name] for name in part.names})
 

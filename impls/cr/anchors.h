@@ -37,37 +37,47 @@ INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) 
   return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
 }
 
-INLINE void seed_anchor(const cr_table *table, pair_span pairs, int64_t position, anchor_sincos *at) {
-  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
+/* Computes anchors from their angles. All instances call this function and the two below, with arguments in registers
+   (column_maker): inlined, they take no less time. */
+TARGET static __attribute__((noinline)) void seed_anchor(const cr_table *table, int64_t pair, int64_t count,
+                                                         int64_t position, anchor_sincos *at) {
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine, cosine;
-    sincos_of(row_turns_at(table, pairs.first + i, position), true, &sine, &cosine);
+    sincos_of(row_turns_at(table, pair + i, position), true, &sine, &cosine);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
 }
 
 /* Computes the anchors of the block around `center`. */
-INLINE void find_anchor_sincos(const cr_table *table, pair_span pairs, int64_t center, anchor_sincos *at) {
+TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *table, int64_t pair, int64_t count,
+                                                                int64_t center, anchor_sincos *at) {
   const int64_t exact = cr_exact_anchor(center);
-  seed_anchor(table, pairs, exact, at);
-  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
+  seed_anchor(table, pair, count, exact, at);
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
-    const doubles block_sin = load_constants(table->block_sin + pairs.first + i),
-                  block_cos = load_constants(table->block_cos + pairs.first + i);
+    const doubles block_sin = load_constants(table->block_sin + pair + i),
+                  block_cos = load_constants(table->block_cos + pair + i);
     for (int64_t position = exact; position < center; position += BLOCK) turn(&sine, &cosine, block_sin, block_cos);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
 }
 
-/* Compile-time parameters: the order of the columns of a pair. */
-typedef struct pair_order {
-  bool interleaved, cosine_first;
-} pair_order;
-
 /* How a block uses the anchors that were found: as they are, without the row before; as they are; or advanced from the
    block before. */
 typedef enum anchor_use { ANCHOR_ALONE, ANCHOR_FOUND, ANCHOR_ADVANCED } anchor_use;
+
+/* The order of the columns of a pair, in the loop below a constant of the compiler, and `use`, which is none. */
+typedef struct pair_order {
+  bool interleaved, cosine_first;
+  anchor_use use;
+} pair_order;
+
+INLINE pair_order pair_order_of(const posenc_problem *problem, anchor_use use) {
+  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  return (pair_order){columns.step == 2, columns.cos < columns.sin, use};
+}
 
 INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosine) {
   const doubles first = as.cosine_first ? cosine : sine, second = as.cosine_first ? sine : cosine;
@@ -77,36 +87,37 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
 
 /* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`. With ANCHOR_ADVANCED
    they are those of the block before, and are replaced there by those of this block. */
-INLINE void find_columns(pair_order as, const cr_table *table, pair_span pairs, anchor_sincos *found, int64_t from,
-                         anchor_use use, anchors *at) {
+INLINE void find_columns(pair_order as, const cr_table *table, int64_t first, int64_t count, anchor_sincos *found,
+                         int64_t from, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;
-  for (int64_t i = 0; i < pairs.count || i % TAIL; i += LANES) {
-    const int64_t pair = pairs.first + i;
-    doubles sine = load_aligned(found->sine + from + i), cosine = load_aligned(found->cosine + from + i);
-    if (use == ANCHOR_ADVANCED) {
+  double *const sines = found->sine + from, *const cosines = found->cosine + from;
+  for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
+    const int64_t pair = first + i;
+    doubles sine = load_aligned(sines + i), cosine = load_aligned(cosines + i);
+    if (as.use == ANCHOR_ADVANCED) {
       turn(&sine, &cosine, load_constants(table->block_sin + pair), load_constants(table->block_cos + pair));
-      store_aligned(found->sine + from + i, sine);
-      store_aligned(found->cosine + from + i, cosine);
+      store_aligned(sines + i, sine);
+      store_aligned(cosines + i, cosine);
     }
     place_columns(as, at->now + step * i, sine, cosine);
-    if (use == ANCHOR_ALONE) continue;
+    if (as.use == ANCHOR_ALONE) continue;
     turn(&cosine, &sine, load_constants(table->angles->step_sin + pair),
          load_constants(table->angles->step_cos + pair));
     place_columns(as, at->before + step * i, sine, cosine);
   }
 }
 
-INLINE void find_anchors(posenc_columns columns, const cr_table *table, pair_span pairs, anchor_sincos *found,
-                         int64_t from, anchor_use use, anchors *at) {
-  const bool cosine_first = columns.cos < columns.sin;
-  if (columns.step == 2 && cosine_first)
-    find_columns((pair_order){true, true}, table, pairs, found, from, use, at);
-  else if (columns.step == 2)
-    find_columns((pair_order){true, false}, table, pairs, found, from, use, at);
-  else if (cosine_first)
-    find_columns((pair_order){false, true}, table, pairs, found, from, use, at);
+TARGET static __attribute__((noinline)) void find_anchors(pair_order as, const cr_table *table, int64_t pair,
+                                                          int64_t count, anchor_sincos *found, int64_t from,
+                                                          anchors *at) {
+  if (as.interleaved && as.cosine_first)
+    find_columns((pair_order){true, true, as.use}, table, pair, count, found, from, at);
+  else if (as.interleaved)
+    find_columns((pair_order){true, false, as.use}, table, pair, count, found, from, at);
+  else if (as.cosine_first)
+    find_columns((pair_order){false, true, as.use}, table, pair, count, found, from, at);
   else
-    find_columns((pair_order){false, false}, table, pairs, found, from, use, at);
+    find_columns((pair_order){false, false, as.use}, table, pair, count, found, from, at);
 }
 
 #endif

@@ -32,6 +32,10 @@ typedef struct destination {
   rotation_block at;
 } destination;
 
+static int64_t row_bytes_of(const posenc_problem *problem) {
+  return problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+}
+
 /* Consecutive columns: the first one of the table, their number, and their constants and anchors. */
 typedef struct column_span {
   int64_t column, count;
@@ -44,10 +48,17 @@ typedef struct pair_span {
   int64_t first, count;
 } pair_span;
 
-/* Compile-time parameters, which leave no branch in the loops. */
+/* Makes the rows of a block for some columns. The parts of their column_span are arguments in registers: on the stack
+   they would be written one by one and read as a vector, which waits until all earlier stores are done. */
+typedef void column_maker(const destination *to, int64_t column, int64_t count, const double *twice_cosine,
+                          const double *now, const double *before);
+
+/* What a column_maker does. These are constants of the compiler, which leave no branch in the loops; only the dtype of
+   tables with an attention factor is none. */
 typedef struct variant {
-  int vectors;
   posenc_dtype dtype;
+  column_maker *rest, *tested; /* of columns that fill no tile, and of the next row's, if this one tests none */
+  int vectors;
   bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
   bool alone;                       /* the anchor is the only row */
 } variant;
@@ -186,19 +197,6 @@ INLINE bool has_next_row(destination to, column_span from) {
   return from.column + from.count > to.problem->dim;
 }
 
-/* Computes a tile's rows in both directions. Columns of the next row are always tested, as certificates do not hold for
-   them: they start from another anchor than in the next row's own block. */
-INLINE void walk_both_ways(variant as, destination to, column_span from, char *out, int64_t row_bytes,
-                           uncertain_rows *found) {
-  variant tested = as;
-  tested.certified = false;
-  found->count = 0;
-  if (as.certified && has_next_row(to, from))
-    run_as(tested, to, from, out, row_bytes, found);
-  else
-    run_as(as, to, from, out, row_bytes, found);
-}
-
 INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
   uint64_t one = 0, other = 0; /* room for any dtype */
   round_to(dtype, &one, 0, low);
@@ -235,19 +233,23 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
 
 INLINE void tile(variant as, destination to, column_span from) {
   uncertain_rows found;
-  walk_both_ways(as, to, from, to.out + from.column * bytes_of(as), to.row_bytes, &found);
+  found.count = 0;
+  run_as(as, to, from, to.out + from.column * bytes_of(as), to.row_bytes, &found);
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* A tile with fewer columns than two vectors hold. */
-INLINE void cut_tile(variant as, destination to, column_span from) {
+/* Makes a tile of two vectors. If it has fewer columns than they hold, rows are stored by way of a buffer. */
+INLINE void narrow_tile(variant as, destination to, column_span from) {
   enum { MOST_BYTES = 4 };
-  const int64_t bytes = from.count * bytes_of(as), whole_bytes = TAIL * bytes_of(as);
-  _Alignas(64) char whole[BLOCK * TAIL * MOST_BYTES];
+  _Alignas(64) char part[BLOCK * TAIL * MOST_BYTES];
+  const bool whole = from.count == TAIL;
+  const int64_t row_bytes = whole ? to.row_bytes : TAIL * bytes_of(as);
+  char *const place = to.out + from.column * bytes_of(as), *const out = whole ? place : part;
   uncertain_rows found;
-  walk_both_ways(as, to, from, whole, whole_bytes, &found);
-  for (int row = 0; row < to.at.to - to.at.from; row++)
-    memcpy(to.out + row * to.row_bytes + from.column * bytes_of(as), whole + row * whole_bytes, (size_t)bytes);
+  found.count = 0;
+  run_as(as, to, from, out, row_bytes, &found);
+  for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
+    memcpy(place + row * to.row_bytes, part + row * row_bytes, (size_t)(from.count * bytes_of(as)));
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
@@ -263,16 +265,26 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
   return taken;
 }
 
-INLINE void tiles(variant as, destination to, column_span from) {
-  const bool streams_tail = as.streamed && TAIL * bytes_of(as) % STORE_LINE == 0;
-  variant tail = as, cut = as;
-  tail.vectors = cut.vectors = 2;
-  tail.streamed = streams_tail;
-  cut.streamed = false;
+/* Makes whole tiles, and calls the maker of the rest. Columns of the next row are always tested, as certificates do not
+   hold for them: they start from another anchor than in the next row's own block. */
+INLINE void tiles(variant as, const destination *to, column_span from) {
   const int64_t width = as.vectors * LANES;
-  while (from.count >= width) tile(as, to, split_columns(&from, width));
-  while (from.count >= TAIL) tile(tail, to, split_columns(&from, TAIL));
-  if (from.count) cut_tile(cut, to, from);
+  const bool is_cut = as.certified && has_next_row(*to, from);
+  for (int64_t left = is_cut ? to->problem->dim - from.column : from.count; left >= width; left -= width)
+    tile(as, *to, split_columns(&from, width));
+  if (from.count)
+    (is_cut ? as.tested : as.rest)(to, from.column, from.count, from.twice_cosine, from.now, from.before);
+}
+
+INLINE void narrow_tiles(variant as, const destination *to, column_span from) {
+  as.vectors = 2;
+  while (from.count) narrow_tile(as, *to, split_columns(&from, from.count < TAIL ? from.count : TAIL));
+}
+
+INLINE void all_tiles(variant as, const destination *to, column_span from) {
+  const int64_t width = as.vectors * LANES;
+  while (from.count >= width) tile(as, *to, split_columns(&from, width));
+  narrow_tiles(as, to, from);
 }
 
 #endif

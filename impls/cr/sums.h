@@ -79,10 +79,15 @@ typedef struct uncertain_sums {
   _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
 } uncertain_sums;
 
+/* What a sum_maker does. */
 typedef struct sum_variant {
   posenc_dtype dtype;
   bool scaled, streamed;
 } sum_variant;
+
+/* Makes the rows of a block for some columns, a sum_span, as a column_maker does. */
+typedef void sum_maker(const destination *to, int64_t column, int64_t count, int64_t constants, int64_t place,
+                       const sum_columns *columns);
 
 INLINE int64_t sum_bytes(sum_variant as) {
   return as.dtype == POSENC_F64 ? 8 : as.dtype == POSENC_F32 ? 4 : 2;
@@ -186,6 +191,13 @@ INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
   if (found.count) recompute_sums(to, from, &found);
 }
 
+INLINE void sum_tiles(sum_variant as, destination to, sum_span from) {
+  for (int64_t done = 0; done < from.count; done += SUM_TILE)
+    sum_tile(as, to,
+             (sum_span){from.column + done, from.count - done < SUM_TILE ? from.count - done : SUM_TILE,
+                        from.constants + done, from.place + done, from.columns});
+}
+
 /* Rotates (sine, cosine) by an angle, or back. */
 INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by_cosine) {
   if (back) by_sine = (sums){-by_sine.high, -by_sine.low};
@@ -196,7 +208,8 @@ INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by
 }
 
 /* Computes anchors from their angles; after the last pair of a chunk all values are 0. */
-INLINE void seed_sums(const cr_table *table, int64_t pair, int64_t count, int64_t position, sum_anchors *at) {
+TARGET static __attribute__((noinline)) void seed_sums(const cr_table *table, int64_t pair, int64_t count,
+                                                       int64_t position, sum_anchors *at) {
   uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
   for (int64_t i = 0; i < count; i++) {
     const u128 turn = wide_turn(table->angles, pair + i, position);
@@ -238,8 +251,8 @@ INLINE doubles scale_of(doubles x, doubles step_sine) {
 
 /* Returns the error of a column with this scale; 0 for lanes without a column. The attention factor is below
    `factor`. */
-INLINE doubles error_of(sum_variant as, double factor, doubles scale) {
-  const double error = as.dtype == POSENC_F64 ? SUM_ERROR : SUM_NARROW_ERROR;
+INLINE doubles error_of(posenc_dtype dtype, double factor, doubles scale) {
+  const double error = dtype == POSENC_F64 ? SUM_ERROR : SUM_NARROW_ERROR;
   return (doubles)((u64s)(factor * (error * scale + SUM_LEAST)) & (u64s)(scale > 0.0));
 }
 
@@ -249,10 +262,10 @@ INLINE void store_columns(bool interleaved, double *to, doubles first, doubles s
   store_aligned(to + (interleaved ? LANES : SUM_CHUNK), interleaved ? zip_high(first, second) : second);
 }
 
-INLINE void find_sum_columns(sum_variant as, const cr_table *table, int64_t pair, int64_t count, const sum_anchors *at,
-                             posenc_columns columns, sum_columns *to) {
+INLINE void find_sum_columns(const cr_table *table, posenc_dtype dtype, int64_t pair, int64_t count,
+                             const sum_anchors *at, posenc_columns columns, sum_columns *to) {
   const cr_sums *by = &table->sums;
-  const double factor = as.scaled ? ldexp(1.0, table->exact_factor.exponent) : 1.0;
+  const double factor = table->is_scaled ? ldexp(1.0, table->exact_factor.exponent) : 1.0;
   const bool interleaved = columns.step == 2, cosine_first = columns.cos < columns.sin;
   for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
     const int64_t place = columns.step * i, from = i < count ? pair + i : pair;
@@ -273,29 +286,25 @@ INLINE void find_sum_columns(sum_variant as, const cr_table *table, int64_t pair
     store_columns(interleaved, to->before + place, before[0].high, before[1].high);
     store_columns(interleaved, to->before_low + place, before[0].low, before[1].low);
     store_columns(interleaved, to->grid + place, SUM_GRID * scale[0], SUM_GRID * scale[1]);
-    store_columns(interleaved, to->error + place, error_of(as, factor, scale[0]), error_of(as, factor, scale[1]));
+    store_columns(interleaved, to->error + place, error_of(dtype, factor, scale[0]), error_of(dtype, factor, scale[1]));
   }
 }
 
-/* Stores the rows of a block for a chunk of pairs. */
-INLINE void sum_block(sum_variant as, destination to, int64_t pair, int64_t count, const sum_anchors *at,
+/* Makes the rows of a block for a chunk of pairs. */
+INLINE void sum_block(sum_maker *make, const destination *to, int64_t pair, int64_t count, const sum_anchors *at,
                       posenc_columns columns) {
-  const int64_t pairs = to.problem->dim / 2, column = columns.step * pair;
+  const int64_t pairs = to->problem->dim / 2, column = columns.step * pair;
   const int parts = columns.step == 1 ? 2 : 1;
   sum_columns found;
-  find_sum_columns(as, to.table, pair, count, at, columns, &found);
-  for (int n = 0; n < parts; n++)
-    for (int64_t done = 0, all = columns.step * count; done < all; done += SUM_TILE)
-      sum_tile(as, to,
-               (sum_span){column + n * pairs + done, all - done < SUM_TILE ? all - done : SUM_TILE, column + done,
-                          n * SUM_CHUNK + done, &found});
+  find_sum_columns(to->table, to->problem->dtype, pair, count, at, columns, &found);
+  for (int n = 0; n < parts; n++) make(to, column + n * pairs, columns.step * count, column, n * SUM_CHUNK, &found);
 }
 
 /* The first chunk has `ahead` pairs, so that the following chunks begin at cache lines and can be streamed. */
-INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_problem *problem, int64_t ahead,
-                         int64_t row, int64_t rows, char *out) {
+TARGET static void execute_sums(sum_maker *make, const cr_table *table, const posenc_problem *problem, int64_t ahead,
+                                int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  destination to = {.table = table, .problem = problem, .row_bytes = problem->dim * sum_bytes(as)};
+  destination to = {.table = table, .problem = problem, .row_bytes = row_bytes_of(problem)};
   for (int64_t run = 0, end; run < rows; run = end) {
     end = rows - run < SUM_RUN ? rows : run + SUM_RUN - BLOCK;
     for (int64_t pair = 0, count; pair < table->pairs; pair += count) {
@@ -311,34 +320,22 @@ INLINE void execute_sums(sum_variant as, const cr_table *table, const posenc_pro
           seed_sums(table, pair, count, to.at.center, &at);
         else
           advance_sums(&table->sums, pair, count, &at);
-        sum_block(as, to, pair, count, &at, columns);
+        sum_block(make, &to, pair, count, &at, columns);
       }
     }
   }
 }
 
-/* One instance for each variant. */
-typedef void sum_instance(const cr_table *table, const posenc_problem *problem, int64_t ahead, int64_t row,
-                          int64_t rows, char *out);
-#define SUM_INSTANCE(name, dtype, scaled, streamed)                                                                    \
-  TARGET static void name(const cr_table *table, const posenc_problem *problem, int64_t ahead, int64_t row,            \
-                          int64_t rows, char *out) {                                                                   \
-    execute_sums((sum_variant){dtype, scaled, streamed}, table, problem, ahead, row, rows, out);                       \
+/* What is compiled for each variant. Other dtypes than f64, and all with an attention factor, share one maker each. */
+#define SUM_MAKER(way, ...)                                                                                            \
+  TARGET static void make_sums##way(const destination *to, int64_t column, int64_t count, int64_t constants,           \
+                                    int64_t place, const sum_columns *columns) {                                       \
+    sum_tiles((sum_variant){__VA_ARGS__}, *to, (sum_span){column, count, constants, place, columns});                  \
   }
-#define SUM_INSTANCES(way, scaled)                                                                                     \
-  SUM_INSTANCE(sums_f64##way, POSENC_F64, scaled, false)                                                               \
-  SUM_INSTANCE(sums_f32##way, POSENC_F32, scaled, false)                                                               \
-  SUM_INSTANCE(sums_f16##way, POSENC_F16, scaled, false)                                                               \
-  SUM_INSTANCE(sums_bf16##way, POSENC_BF16, scaled, false)
-SUM_INSTANCES(_plain, false)
-SUM_INSTANCES(_scaled, true)
-SUM_INSTANCE(sums_f64_streamed, POSENC_F64, false, STREAMS)
-
-/* Indexed by dtype, and by whether there is an attention factor. */
-static sum_instance *const sum_instances[][2] = {[POSENC_F32] = {sums_f32_plain, sums_f32_scaled},
-                                                 [POSENC_F64] = {sums_f64_plain, sums_f64_scaled},
-                                                 [POSENC_F16] = {sums_f16_plain, sums_f16_scaled},
-                                                 [POSENC_BF16] = {sums_bf16_plain, sums_bf16_scaled}};
+SUM_MAKER(_f64, .dtype = POSENC_F64)
+SUM_MAKER(_f64_streamed, .dtype = POSENC_F64, .streamed = STREAMS)
+SUM_MAKER(_narrow, .dtype = to->problem->dtype)
+SUM_MAKER(_scaled, .dtype = to->problem->dtype, .scaled = true)
 
 static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                             char *out) {
@@ -346,14 +343,15 @@ static void execute_in_sums(const cr_table *table, const posenc_problem *problem
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);
-  const bool streams = can && problem->dtype == POSENC_F64 && !table->is_scaled &&
-                       store_streams(table->angles->stores, problem, rows, out);
-  if (!streams) {
-    sum_instances[problem->dtype][table->is_scaled](table, problem, 0, row, rows, out);
-    return;
+  sum_maker *const make = table->is_scaled                ? make_sums_scaled
+                          : problem->dtype == POSENC_F64 ? make_sums_f64
+                                                         : make_sums_narrow;
+  if (can && make == make_sums_f64 && store_streams(table->angles->stores, problem, rows, out)) {
+    execute_sums(make_sums_f64_streamed, table, problem, columns / step, row, rows, out);
+    store_fence();
+  } else {
+    execute_sums(make, table, problem, 0, row, rows, out);
   }
-  sums_f64_streamed(table, problem, columns / step, row, rows, out);
-  store_fence();
 }
 
 #endif

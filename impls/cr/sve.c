@@ -120,22 +120,18 @@ INLINE void tile_of_vectors(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Like `tiles` of recurrence.h. That function is used instead for a single row and with an attention factor. Few
-   columns are computed in half as many vectors, and predicates cut off the rest. */
-INLINE void tiles_of_vectors(variant as, destination to, column_span from) {
+/* Like `tiles` of recurrence.h, but leaves no columns. Few columns are computed in half as many vectors, and predicates
+   cut off the rest. */
+INLINE void tiles_of_vectors(variant as, const destination *to, column_span from) {
   variant half = as;
   half.vectors = VECTORS / 2;
   const int64_t most = VECTORS * (int64_t)svcntd(), width = most < TILE ? most : TILE;
-  if (as.scaled || as.alone) {
-    tiles(as, to, from);
-    return;
-  }
   while (from.count > 0) {
     const column_span part = split_columns(&from, from.count < width ? from.count : width);
     if (part.count > most / 2)
-      tile_of_vectors(as, to, part);
+      tile_of_vectors(as, *to, part);
     else
-      tile_of_vectors(half, to, part);
+      tile_of_vectors(half, *to, part);
   }
 }
 

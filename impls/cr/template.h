@@ -16,44 +16,44 @@
 #define TILES tiles
 #endif
 
-/* Stores the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with ANCHOR_ADVANCED, of
+/* Makes the rows of a block for a chunk of pairs. `found` has the anchors of this block or, with ANCHOR_ADVANCED, of
    the block before. */
-INLINE void execute_block(variant as, destination to, pair_span chunk, anchor_sincos *found, anchor_use use,
-                          posenc_columns columns) {
-  const int64_t pairs = to.problem->dim / 2;
-  const int strips = columns.step == 1 ? 2 : 1;
+INLINE void execute_block(column_maker *make, const destination *to, pair_span chunk, anchor_sincos *found,
+                          pair_order order) {
+  const int64_t pairs = to->problem->dim / 2;
+  const int step = order.interleaved ? 2 : 1, strips = order.interleaved ? 1 : 2;
   for (int64_t done = 0; done < chunk.count; done += PART) {
-    const pair_span part = {chunk.first + done, chunk.count - done < PART ? chunk.count - done : PART};
-    const int64_t column = columns.step * part.first;
+    const int64_t pair = chunk.first + done, count = chunk.count - done < PART ? chunk.count - done : PART;
+    const int64_t column = step * pair;
     anchors at;
-    find_anchors(columns, to.table, part, found, done, use, &at);
-    for (int n = 0; n < strips; n++) /* a loop, as each call is inlined */
-      TILES(as, to,
-            (column_span){column + n * pairs, columns.step * part.count, to.table->twice_cosine + column,
-                          at.now + n * PART, at.before + n * PART});
+    find_anchors(order, to->table, pair, count, found, done, &at);
+    for (int n = 0; n < strips; n++) /* a loop, as `make` may be inlined */
+      make(to, column + n * pairs, step * count, to->table->twice_cosine + column, at.now + n * PART,
+           at.before + n * PART);
   }
 }
 
 /* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
    anchor of their block. */
-INLINE void execute_row(variant as, const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,
-                        char *out) {
+INLINE void execute_row(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
+                        int64_t row, int64_t rows, char *out) {
+  (void)rows; /* 1 */
   const int64_t position = problem->first + row;
-  const destination to = {table, problem, out, problem->dim * bytes_of(as), {position, 0, 1}};
-  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
+  const destination to = {table, problem, out, row_bytes_of(problem), {position, 0, 1}};
+  const pair_order order = pair_order_of(problem, ANCHOR_ALONE);
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
-    seed_anchor(table, chunk, position, &found);
-    execute_block(as, to, chunk, &found, ANCHOR_ALONE, columns);
+    seed_anchor(table, chunk.first, chunk.count, position, &found);
+    execute_block(make, &to, chunk, &found, order);
   }
 }
 
 /* The blocks from one exact anchor to the next are computed for one chunk of pairs after the other. */
-INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,
-                       int64_t rows, char *out) {
-  const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = problem->dim * bytes_of(as)};
+INLINE void execute_rows(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
+                         int64_t row, int64_t rows, char *out) {
+  pair_order order = pair_order_of(problem, ANCHOR_FOUND);
+  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = row_bytes_of(problem)};
   for (int64_t run = 0, end; run < rows; run = end) {
     const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
@@ -64,8 +64,9 @@ INLINE void execute_as(variant as, const cr_table *table, const posenc_problem *
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
-        if (done == run) find_anchor_sincos(table, chunk, to.at.center, &found);
-        execute_block(as, to, chunk, &found, done > run ? ANCHOR_ADVANCED : ANCHOR_FOUND, columns);
+        if (done == run) find_anchor_sincos(table, chunk.first, chunk.count, to.at.center, &found);
+        order.use = done > run ? ANCHOR_ADVANCED : ANCHOR_FOUND;
+        execute_block(make, &to, chunk, &found, order);
       }
     }
   }
@@ -103,8 +104,8 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
       const double *twice_cosine = table->twice_cosine + columns.step * pair;
       anchor_sincos found;
       anchors x;
-      find_anchor_sincos(table, (pair_span){pair, count}, at.center, &found);
-      find_anchors(columns, table, (pair_span){pair, count}, &found, 0, ANCHOR_FOUND, &x);
+      find_anchor_sincos(table, pair, count, at.center, &found);
+      find_anchors(pair_order_of(problem, ANCHOR_FOUND), table, pair, count, &found, 0, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + PART, x.before + PART);
       for (int64_t i = 0; i < count; i++)
@@ -115,49 +116,62 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
   return true;
 }
 
-/* One instance for each variant. */
+/* The loops over the rows of a block, for each variant. */
+#define COLUMN_MAKER(name, make, ...)                                                                                  \
+  TARGET static void name(const destination *to, int64_t column, int64_t count, const double *twice_cosine,            \
+                          const double *now, const double *before) {                                                   \
+    make((variant){__VA_ARGS__}, to, (column_span){column, count, twice_cosine, now, before});                         \
+  }
+#define COLUMN_MAKERS(way, make, rest_way, tested_way, ...)                                                            \
+  COLUMN_MAKER(f32##way, make, .dtype = POSENC_F32, .rest = f32##rest_way, .tested = f32##tested_way, __VA_ARGS__)     \
+  COLUMN_MAKER(f16##way, make, .dtype = POSENC_F16, .rest = f16##rest_way, .tested = f16##tested_way, __VA_ARGS__)     \
+  COLUMN_MAKER(bf16##way, make, .dtype = POSENC_BF16, .rest = bf16##rest_way, .tested = bf16##tested_way, __VA_ARGS__)
+COLUMN_MAKERS(_narrow, narrow_tiles, _narrow, _narrow, .vectors = 2)
+COLUMN_MAKERS(_narrow_certified, narrow_tiles, _narrow, _narrow, .vectors = 2, .certified = true)
+COLUMN_MAKERS(_whole, TILES, _narrow, _narrow, .vectors = VECTORS)
+COLUMN_MAKERS(_whole_streamed, TILES, _narrow, _narrow, .vectors = STREAM_VECTORS, .streamed = true)
+COLUMN_MAKERS(_whole_certified, TILES, _narrow_certified, _whole, .vectors = VECTORS, .certified = true)
+COLUMN_MAKERS(_whole_both, TILES, _narrow_certified, _whole_streamed, .vectors = STREAM_VECTORS, .streamed = true,
+              .certified = true)
+COLUMN_MAKERS(_alone, all_tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
+
+/* One instance for each variant; the compiler inlines its column_maker, if no other one calls it. */
 typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
                       char *out);
-#define CR_INSTANCE(name, dtype, streamed, certified, scaled)                                                          \
+#define INSTANCE(name, execute, columns)                                                                               \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
-    const variant as = {(streamed) ? STREAM_VECTORS : VECTORS, dtype, streamed, certified, scaled, false};             \
-    execute_as(as, table, problem, span, row, rows, out);                                                              \
+    execute(columns, table, problem, span, row, rows, out);                                                            \
   }
-#define ROW_INSTANCE(name, dtype, scaled)                                                                              \
-  TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
-                          int64_t rows, char *out) {                                                                   \
-    (void)rows; /* 1 */                                                                                                \
-    execute_row((variant){VECTORS, dtype, false, false, scaled, true}, table, problem, span, row, out);                \
-  }
-#define CR_INSTANCES(way, streamed, certified, scaled)                                                                 \
-  CR_INSTANCE(f32##way, POSENC_F32, streamed, certified, scaled)                                                       \
-  CR_INSTANCE(f16##way, POSENC_F16, streamed, certified, scaled)                                                       \
-  CR_INSTANCE(bf16##way, POSENC_BF16, streamed, certified, scaled)
-#define ROW_INSTANCES(way, scaled)                                                                                     \
-  ROW_INSTANCE(f32##way, POSENC_F32, scaled)                                                                           \
-  ROW_INSTANCE(f16##way, POSENC_F16, scaled)                                                                           \
-  ROW_INSTANCE(bf16##way, POSENC_BF16, scaled)
-CR_INSTANCES(_plain, false, false, false)
-CR_INSTANCES(_streamed, true, false, false)
-CR_INSTANCES(_certified, false, true, false)
-CR_INSTANCES(_both, true, true, false)
-CR_INSTANCES(_scaled, false, false, true)
-ROW_INSTANCES(_row, false)
-ROW_INSTANCES(_scaled_row, true)
+#define INSTANCES(way, execute, columns)                                                                               \
+  INSTANCE(f32##way, execute, f32##columns)                                                                            \
+  INSTANCE(f16##way, execute, f16##columns)                                                                            \
+  INSTANCE(bf16##way, execute, bf16##columns)
+INSTANCES(_plain, execute_rows, _whole)
+INSTANCES(_streamed, execute_rows, _whole_streamed)
+INSTANCES(_certified, execute_rows, _whole_certified)
+INSTANCES(_both, execute_rows, _whole_both)
+INSTANCES(_row, execute_row, _alone)
+
+/* Those of tables with an attention factor, of any dtype. */
+#define SCALED_INSTANCE(way, execute, ...)                                                                             \
+  COLUMN_MAKER(scaled_columns##way, all_tiles, .dtype = to->problem->dtype, __VA_ARGS__)                               \
+  INSTANCE(scaled##way, execute, scaled_columns##way)
+SCALED_INSTANCE(_rows, execute_rows, .vectors = VECTORS, .scaled = true)
+SCALED_INSTANCE(_row, execute_row, .vectors = VECTORS, .scaled = true, .alone = true)
 
 /* The instances of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
 typedef struct dtype_instances {
-  instance *plain, *certified, *streamed, *both, *scaled, *row, *scaled_row;
+  instance *plain, *certified, *streamed, *both, *row;
 } dtype_instances;
 static const dtype_instances instances[] = {
     [POSENC_F32] = {f32_plain, FUSED ? f32_certified : NULL, STREAMS ? f32_streamed : NULL,
-                    (FUSED & STREAMS) ? f32_both : NULL, f32_scaled, f32_row, f32_scaled_row},
-    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
+                    (FUSED & STREAMS) ? f32_both : NULL, f32_row},
+    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
     [POSENC_F16] = {f16_plain, FUSED ? f16_certified : NULL, STREAMS ? f16_streamed : NULL,
-                    (FUSED & STREAMS) ? f16_both : NULL, f16_scaled, f16_row, f16_scaled_row},
+                    (FUSED & STREAMS) ? f16_both : NULL, f16_row},
     [POSENC_BF16] = {bf16_plain, FUSED ? bf16_certified : NULL, STREAMS ? bf16_streamed : NULL,
-                     (FUSED & STREAMS) ? bf16_both : NULL, bf16_scaled, bf16_row, bf16_scaled_row}};
+                     (FUSED & STREAMS) ? bf16_both : NULL, bf16_row}};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
@@ -177,11 +191,12 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const dtype_instances *of = &instances[problem->dtype];
   const pair_span all = {0, table->pairs};
   if (rows == 1 || table->is_scaled) {
-    (rows > 1 ? of->scaled : table->is_scaled ? of->scaled_row : of->row)(table, problem, all, row, rows, to);
+    instance *const any = rows > 1 ? scaled_rows : table->is_scaled ? scaled_row : of->row;
+    any(table, problem, all, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
-                row_bytes = problem->dim * element, last = rows - 1;
+                row_bytes = row_bytes_of(problem), last = rows - 1;
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;
   const bool can_shift =
       columns > 0 && columns % 2 == 0 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
