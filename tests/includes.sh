@@ -118,6 +118,14 @@ result 'no program and script of the tests have one log' "$(for script in tests/
   [ ! -e "${script%.sh}.c" ] || echo "$script"
 done)"
 
+timed=$(awk '/^(inner|outer) / { print $6 }' tests/seconds) listed=$(awk '
+  /^(test_programs|test_scripts|outer_tests) =/ { inside = 1 }
+  inside { for (i = 1; i <= NF; i++) if ($i ~ /^tests\//) print $i }
+  !/\\$/ { inside = 0 }' tests/Makefile.inc)
+result 'tests/seconds has a row for every test: .ci/run takes the outer ring from there' "$(
+for test in $listed; do among "$test" "$(echo $timed)" || echo "no row for $test"; done
+for test in $timed; do among "$test" "$(echo $listed)" || echo "no test $test"; done)"
+
 result 'a list of the build files has every header, so that releases have it too' "$(
 listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc lib/tiers.am | tr -s '[:space:]' '\n')
 find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"
