@@ -250,9 +250,9 @@ emulated_times() {
 }
 
 describe "${machine:?}"
+mkdir "$work/$machine" && cd "$work/$machine" || exit 99
 missing >"$work/missing"
 [ ! -s "$work/missing" ] || skip_all "$(head -n 1 "$work/missing")"
-mkdir "$work/$machine" && cd "$work/$machine" || exit 99
 build
 if [ "$machine" = aarch64 ] && is_slow; then
   suite

@@ -8,7 +8,7 @@ for argument; do
   before=$argument
 done
 start=$(date +%s)
-"${SHELL:-/bin/sh}" "${top_srcdir:-.}/build-aux/tap-driver.sh" "$@"
+/bin/sh "${top_srcdir:-.}/build-aux/tap-driver.sh" "$@"
 status=$?
 { times && echo $(($(date +%s) - start)); } >"${log%.log}.times"
 exit $status

@@ -12,7 +12,7 @@ sed -n '/^recipe/,$p' out >shipped
 check 'recipes are listed last' \
   test "$(grep -c '^recipe/' shipped)" -eq 24 -a "$(grep -c '^rotation-portable ' shipped)" -eq 0
 kernels() { # prints those that verify compares
-  "$POSENC" verify --len 3 --dim 8 --search 0 --format json "$@" 2>err |
+  "$POSENC" verify --len 3 --dim 8 --search 0 --brief --format json "$@" 2>err |
     sed -n 's/^      "kernel": "\(.*\)",$/\1/p' >out
 }
 kernels
@@ -41,7 +41,7 @@ check 'completion knows them' grep -q '^recipe/xlm$' out
 stages() { # COUNT OPTION...: the stages of COUNT recipes agree with their rows
   count=$1
   shift
-  posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --explain "$@"
+  posenc verify --kernel 'recipe/*' --len 2000 --dim 32 --brief --explain "$@"
   [ "$(grep -c '^ok .* - recipe/[a-z0-9-]* stages ' out)" -eq "$count" ] && ! says '^not ok'
 }
 check 'stages hold' stages 19 --offset 60000

@@ -126,6 +126,12 @@ result 'tests/seconds has a row for every test: .ci/run takes the outer ring fro
 for test in $listed; do among "$test" "$(echo $timed)" || echo "no row for $test"; done
 for test in $timed; do among "$test" "$(echo $listed)" || echo "no test $test"; done)"
 
+result 'the weekly workflow runs every test of the outer ring' "$(
+for test in $(awk '/^outer / { print $6 }' tests/seconds); do
+  name=${test#tests/}
+  [ ! -d .github ] || grep -q "matrix: {test:.*[[ ]${name%.sh}[],]" .github/workflows/machines.yml || echo "$test"
+done)"
+
 result 'a list of the build files has every header, so that releases have it too' "$(
 listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc lib/tiers.am | tr -s '[:space:]' '\n')
 find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"

@@ -13,8 +13,8 @@ fractions=5,-2.5,0.1,1e9,7,8,9,-1e6,1000.3,0
 
 # ---- correct kernels ----
 
-# A kernel makes plain tables for lists and odd dims, so that some are enough but for one table of a dtype.
-some='--kernel cr-portable,rotation-portable,div-term'
+# A kernel makes plain tables for lists and odd dims: all kernels and all properties for one table of a dtype are enough.
+some='--kernel cr-portable,rotation-portable,div-term --brief'
 for dtype in f32 f64 f16 bf16; do
   is_left_out || check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
   for odd in pad ceil; do
@@ -26,8 +26,8 @@ for dtype in f32 f64 f16 bf16; do
       holds $some --positions $fractions --dim 33 --odd $odd --dtype $dtype --layout split --padding 9
   done
 done
-check 'a scale' holds --positions $fractions --dim 32 --scale 0.3
-check 'a scaling' holds --positions $fractions --dim 32 --scaling yarn,factor=16,original=4096
+check 'a scale' holds $some --positions $fractions --dim 32 --scale 0.3
+check 'a scaling' holds $some --positions $fractions --dim 32 --scaling yarn,factor=16,original=4096
 check 'an attention factor' holds --positions $fractions --dim 33 --odd pad --scaling none,attention=1000
 check 'a rope cache' holds --positions $fractions --dim 32 --op rope-cache --kernel rotation-portable
 check 'whose tables are those columns' says '^ok .* rope-cache .*: worst 0, bound 0, 1280 compared'

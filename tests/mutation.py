@@ -91,10 +91,11 @@ def text_of(path):
 @functools.lru_cache(None)
 def sources():
     """The paths of what a mutation may change."""
-    git = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
-                         capture_output=True, text=True)
-    if git.returncode:
-        sys.exit("mutation: it takes a git work tree")
+    try:
+        git = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
+                             capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        sys.exit("mutation: it takes git and a work tree of it")
     return sorted(path for path in set(git.stdout.split("\0")) - {""}
                   if not path.startswith(("tests/", "doc/", "reports/published/")) and (root / path).is_file())
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Makes the table of the tests, their rings and their seconds from the table so far, which is the argument, and from
-# what tests/driver.sh left in the build folder. A test that did not run keeps its row; one without a row has zeros.
+# what tests/driver.sh left in the build folder. A test that did not run, or skipped everything, keeps its row; one
+# without a row has zeros.
 # Variables: inner and outer, the tests of each ring; machine, a text.
 /^(inner|outer) / { row[$6] = $2 " " $3 " " $4 " " $5 }
 
@@ -25,7 +26,7 @@ function measured(test,    base, line, n, cpu, clock, passed, skipped) {
     else if (line ~ /^ok /) passed++
   }
   close(base ".log")
-  if (n == 3) row[test] = sprintf("%d %.1f %d %d", clock, cpu, passed, skipped)
+  if (n == 3 && passed) row[test] = sprintf("%d %.1f %d %d", clock, cpu, passed, skipped)
 }
 
 function ring(name, tests,    list, count, i, of, line) {
