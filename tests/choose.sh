@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests posenc choose: its recommendation, the C code that it prints, and what it refuses.
+# It takes 20 s: each choice is timed.
 command=choose
 . "${srcdir:-.}/tests/command.sh"
 posenc choose --len 8 --dim 8 --repetitions 3

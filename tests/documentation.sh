@@ -12,6 +12,7 @@
 # A line whose comment ends with "exit status N" must have that status. Where lines begin with "$ ", the lines after
 # them are their output: each is a line of it, compared up to a … at its end. Commands that this build lacks are
 # skipped, with the lines that need their files.
+# It takes more than a minute: the examples verify, time and report for real.
 # shellcheck disable=SC2046,SC2086 # CC, CFLAGS and what pkg-config prints are lists of words
 # shellcheck disable=SC2016,SC2059 # backquotes of Markdown; bytes in octal
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests tables of several axes on the command line: --grid of write, check and verify, against NumPy and wrong grids.
+# It takes half a minute: 179 calls of the command, and NumPy.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 turn=6.283185307179586

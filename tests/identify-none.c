@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests identify on tables that are no encoding. */
+/* Tests identify on tables that are no encoding. It takes more than a minute: data that is no table is searched to
+   the end. */
 #include "tests/identify.h"
 
 static const double turn = 6.283185307179586;

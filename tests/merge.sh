@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests shards of a run, and the record that posenc merge makes of them.
+# It takes half a minute: runs are made whole and in shards.
 # shellcheck disable=SC2016,SC2059,SC2086,SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 export POSENC

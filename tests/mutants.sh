@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests that every mutant is caught, by the properties that tests/mutants/expected lists for it.
+# It takes more than a minute: some 240 exams, each of a kernel in processes of its own.
 # shellcheck disable=SC2086,SC2154 # options are lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
 table=$srcdir/tests/mutants/expected modules=$abs_top_builddir/tests/mutants

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the Python package: its functions against the command, NumPy and torch; the wheel, and pip.
+# It takes a minute: mypy, two wheels, and imports of torch, NumPy and pip.
 # shellcheck disable=SC2016,SC2154 # expressions of sh -c; the environment comes from make
 . "${srcdir:-.}/tests/command.sh"
 
