@@ -13,7 +13,7 @@ fractions=5,-2.5,0.1,1e9,7,8,9,-1e6,1000.3,0
 
 # ---- correct kernels ----
 
-# A kernel makes plain tables for lists and odd dims: all kernels and all properties for one table of a dtype are enough.
+# A kernel makes plain tables for lists and odd dims, so that one table of a dtype takes all kernels and properties.
 some='--kernel cr-portable,rotation-portable,div-term --brief'
 for dtype in f32 f64 f16 bf16; do
   is_left_out || check "a list, $dtype" holds --positions $fractions --dim 34 --dtype $dtype
