@@ -81,23 +81,14 @@ static size_t large(shape *shapes) {
   return count;
 }
 
-/* A quarter of the shapes has each dim with each dtype and layout, but not with both. */
-static size_t in_quarters(size_t n) {
-  return n + n / 4 + n / 16;
-}
-
-/* Sets those that are not left out. Returns their number. */
-static size_t some_of(const shape *shapes, size_t count, shape *some) {
+/* Sets a quarter of the shapes, or those that are not left out. A quarter has each dim with each dtype and layout, but
+   not with both. Returns their number. */
+static size_t some_of(const shape *shapes, size_t count, bool is_quarter, shape *some) {
   size_t taken = 0;
-  for (size_t n = 0; n < count; n++)
-    if (!is_left_out(in_quarters(n))) some[taken++] = shapes[n];
-  return taken;
-}
-
-static size_t quarter_of(const shape *shapes, size_t count, shape *some) {
-  size_t taken = 0;
-  for (size_t n = 0; n < count; n++)
-    if (in_quarters(n) % 4 == 0) some[taken++] = shapes[n];
+  for (size_t n = 0; n < count; n++) {
+    const size_t place = n + n / 4 + n / 16;
+    if (is_quarter ? place % 4 == 0 : !is_left_out(place)) some[taken++] = shapes[n];
+  }
   return taken;
 }
 
@@ -237,15 +228,15 @@ static void test_peers_stores(const shape *shapes, size_t count) {
 int main(void) {
   static shape shapes[256], held[256], applied[32];
   const size_t count = corners(shapes, sizeof shapes / sizeof *shapes - LARGE),
-               held_count = some_of(shapes, count, held),
-               applied_count = some_of(applied, applied_corners(applied), applied);
+               held_count = some_of(shapes, count, false, held),
+               applied_count = some_of(applied, applied_corners(applied), false, applied);
   unsetenv("POSENC_ISA");
   size_t kernel_count;
   const posenc_kernel *const *kernels = posenc_kernels(&kernel_count);
   test_contracts(kernels, kernel_count, 0, held, held_count);
   /* Competitors take a quarter on each instruction set, as the same lines are compiled for each. */
   static shape quarter[sizeof shapes / sizeof *shapes];
-  const size_t quarter_count = quarter_of(shapes, count, quarter);
+  const size_t quarter_count = some_of(shapes, count, true, quarter);
   kernels = peers_kernels(&kernel_count);
   for (unsigned isa = POSENC_ISA_GENERIC; isa <= POSENC_ISA_AVX512; isa <<= 1) {
     printf("# competitors, with %s alone\n", posenc_isa_name(isa));

@@ -53,8 +53,8 @@ typedef struct pair_span {
 typedef void column_maker(const destination *to, int64_t column, int64_t count, const double *twice_cosine,
                           const double *now, const double *before);
 
-/* What a column_maker does. These are constants of the compiler, which leave no branch in the loops; only the dtype of
-   tables with an attention factor is none. */
+/* The variant of a column_maker. Its members are constants of the compiler, which leave no branch in the loops; only
+   the dtype of tables with an attention factor is none. */
 typedef struct variant {
   posenc_dtype dtype;
   column_maker *rest, *tested; /* of columns that fill no tile, and of the next row's, if this one tests none */

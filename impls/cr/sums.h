@@ -79,7 +79,7 @@ typedef struct uncertain_sums {
   _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
 } uncertain_sums;
 
-/* What a sum_maker does. */
+/* The variant of a sum_maker. */
 typedef struct sum_variant {
   posenc_dtype dtype;
   bool scaled, streamed;

@@ -153,7 +153,7 @@ INSTANCES(_certified, execute_rows, _whole_certified)
 INSTANCES(_both, execute_rows, _whole_both)
 INSTANCES(_row, execute_row, _alone)
 
-/* Those of tables with an attention factor, of any dtype. */
+/* The instances for tables with an attention factor, of any dtype. */
 #define SCALED_INSTANCE(way, execute, ...)                                                                             \
   COLUMN_MAKER(scaled_columns##way, all_tiles, .dtype = to->problem->dtype, __VA_ARGS__)                               \
   INSTANCE(scaled##way, execute, scaled_columns##way)
