@@ -38,6 +38,7 @@ typedef struct bench_request {
   const digest_text *plugins; /* digests of the plugins' files, in order */
   size_t plugin_count;        /* number of plugins */
   char **extra;               /* further --benchmark_… flags, null-terminated, or null */
+  bool unchecked;             /* results are not compared: they are no sinusoidal encoding */
   bool foretell;              /* print an estimate of the time on stderr first */
   shard only;                 /* the part of the shapes that is timed, with all kernels on each */
   double silence;             /* seconds after which a kernel counts as hung, in a call that other kernels
@@ -67,9 +68,13 @@ static const double bench_longest = 1;
  * If a shard has nothing to time, or no kernel is left, "benchmarks" is empty, and the context has the environment's
  * facts only.
  *
- * All benchmarks run in one process apart from the caller's (common/isolate.h). If a kernel ends it, hangs or
- * misbehaves otherwise, the kernel is left out and the timing starts again. The context then has "kernel_failed.NAME":
- * how the process ended.
+ * Each kernel has a process of its own (common/isolate.h), which stays for the run and makes the calls of one benchmark
+ * at a time; this process takes their times, reads what they wrote, and judges it (bench/watch.h, doc/timing.md). A
+ * kernel that ends its process, hangs, or breaks a check is left out from then on, and none of its times are in the
+ * record. The context then has "kernel_failed.NAME": how the process ended, or the check and how it failed. The context
+ * also has
+ *
+ *   "checks": [{"kernel", "check", "compared": how often, or how many elements, "ok", "note": how it failed} …].
  *
  * Returns 0 and the record, a new reference; 1 and the record if kernels were left out in this way; 1 and null if there
  * is nothing to time; 2 and null on an error. The reasons of 1 and 2 are printed on stderr, as are kernels that can

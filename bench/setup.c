@@ -3,11 +3,10 @@
 
 #include "bench/setup.h"
 
-#include "common/clock.h"
+#include "bench/subject.h"
 #include "common/environment.h"
 #include "common/number.h"
 #include "common/progress.h"
-#include "common/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,55 +18,11 @@ static size_t last_cache_bytes(void) {
   return (size_t)bytes;
 }
 
-posenc_options setup_options(const bench_request *request, const posenc_kernel *kernel) {
-  posenc_options options = posenc_default_options();
-  options.kernel = kernel;
-  options.threads = request->threads;
-  options.isa = request->isa;
-  options.stores = request->stores;
-  return options;
-}
-
-/* Whether any shape is to be timed in that mode. */
-static bool has_mode(const session *run, bench_mode mode) {
-  unsigned all = 0;
-  for (size_t i = 0; i < run->request->shape_count; i++) all |= run->request->modes[i];
-  return all & 1u << mode;
-}
-
-/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if needed. */
-static posenc_status measure_subject(session *run, subject *s) {
-  const posenc_problem *problem = &s->shape->problem;
-  const posenc_status status = posenc_table_bytes(problem, &s->bytes);
-  if (status != POSENC_OK) return status;
-  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was at most PTRDIFF_MAX */
-  if (op_is_applied(problem->op)) s->batch = run->request->batch;
-  if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
-  buffer *held = &run->buffers[problem->dtype];
-  if (s->bytes > held->bytes) *held = (buffer){NULL, s, s->bytes};
-  return POSENC_OK;
-}
-
 static void tell_unsuited(const shape *table, unsigned modes) {
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (modes & 1u << mode && !mode_suits(&table->problem, mode))
-      benchmark_tell("bench: %s/%s is left out: add and rope work on what is there before", bench_mode_name(mode),
-                     table->name);
-}
-
-static void tell_unable(const session *run) {
-  for (size_t k = 0; k < run->request->kernel_count; k++) {
-    const posenc_kernel *kernel = run->request->kernels[k];
-    const char *refusal = NULL;
-    if (run->left_out[k]) continue;
-    isolate_turn(kernel);
-    for (size_t i = 0; i < run->request->shape_count; i++) {
-      const posenc_options options = setup_options(run->request, kernel);
-      refusal = posenc_kernel_refusal(kernel, &run->request->shapes[i].problem, &options);
-      if (!refusal) break;
-    }
-    if (refusal) benchmark_tell("bench: %s is left out: %s", kernel->name, refusal);
-  }
+      bench_tell("bench: %s/%s is left out: add and rope work on what is there before", bench_mode_name(mode),
+                 table->name);
 }
 
 /* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
@@ -80,126 +35,110 @@ static bool choose_shapes(session *run) {
   }
   run->mine = sizes ? shard_partition(request->only, sizes, request->shape_count) : NULL;
   free(sizes);
-  return run->mine || benchmark_tell_memory();
-}
-
-bool setup_subjects(session *run) {
-  const bench_request *request = run->request;
-  const size_t most = request->kernel_count * request->shape_count;
-  tell_unable(run);
-  run->cache = last_cache_bytes();
-  run->subjects = calloc(most + 1, sizeof *run->subjects);
-  run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
-  if (!run->subjects || !run->benchmarks) return benchmark_tell_memory();
-  if (!choose_shapes(run)) return false;
-  for (size_t i = 0; i < request->shape_count; i++) {
-    const shape *table = &request->shapes[i];
-    if (!run->mine[i]) continue;
-    tell_unsuited(table, request->modes[i]);
-    const size_t kernel_count = request->kernel_counts ? request->kernel_counts[i] : request->kernel_count;
-    for (size_t k = 0; table->problem.rows > 0 && k < kernel_count; k++) {
-      subject *s = &run->subjects[run->subject_count];
-      if (run->left_out[k]) continue;
-      *s = (subject){.shape = table, .kernel = request->kernels[k], .modes = request->modes[i], .batch = 1};
-      if (request->device && request->device->kernel == s->kernel) s->device = request->device;
-      s->options = setup_options(request, s->kernel);
-      benchmark_take_turn(s);
-      if (posenc_kernel_refusal(s->kernel, &table->problem, &s->options)) continue;
-      const posenc_status status = measure_subject(run, s);
-      if (status != POSENC_OK)
-        return benchmark_tell("bench: %s on %s: %s", s->kernel->name, s->shape->name, posenc_status_message(status));
-      run->subject_count++;
-    }
-  }
-  return true;
+  return run->mine || bench_tell_memory();
 }
 
 /* Whether the memory exists. Linux grants more memory than there is, and kills a process that uses it. */
-static bool fits_in_memory(size_t bytes, const json_t *environment) {
+static bool fits_in_memory(double bytes, const json_t *environment) {
   const char *memory = json_string_value(json_object_get(environment, "memory"));
-  const unsigned long long there = memory ? strtoull(memory, NULL, 10) : 0; /* 0 for "unknown" */
+  const double there = memory ? strtod(memory, NULL) : 0; /* 0 for "unknown" */
   return there == 0 || bytes < there;
 }
 
-bool setup_buffers(session *run, const json_t *environment) {
-  size_t bytes = 0; /* all memory in use at the same time, with that of a fresh table */
-  for (size_t i = 0; i < DTYPES; i++) {
-    buffer *held = &run->buffers[i];
-    if (!held->largest) continue;
-    bytes += (has_mode(run, BENCH_FRESH) || has_mode(run, BENCH_MALLOC) ? 2 : 1) * held->bytes;
-    if (fits_in_memory(held->bytes, environment) && fits_in_memory(bytes, environment))
-      held->memory = posenc_alloc(held->bytes + BENCH_OFFSET_BYTES);
-    if (!held->memory)
-      return benchmark_tell("bench: %s: no memory for its %zu bytes", held->largest->shape->name, held->bytes);
-    memset(held->memory, 0x55, held->bytes + BENCH_OFFSET_BYTES); /* a number in every dtype */
-  }
-  return !has_mode(run, BENCH_COLD) || evictor_open(&run->evictor, run->cache) || benchmark_tell_memory();
+/* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and what the exact
+   values take. */
+static bool has_memory(const session *run, size_t i, const answer *a, const json_t *environment) {
+  const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
+  const double bytes = (double)a->bytes * (run->request->modes[i] & own ? 2.0 : 1.0);
+  return fits_in_memory(bytes, environment) ||
+         bench_tell("bench: %s: no memory for its %zu bytes", run->request->shapes[i].name, a->bytes);
 }
 
-static double time_limit(timing *t) {
-  const double start = clock_seconds();
-  limit_rate(&t->limit, 1);
-  if (timing_threads(t) > 1) limit_rate(&t->limit, timing_threads(t));
-  const double seconds = clock_seconds() - start;
-  timing_rest(t);
-  return seconds;
+/* Asks a kernel about all shapes. If it can make none of them, tells why. */
+static bool ask_kernel(session *run, size_t k, const json_t *environment) {
+  const bench_request *request = run->request;
+  char why[sizeof((answer){0}).words] = "";
+  bool any = false;
+  for (size_t i = 0; i < request->shape_count; i++) {
+    answer a;
+    if (!watch_open(run->watch, k, i, &a)) return true; /* it is lost */
+    if (a.refused) snprintf(why, sizeof why, "%s", a.words);
+    any = any || !a.refused;
+    if (a.refused || !run->mine[i] || request->shapes[i].problem.rows == 0) continue;
+    if (request->kernel_counts && k >= request->kernel_counts[i]) continue;
+    if (*a.words) return bench_tell("bench: %s on %s: %s", request->kernels[k]->name, request->shapes[i].name, a.words);
+    if (!has_memory(run, i, &a, environment)) return false;
+    run->taken[i * request->kernel_count + k] = true;
+    run->subject_count++;
+  }
+  if (!any) bench_tell("bench: %s is left out: %s", request->kernels[k]->name, why);
+  return true;
+}
+
+bool setup_subjects(session *run, const json_t *environment) {
+  const bench_request *request = run->request;
+  const size_t most = request->kernel_count * request->shape_count;
+  run->taken = calloc(most + 1, sizeof *run->taken);
+  run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
+  if (!run->taken || !run->benchmarks) return bench_tell_memory();
+  if (!choose_shapes(run)) return false;
+  for (size_t i = 0; i < request->shape_count; i++)
+    if (run->mine[i]) tell_unsuited(&request->shapes[i], request->modes[i]);
+  run->watch = watch_start(request, last_cache_bytes());
+  if (!run->watch) return false;
+  for (size_t k = 0; k < request->kernel_count; k++)
+    if (!ask_kernel(run, k, environment)) return false;
+  return true;
 }
 
 /* Reports a benchmark that is left out. The first one of each reason is named at once; the others are counted at the
    end. */
-static void leave_out(session *run, const subject *s, bench_mode mode, const char *name) {
+static void leave_out(session *run, bench_mode mode, const char *name, double pass) {
   if (mode == BENCH_PLAN) {
-    if (run->whole_plans++ == 0) benchmark_tell("bench: %s is left out: it would fill the whole table each time", name);
+    if (run->whole_plans++ == 0) bench_tell("bench: %s is left out: it would fill the whole table each time", name);
   } else {
-    if (run->long_passes++ == 0) benchmark_tell("bench: %s is left out: a pass takes %.1f s", name, s->pass);
+    if (run->long_passes++ == 0) bench_tell("bench: %s is left out: a pass takes %.1f s", name, pass);
   }
 }
 
 static void tell_others(const session *run) {
   if (run->whole_plans > 1)
-    benchmark_tell("bench: %zu more left out: each would fill its whole table each time", run->whole_plans - 1);
+    bench_tell("bench: %zu more left out: each would fill its whole table each time", run->whole_plans - 1);
   if (run->long_passes > 1)
-    benchmark_tell("bench: %zu more left out: a pass takes more than %g s", run->long_passes - 1,
-                   run->request->longest);
+    bench_tell("bench: %zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->longest);
 }
 
 /* Registers a benchmark, unless it would take too long. */
-static bool register_benchmark(session *run, const subject *s, bench_mode mode) {
+static bool register_benchmark(session *run, size_t kernel, size_t i, bench_mode mode, const answer *a) {
+  const mode_facts *facts = &a->modes[mode];
+  const shape *of = &run->request->shapes[i];
   char name[256];
-  snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), s->shape->name, s->kernel->name);
-  if (timing_takes_long(s, mode, run->request->longest)) {
-    leave_out(run, s, mode, name);
+  if (!facts->takes_long && facts->iterations == 0) return true; /* the mode is not wanted, or has no meaning */
+  snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), of->name, run->request->kernels[kernel]->name);
+  if (facts->takes_long) {
+    leave_out(run, mode, name, a->pass);
     return true;
   }
   benchmark *b = &run->benchmarks[run->benchmark_count++];
-  b->run = run;
-  const posenc_status status = timing_set_up(&b->timing, s, mode, run->cache, run->request->min_time);
-  if (status != POSENC_OK) benchmark_give_up(s, status);
-  if (run->request->foretell && b->timing.limit.bytes > 0 && !s->device) b->beside = 2 * time_limit(&b->timing);
-  const double parts = mode == BENCH_ROW ? 1 : (double)s->shape->problem.rows / (double)b->timing.rows;
-  return shim_register(name, benchmark_run, b, b->timing.iterations, run->request->repetitions, parts) ||
-         benchmark_tell_memory();
-}
-
-static bool register_subject(session *run, subject *s) {
-  s->buffer = run->buffers[s->shape->problem.dtype].memory;
-  s->evictor = &run->evictor;
-  benchmark_take_turn(s);
-  if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
-  const posenc_status status = subject_prepare(s);
-  if (status != POSENC_OK) benchmark_give_up(s, status);
-  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && mode_suits_kernel(s, mode) &&
-        !register_benchmark(run, s, mode))
-      return false;
-  return true;
+  *b = (benchmark){run, kernel, i, mode, *facts, a->plan, a->plan_bytes};
+  const double parts = mode == BENCH_ROW ? 1 : (double)of->problem.rows / (double)facts->rows;
+  return shim_register(name, benchmark_run, b, facts->iterations, run->request->repetitions, parts) ||
+         bench_tell_memory();
 }
 
 bool setup_benchmarks(session *run) {
-  for (size_t i = 0; i < run->subject_count; i++) {
-    subject *s = &run->subjects[i];
-    progress_show("bench: calibrating", s->shape->name, (double)i, (double)run->subject_count, "tables");
-    if (!register_subject(run, s)) return false;
+  const bench_request *request = run->request;
+  size_t prepared = 0;
+  for (size_t i = 0; i < request->shape_count; i++) {
+    for (size_t k = 0; k < request->kernel_count; k++) {
+      answer a;
+      if (!run->taken[i * request->kernel_count + k]) continue;
+      progress_show("bench: calibrating", request->shapes[i].name, (double)prepared++, (double)run->subject_count,
+                    "tables");
+      if (!watch_prepare(run->watch, k, i, &a)) continue;
+      for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+        if (!register_benchmark(run, k, i, mode, &a)) return false;
+    }
   }
   tell_others(run);
   return true;
@@ -209,7 +148,7 @@ void setup_predict(const session *run) {
   const int repetitions = run->request->repetitions;
   double seconds = 0;
   for (size_t i = 0; i < run->benchmark_count; i++)
-    seconds += repetitions * (run->benchmarks[i].timing.seconds + run->benchmarks[i].beside);
-  benchmark_tell("bench: %zu timings, which take about %s", run->benchmark_count * (size_t)repetitions,
-                 number_of_duration(seconds).text);
+    seconds += repetitions * (run->benchmarks[i].facts.seconds + run->benchmarks[i].facts.beside);
+  bench_tell("bench: %zu timings, which take about %s", run->benchmark_count * (size_t)repetitions,
+             number_of_duration(seconds).text);
 }

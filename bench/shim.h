@@ -29,8 +29,8 @@ bool shim_register(const char *name, shim_function *function, void *arg, int64_t
 /* Returns true once per iteration of the repetition. */
 bool shim_keep_running(shim_state *state);
 
-/* Sets the wall time of all iterations together. To be called once, after the loop. */
-void shim_set_time(shim_state *state, double seconds);
+/* Sets the wall time of all iterations together, and the processor's time. To be called once, after the loop. */
+void shim_set_times(shim_state *state, double seconds, double busy);
 
 /* Sets a counter. NaN and infinities, which JSON lacks, are left out. */
 bool shim_count(shim_state *state, const char *name, double value);

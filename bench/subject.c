@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/environment.h"
+#include "common/process.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -54,15 +55,23 @@ static posenc_status execute_by(const posenc_plan *plan, const timing *t, int64_
 }
 
 static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
-  return execute_by(t->subject->plan, t, row, rows);
+  return execute_by(t->subject->plans[t->plan], t, row, rows);
+}
+
+/* Passes to the next call: to the other plan, and to the next slice; after a pass, to the other plan for it. */
+static void advance(timing *t) {
+  t->next++;
+  t->plan = !t->plan;
+  if (t->rows * ++t->slice <= all_rows(t->subject) - t->rows) return; /* all slices have the same size */
+  t->slice = 0;
+  t->plan = t->pass_plan = !t->pass_plan;
 }
 
 /* ---- the modes --------------------------------------------------------------------------------- */
 
 static posenc_status work_hot(timing *t) {
-  if (t->next > all_rows(t->subject) - t->rows) t->next = 0; /* all slices have the same size */
-  const posenc_status status = execute(t, t->next, t->rows);
-  t->next += t->rows;
+  const posenc_status status = execute(t, t->slice * t->rows, t->rows);
+  advance(t);
   return status;
 }
 
@@ -73,7 +82,9 @@ static bool prepare_cold(limit *l) {
 }
 
 static posenc_status work_whole(timing *t) {
-  return execute(t, 0, t->rows);
+  const posenc_status status = execute(t, 0, t->rows);
+  advance(t);
+  return status;
 }
 
 /* Whether an iteration of a slow table is a slice. */
@@ -118,39 +129,65 @@ static posenc_status work_first(timing *t) {
   const subject *s = t->subject;
   posenc_plan *plan;
   const double start = clock_seconds();
-  posenc_status status = posenc_plan_create(&plan, &s->shape->problem, &s->options);
+  posenc_status status = posenc_plan_create(&plan, &s->problems[t->plan], &s->options);
   if (status != POSENC_OK) return status;
   const double made = clock_seconds();
   status = execute_by(plan, t, 0, t->rows);
   const double executed = clock_seconds();
   posenc_plan_destroy(plan);
   t->plan_seconds += made - start + clock_seconds() - executed;
+  advance(t);
   return status;
 }
 
 /* Makes a row of the table, or applies it to one position of every sequence, at the beginning of the buffer. */
-static posenc_status execute_one(const subject *s, int64_t row) {
-  if (!is_applied(s)) return make(s->plan, s, s->buffer, 1, 0, row, 1);
+static posenc_status execute_one(const subject *s, const posenc_plan *plan, int64_t row) {
+  if (!is_applied(s)) return make(plan, s, s->buffer, 1, 0, row, 1);
   posenc_slice slice = posenc_rows(0, 1);
   slice.index = &row;
   slice.batch = s->batch;
-  return posenc_apply(s->plan, &slice, s->buffer, s->buffer);
+  return posenc_apply(plan, &slice, s->buffer, s->buffer);
 }
 
 /* Makes a single row. The next row depends on a byte of this one, so that no two are computed at once. No element is so
    large that the byte is 0x7f, but the compiler does not know that. */
 static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
-  const posenc_status status = execute_one(s, s->draws[t->next % DRAWS]);
+  const posenc_status status = execute_one(s, s->plans[t->plan], t->draws[t->next % DRAWS]);
   t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
+  t->plan = !t->plan;
   return status;
 }
 
 static posenc_status work_plan(timing *t) {
   posenc_plan *plan;
-  const posenc_status status = posenc_plan_create(&plan, &t->subject->shape->problem, &t->subject->options);
+  const posenc_status status = posenc_plan_create(&plan, &t->subject->problems[t->plan], &t->subject->options);
   posenc_plan_destroy(plan);
+  advance(t);
   return status;
+}
+
+posenc_status timing_show(timing *t, int plan, int64_t rows) {
+  const subject *s = t->subject;
+  posenc_plan *made;
+  posenc_status status = posenc_plan_create(&made, &s->problems[plan], &s->options);
+  if (status != POSENC_OK) return status;
+  status = execute_by(made, t, 0, rows);
+  posenc_plan_destroy(made);
+  return status;
+}
+
+int64_t timing_slices(const timing *t) {
+  return is_sliced(t->mode) ? all_rows(t->subject) / t->rows : 1;
+}
+
+void timing_begin(timing *t, const turn_terms *terms) {
+  t->next = 0;
+  t->slice = turn_slice(terms, 0);
+  t->plan = turn_plan(terms, 0);
+  t->pass_plan = (t->plan + (int)(t->slice % TURN_PLANS)) % TURN_PLANS;
+  t->plan_seconds = 0;
+  if (t->mode == BENCH_ROW) turn_draw_rows(terms->seed, all_rows(t->subject), t->draws, DRAWS);
 }
 
 static const struct {
@@ -169,6 +206,22 @@ int timing_threads(const timing *t) {
   if (!s->kernel->threaded || s->device) return 1;
   const int asked = s->options.threads, all = environment_processors();
   return asked > 0 && asked < all ? asked : all;
+}
+
+void timing_place(timing *t) {
+  if (mode_allocates(t->mode)) return;
+  t->memory = t->subject->buffer + (t->mode == BENCH_OFFSET ? BENCH_OFFSET_BYTES : 0);
+  t->limit.buffer = t->memory;
+}
+
+bool timing_allocates(const timing *t) {
+  return mode_allocates(t->mode);
+}
+
+region timing_region(const timing *t) {
+  const subject *s = t->subject;
+  const bool is_row = t->mode == BENCH_ROW;
+  return region_of(&s->shape->problem, s->batch, is_row ? 1 : all_rows(s), is_row ? 0 : t->slice * t->rows, t->rows);
 }
 
 bool timing_has_preparation(const timing *t) {
@@ -197,7 +250,11 @@ void timing_wake(timing *t) {
   timing awake = *t;
   const bool is_own = is_sliced(t->mode) && t->iterations < MANY;
   if (!is_own) awake.memory = t->subject->buffer;
-  execute(&awake, 0, is_own ? t->rows : few_rows(t->subject));
+  if (is_own) execute(&awake, 0, few_rows(t->subject));
+  awake.plan = !t->plan; /* the first call finds the other plan's rows */
+  execute(&awake, is_own ? t->slice * t->rows : 0, is_own ? t->rows : few_rows(t->subject));
+  awake.plan = t->plan;
+  if (!is_own) execute(&awake, 0, few_rows(t->subject));
 }
 
 void timing_rest(timing *t) {
@@ -246,7 +303,7 @@ static posenc_status predict_pass(subject *s) {
   const double telling = telling_seconds(s);
   timing part = {.subject = s, .mode = BENCH_HOT, .memory = s->buffer};
   double seconds;
-  for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, telling, rows)) {
+  for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, telling, rows), part.slice = 0) {
     const posenc_status status = time_best(&part, &seconds);
     if (status != POSENC_OK) return status;
     if (seconds >= telling || part.rows == rows) break;
@@ -276,29 +333,52 @@ bool timing_takes_long(const subject *s, bench_mode mode, double longest) {
 
 /* ---- setting up -------------------------------------------------------------------------------- */
 
-/* Draws rows without a pattern (SplitMix64), the same in every run. */
-static void draw_rows(subject *s) {
-  uint64_t state = 1;
-  for (int i = 0; i < DRAWS; i++) {
-    uint64_t x = state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    s->draws[i] = (int64_t)((x ^ x >> 31) % (uint64_t)all_rows(s));
-  }
+/* Whether the kernel makes that problem. */
+static bool makes(const subject *s, const posenc_problem *problem) {
+  return !posenc_problem_refusal(problem) && !posenc_kernel_refusal(s->kernel, problem, &s->options);
+}
+
+bool subject_vary(subject *s, uint64_t seed) {
+  posenc_problem *const other = &s->problems[1];
+  s->problems[0] = *other = s->shape->problem;
+  if (s->device) return false;
+  /* 0.5 to 2 % more or less: all frequencies but the first differ, and the work does not. */
+  const double share = 0.005 + 0.015 * (double)turn_random(&seed, 1 << 20) * 0x1p-20;
+  other->base *= turn_random(&seed, 2) ? 1.0 + share : 1.0 - share;
+  if (other->base >= 1.0 && makes(s, other)) return true;
+  *other = s->shape->problem;
+  if (other->positions || other->axes || other->padding != POSENC_NO_PADDING) return false;
+  other->first += 1 + (int64_t)turn_random(&seed, 64);
+  if (makes(s, other)) return true;
+  *other = s->shape->problem;
+  return false;
+}
+
+/* Makes a plan, and measures its time and memory. */
+static posenc_status make_plan(subject *s, int number) {
+  const process_memory before = process_memory_read();
+  const double start = clock_seconds();
+  const posenc_status status = posenc_plan_create(&s->plans[number], &s->problems[number], &s->options);
+  s->plan_seconds = clock_seconds() - start;
+  const process_memory after = process_memory_read();
+  s->plan_bytes = after.allocated > before.allocated ? after.allocated - before.allocated
+                  : after.mapped > before.mapped     ? after.mapped - before.mapped
+                                                     : 0;
+  return status;
 }
 
 posenc_status subject_prepare(subject *s) {
-  posenc_status status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
+  posenc_status status = POSENC_OK;
+  for (int p = TURN_PLANS - 1; status == POSENC_OK && p >= 0; p--) status = make_plan(s, p);
   if (status == POSENC_OK && !s->kernel->keeps_rows) { /* a crash at a plan's end is found before the timings */
-    posenc_plan_destroy(s->plan);
-    status = posenc_plan_create(&s->plan, &s->shape->problem, &s->options);
+    posenc_plan_destroy(s->plans[0]);
+    status = make_plan(s, 0);
   }
-  draw_rows(s);
   return status == POSENC_OK ? predict_pass(s) : status;
 }
 
 void subject_release(subject *s) {
-  posenc_plan_destroy(s->plan);
+  for (int p = 0; p < TURN_PLANS; p++) posenc_plan_destroy(s->plans[p]);
 }
 
 static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
@@ -317,9 +397,10 @@ static posenc_status predict_iteration(timing *t, double min_time, double *secon
 
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
+  if (mode == BENCH_ROW) turn_draw_rows(0, all_rows(s), t->draws, DRAWS);
   const size_t row = row_bytes(s) * (size_t)s->batch;
   const size_t bytes = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row : s->bytes;
-  t->memory = mode_allocates(mode) ? NULL : s->buffer + (mode == BENCH_OFFSET ? BENCH_OFFSET_BYTES : 0);
+  timing_place(t);
   t->limit = (limit){
       is_applied(s), t->memory, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};
   double seconds;

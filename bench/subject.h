@@ -7,6 +7,7 @@
 #include "bench/evict.h"
 #include "bench/limit.h"
 #include "bench/modes.h"
+#include "bench/turn.h"
 #include "common/shapes.h"
 #include "posenc.h"
 
@@ -17,14 +18,16 @@ typedef struct subject {
   const posenc_kernel *kernel;
   const bench_device *device; /* that the kernel runs on, or null */
   posenc_options options;
-  unsigned modes; /* modes to time, a set of 1 << mode */
-  posenc_plan *plan;
+  unsigned modes;                      /* modes to time, a set of 1 << mode */
+  posenc_problem problems[TURN_PLANS]; /* that of the shape, and one with another base */
+  posenc_plan *plans[TURN_PLANS];
   int64_t batch;         /* number of sequences of x; 1 for a table */
   size_t bytes;          /* size of the table, or of all of x */
   unsigned char *buffer; /* numbers, BENCH_OFFSET_BYTES more; shared by the subjects of a dtype */
   const evictor *evictor;
-  int64_t draws[DRAWS]; /* random rows */
-  double pass;          /* approximate seconds of a pass over all rows */
+  double pass;         /* approximate seconds of a pass over all rows */
+  double plan_seconds; /* time and bytes of one plan */
+  size_t plan_bytes;
 } subject;
 
 /* The distance from a cache line at malloc's 16-byte alignment. A buffer has room for that many bytes more. */
@@ -34,19 +37,24 @@ enum { BENCH_OFFSET_BYTES = 16 };
 typedef struct timing {
   const subject *subject;
   bench_mode mode;
-  int64_t rows;        /* rows of one iteration */
-  int64_t iterations;  /* iterations of one repetition */
-  double seconds;      /* approximate time of these */
-  limit limit;         /* for the memory of the mode; 0 bytes if it has none */
-  int64_t next;        /* start of the next iteration: a row in "hot", a draw in "row" */
-  double plan_seconds; /* in "first", the time of the plans of all iterations */
+  int64_t rows;         /* rows of one iteration */
+  int64_t iterations;   /* iterations of one repetition */
+  double seconds;       /* approximate time of these */
+  limit limit;          /* for the memory of the mode; 0 bytes if it has none */
+  int64_t next, slice;  /* the next call: its number, and its slice of the rows */
+  int plan, pass_plan;  /* its plan, and that of the first slice of this pass */
+  int64_t draws[DRAWS]; /* in "row", random rows */
+  double plan_seconds;  /* in "first", the time of the plans of all iterations */
   /* The memory of the table or x: the subject's buffer or a place in it; in "fresh" and "malloc", that of the last
      iteration only, or null. */
   unsigned char *memory;
 } timing;
 
-/* Makes the plan and the draws, and measures a pass. The members before `plan`, and bytes, buffer and evictor, must be
-   set. */
+/* Sets the problems of the plans, before which the members before `problems` must be set. The second has another base
+   where the kernel makes one, drawn from `seed`; else other positions; else it is the same, and false is returned. */
+bool subject_vary(subject *s, uint64_t seed);
+
+/* Makes the plans, and measures a pass. bytes, buffer and evictor must be set. */
 posenc_status subject_prepare(subject *s);
 void subject_release(subject *s);
 
@@ -62,6 +70,16 @@ bool mode_suits_kernel(const subject *s, bench_mode mode);
 /* Whether the mode works on whole tables, or plans that make them, and one takes `longest` seconds or more. */
 bool timing_takes_long(const subject *s, bench_mode mode, double longest);
 
+/* Points to the subject's buffer, whose address may have changed. */
+void timing_place(timing *t);
+
+/* Whether each iteration has memory of its own. */
+bool timing_allocates(const timing *t);
+
+/* Return how many calls make a pass over the rows in a mode, and the memory that the next call writes. */
+int64_t timing_slices(const timing *t);
+region timing_region(const timing *t);
+
 /* Returns the number of threads that the kernel may use at once, at most one per CPU; 1 for a serial kernel. */
 int timing_threads(const timing *t);
 
@@ -70,9 +88,16 @@ int timing_threads(const timing *t);
 void timing_wake(timing *t);
 void timing_rest(timing *t);
 
+/* Begins a turn: its first call is number 0. */
+void timing_begin(timing *t, const turn_terms *terms);
+
 /* The two parts of an iteration, of which the second is timed. timing_prepare does nothing in most modes. */
 posenc_status timing_prepare(timing *t);
 posenc_status timing_work(timing *t);
+
+/* In mode plan, writes some rows by a plan made as the last call made it. */
+enum { SHOWN_ROWS = 64 };
+posenc_status timing_show(timing *t, int plan, int64_t rows);
 
 /* Whether timing_prepare does anything. */
 bool timing_has_preparation(const timing *t);

@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "common/clock.h"
+#include "common/contract.h"
 #include "common/field.h"
 #include "common/number.h"
 #include "common/progress.h"
@@ -237,6 +238,7 @@ static void add_results(json_t **record, json_t *more, const char *list) {
   json_array_extend(json_object_get(*record, list), json_object_get(more, list));
   json_t *context = json_object_get(*record, "context"), *of_more = json_object_get(more, "context");
   json_array_extend(json_object_get(context, "choices"), json_object_get(of_more, "choices"));
+  timed_checks_join(context, of_more);
   json_object_update_missing(context, of_more);
   json_decref(more);
 }

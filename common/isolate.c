@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,10 +43,18 @@ static bool append(text *t, const char *more, size_t length) {
   return true;
 }
 
-typedef struct listening {
-  const isolation *how;
-  isolated *end;
+/* A worker, and what its caller knows of it. */
+struct lodger {
+  isolation terms;
+  const isolation *how; /* the terms */
+  isolated how_ended, *end;
+  pipes pipes;
+  pid_t watching, working; /* the watcher, and the worker as it was when it had not yet run foreign code */
   shared *board;
+  /* An answer that is waited for. */
+  void *answer;
+  size_t answer_size;
+  bool answered, has_ended;
   receiver messages;
   text result;
   bool complete; /* the last message was received */
@@ -55,18 +64,18 @@ typedef struct listening {
   size_t bytes, lines; /* of that kernel's output in this turn */
   char line[160];      /* the incomplete line */
   size_t line_length;
-} listening;
+};
 
 static void release_worker(pipes *p) {
   if (p->release[1] >= 0) close(p->release[1]);
   p->release[1] = -1;
 }
 
-static const posenc_kernel *kernel_at_work(const listening *l, size_t number) {
+static const posenc_kernel *kernel_at_work(const lodger *l, size_t number) {
   return number > 0 && number <= l->how->kernel_count ? l->how->kernels[number - 1] : NULL;
 }
 
-static void end_line(listening *l) {
+static void end_line(lodger *l) {
   if (l->line_length == 0) return;
   const posenc_kernel *by = kernel_at_work(l, l->whose);
   progress_clear();
@@ -78,7 +87,7 @@ static void end_line(listening *l) {
   l->line_length = 0;
 }
 
-static void show_printed(listening *l, const char *bytes, size_t count) {
+static void show_printed(lodger *l, const char *bytes, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const char c = bytes[i];
     if (c == '\n' || l->line_length == sizeof l->line) end_line(l);
@@ -88,7 +97,7 @@ static void show_printed(listening *l, const char *bytes, size_t count) {
 
 /* Reads some of the output; returns false if there is none. It was printed by the kernel at work, as isolate_turn()
    waits until it is read. */
-static bool take_printed(listening *l) {
+static bool take_printed(lodger *l) {
   const size_t whose = l->board->at_work;
   char bytes[4096];
   const ssize_t got = read(l->output, bytes, sizeof bytes);
@@ -105,7 +114,7 @@ static bool take_printed(listening *l) {
 
 /* Copies what the worker last reported doing, in printable characters, as a kernel may have written to the shared
    memory. Returns the share of the work that is done. */
-static double read_doing(listening *l) {
+static double read_doing(lodger *l) {
   const double share = l->board->share;
   snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
   for (char *c = l->end->last; *c; c++)
@@ -113,7 +122,7 @@ static double read_doing(listening *l) {
   return share >= 0.0 && share <= 1.0 ? share : 0.0;
 }
 
-static void take_message(listening *l, const message *m) {
+static void take_message(lodger *l, const message *m) {
   progress now;
   double share;
   switch (m->kind) {
@@ -138,6 +147,14 @@ static void take_message(listening *l, const message *m) {
   case SAYS_ORPHANS:
     l->end->how = ENDED_WITH_ORPHANS;
     break;
+  case SAYS_ANSWER:
+    if (!l->answer || m->length != l->answer_size) {
+      l->end->how = ENDED_BY_FORGERY;
+      break;
+    }
+    memcpy(l->answer, m->text, m->length);
+    l->answered = true;
+    break;
   case SAYS_END:
     l->complete = true;
     break;
@@ -145,7 +162,7 @@ static void take_message(listening *l, const message *m) {
 }
 
 /* Receives all complete messages; returns their number, or -1 after bytes that are not a message. */
-static int take_messages(listening *l) {
+static int take_messages(lodger *l) {
   int count = 0;
   for (;; count++) {
     const reception got = channel_receive(&l->messages);
@@ -155,16 +172,16 @@ static int take_messages(listening *l) {
   }
 }
 
-/* Receives until the watcher sends its verdict or ends. If the worker must be killed before that, sets the reason in
-   `end`. */
-static void listen_to(listening *l, pipes *p) {
+/* Receives until an answer comes that is waited for, or the watcher sends its verdict or ends. If the worker must be
+   killed before that, sets the reason in `end`. Returns whether the worker has ended. */
+static bool listen_to(lodger *l, pipes *p) {
   struct pollfd from[] = {{p->verdicts[0], POLLIN, 0}, {p->messages[0], POLLIN, 0}, {p->output[0], POLLIN, 0}};
   double until = clock_seconds() + l->how->silence;
   for (;;) {
     const double left = fmin(until - clock_seconds(), 1e6);
     const int ready = poll(from, 3, left > 0.0 ? (int)(left * 1e3) + 1 : 0);
     if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0 || from[0].revents) return;
+    if (ready < 0 || from[0].revents) return true;
     const size_t at_work = l->board->at_work; /* must precede reading: see isolate_turn() in common/worker.c */
     if (from[1].revents) {
       const int received = take_messages(l);
@@ -173,17 +190,18 @@ static void listen_to(listening *l, pipes *p) {
     }
     if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
     if (ready == 0) l->end->how = ENDED_BY_SILENCE;
+    if (l->end->how == ENDED_WELL && l->answered) return false;
     if (l->end->how == ENDED_WELL) continue;
     l->blamed = at_work;
     release_worker(p);
     while (poll(from, 1, -1) < 0 && errno == EINTR) {
     }
-    return;
+    return true;
   }
 }
 
 /* Returns how the worker ended: by its status, unless this process had it killed. */
-static ending ending_of(const listening *l, const verdict *found) {
+static ending ending_of(const lodger *l, const verdict *found) {
   const int status = found->status;
   if (l->end->how != ENDED_WELL) return l->end->how;
   if (WIFSTOPPED(status)) return ENDED_BY_STOPPING;
@@ -199,7 +217,7 @@ static int number_of(int status) {
 }
 
 /* Waits for the watcher to end, and completes `end`. */
-static void conclude(listening *l, pipes *p, pid_t watching) {
+static void conclude(lodger *l, pipes *p, pid_t watching) {
   verdict found;
   const bool has_verdict = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
   int status;
@@ -225,7 +243,7 @@ static bool open_pipes(pipes *p) {
   int *const all[] = {p->messages, p->output, p->release, p->verdicts};
   size_t open = 0;
   while (open < sizeof all / sizeof *all && pipe2(all[open], O_CLOEXEC) == 0) open++;
-  if (open == sizeof all / sizeof *all) {
+  if (open == sizeof all / sizeof *all && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->orders) == 0) {
     fcntl(p->messages[0], F_SETFL, O_NONBLOCK);
     fcntl(p->output[0], F_SETFL, O_NONBLOCK);
     return true;
@@ -240,42 +258,89 @@ static void close_ends(pipes *p) {
   close(p->output[1]);
   close(p->release[0]);
   close(p->verdicts[1]);
+  close(p->orders[1]);
 }
 
 static void close_own(pipes *p) {
   close(p->messages[0]);
   close(p->output[0]);
   close(p->verdicts[0]);
+  close(p->orders[0]);
   release_worker(p);
 }
 
-isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
-  isolated end = {.how = ENDED_FORK_FAILED};
-  pipes p;
+lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how) {
+  lodger *l = calloc(1, sizeof *l);
   channel_key key;
-  if (!channel_key_make(&key) || !open_pipes(&p)) return end;
-  shared *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (!l) return NULL;
+  l->terms = *how;
+  l->how = &l->terms;
+  l->end = &l->how_ended;
+  if (!channel_key_make(&key) || !open_pipes(&l->pipes)) {
+    free(l);
+    return NULL;
+  }
+  l->board = mmap(NULL, sizeof *l->board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   fflush(NULL); /* otherwise buffered output would be written twice */
-  pid_t watching = -1;
-  if (board != MAP_FAILED) {
-    board->at_work = how->kernel_count == 1;
-    watching = fork();
-    if (watching == 0) worker_watch(work, argument, how, &p, &key, board);
+  l->watching = -1;
+  if (l->board != MAP_FAILED) {
+    l->board->at_work = how->kernel_count == 1;
+    l->watching = fork();
+    if (l->watching == 0) worker_watch(work, argument, how, &l->pipes, &key, l->board);
   }
-  close_ends(&p);
-  if (watching > 0) {
-    end.how = ENDED_WELL;
-    listening l = {how, &end, board, .messages = {key, p.messages[0], 0, 0, {0}}, .output = p.output[0]};
-    listen_to(&l, &p);
-    conclude(&l, &p, watching);
-    if (end.how == ENDED_WELL)
-      end.result = l.result.bytes;
-    else
-      free(l.result.bytes);
-  }
-  close_own(&p);
-  if (board != MAP_FAILED) munmap(board, sizeof *board);
+  close_ends(&l->pipes);
+  l->end->how = ENDED_WELL;
+  l->messages = (receiver){key, l->pipes.messages[0], 0, 0, {0}};
+  l->output = l->pipes.output[0];
+  if (l->watching > 0) return l;
+  close_own(&l->pipes);
+  if (l->board != MAP_FAILED) munmap(l->board, sizeof *l->board);
+  free(l);
+  return NULL;
+}
+
+bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t answer_size) {
+  if (l->has_ended) return false;
+  l->answer = answer;
+  l->answer_size = answer_size;
+  l->answered = false;
+  /* If the worker has ended, listening tells it. */
+  while (send(l->pipes.orders[0], order, size, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+  l->has_ended = listen_to(l, &l->pipes);
+  l->answer = NULL;
+  if (l->working == 0) l->working = l->board->worker;
+  return !l->has_ended;
+}
+
+pid_t isolate_process(const lodger *l) {
+  return l->working;
+}
+
+isolated isolate_end(lodger *l) {
+  shutdown(l->pipes.orders[0], SHUT_WR);
+  if (!l->has_ended) listen_to(l, &l->pipes);
+  conclude(l, &l->pipes, l->watching);
+  isolated end = *l->end;
+  if (end.how == ENDED_WELL)
+    end.result = l->result.bytes;
+  else
+    free(l->result.bytes);
+  close_own(&l->pipes);
+  munmap(l->board, sizeof *l->board);
+  free(l);
   return end;
+}
+
+void isolate_stop(lodger *l) {
+  l->end->how = ENDED_WITHOUT_RESULT;
+  release_worker(&l->pipes);
+  l->has_ended = true;
+  free(isolate_end(l).result);
+}
+
+isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
+  lodger *l = isolate_start(work, argument, how);
+  return l ? isolate_end(l) : (isolated){.how = ENDED_FORK_FAILED};
 }
 
 void describe_exit(const isolated *end, char *words, size_t size) {

@@ -12,9 +12,30 @@
 
 #include "common/isolation.h"
 
+#include <sys/types.h>
+
 /* Runs `work` in a new process. No thread may be running (fork), and this process must not have run an OpenMP
    region. */
 isolated isolate(void (*work)(void *), void *argument, const isolation *how);
+
+/*
+ * The same for work that obeys orders (isolate_order in common/work.h), of several workers at a time.
+ *
+ * isolate_start returns null if no process could be created. isolate_ask sends an order of at most ISOLATE_ORDER bytes,
+ * and waits for its answer; it returns false if the worker has ended instead, which isolate_end then explains.
+ * isolate_process returns the number of the worker's process, 0 before its first answer. isolate_end tells the worker
+ * that there are no more orders, and waits until it has ended. Orders and answers have the sizes that both sides agree
+ * on.
+ */
+enum { ISOLATE_ORDER = 256 };
+typedef struct lodger lodger;
+lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how);
+bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t answer_size);
+pid_t isolate_process(const lodger *l);
+isolated isolate_end(lodger *l);
+
+/* Kills the worker, and all processes that it started. */
+void isolate_stop(lodger *l);
 
 /* Describes how work ended: "killed by signal 11 (Segmentation fault); at that time: making the plan". */
 void describe_exit(const isolated *end, char *text, size_t size);

@@ -5,6 +5,8 @@
 
 #include "posenc.h"
 
+#include <stddef.h>
+
 /* Reports the current activity and the share that is done. This is a sign of life, unless there was one just before. */
 void isolate_say(const char *doing, double share);
 
@@ -21,6 +23,13 @@ void isolate_tell(const char *line);
 
 /* Sends the result, any text. To be called once, at the end. */
 void isolate_result(const char *text);
+
+/* Waits for the next order of isolate_ask, of that size. Returns false if there are no more. */
+bool isolate_order(void *order, size_t size);
+
+/* Answers it, with at most ISOLATE_ANSWER bytes. */
+enum { ISOLATE_ANSWER = 4000 };
+void isolate_answer(const void *answer, size_t size);
 
 /* Ends the process because of a fault of the kernel at work. */
 void isolate_fail(const char *why);

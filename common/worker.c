@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,6 +36,7 @@ size_t number_of_kernel(const isolation *how, const posenc_kernel *kernel) {
 static pid_t worker; /* 0 in other processes */
 static sender to_caller;
 static int printed = -1; /* the pipe of stdout and stderr */
+static int ordered = -1; /* the socket of orders */
 static struct stat message_pipe, printed_pipe;
 static const isolation *terms;
 static shared *board;
@@ -108,6 +110,16 @@ void isolate_fail(const char *why) {
   _exit(EXIT_ORDERLY);
 }
 
+bool isolate_order(void *order, size_t size) {
+  ssize_t got;
+  while ((got = recv(ordered, order, size, 0)) < 0 && errno == EINTR) continue;
+  return got == (ssize_t)size;
+}
+
+void isolate_answer(const void *answer, size_t size) {
+  say(SAYS_ANSWER, answer, size);
+}
+
 static void say_progress(const progress *now) {
   say(SAYS_PROGRESS, now, sizeof *now);
 }
@@ -148,12 +160,14 @@ void isolate_turn(const posenc_kernel *kernel) {
   board->at_work = number;
 }
 
-/* Closes all descriptors except stdin, stdout, stderr and these two. */
-static void close_others(int one, int other) {
+/* Closes all descriptors except stdin, stdout, stderr and these. */
+static void close_others(const int *kept, size_t count) {
   DIR *folder = opendir("/proc/self/fd");
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
     const int file = atoi(entry->d_name);
-    if (file > STDERR_FILENO && file != one && file != other && file != dirfd(folder)) close(file);
+    bool keep = file <= STDERR_FILENO || file == dirfd(folder);
+    for (size_t i = 0; i < count; i++) keep = keep || file == kept[i];
+    if (!keep) close(file);
   }
   if (folder) closedir(folder);
 }
@@ -164,16 +178,17 @@ static int moved(int file, uint64_t random) {
   return away >= 0 ? away : file;
 }
 
-static void set_up_streams(int messages, int output) {
+static void set_up_streams(int messages, int output, int orders) {
   const int nothing = open("/dev/null", O_RDONLY);
   to_caller.descriptor = moved(messages, to_caller.key.words[0] >> 32);
   printed = moved(output, to_caller.key.words[1] >> 32);
+  ordered = moved(orders, to_caller.key.words[0]);
   fstat(to_caller.descriptor, &message_pipe);
   fstat(printed, &printed_pipe);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  close_others(to_caller.descriptor, printed);
+  close_others((const int[]){to_caller.descriptor, printed, ordered}, 3);
 }
 
 /* Resets signal handlers, as the caller's would remove its files. */
@@ -182,9 +197,10 @@ static void forget_handlers(void) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) signal(numbers[i], SIG_DFL);
 }
 
-static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int messages, int output) {
+static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int messages, int output, int orders) {
   worker = getpid();
-  set_up_streams(messages, output);
+  board->worker = worker;
+  set_up_streams(messages, output, orders);
   progress_divert(say_progress);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   threads_limit();
@@ -244,6 +260,8 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
   to_caller.key = *key;
   sigset_t blocked, before;
   verdict found = {0};
+  /* Those of other workers stay open otherwise, and none could be told to end. */
+  close_others((const int[]){p->messages[1], p->output[1], p->release[0], p->verdicts[1], p->orders[1]}, 5);
   forget_handlers();
   setpgid(0, 0); /* signals of the terminal go to the caller only; all end when it ends */
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -258,11 +276,10 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
     if (getppid() != self) _exit(EXIT_MUTE);
     signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_SETMASK, &before, NULL);
-    work_in_worker(work, argument, p->messages[1], p->output[1]);
+    work_in_worker(work, argument, p->messages[1], p->output[1], p->orders[1]);
   }
   if (child < 0) _exit(EXIT_MUTE);
   setpgid(child, child);
-  close(p->release[1]);
   await(child, p->release[0], &before, &found);
   found.orphans = kill_orphans();
   _exit(write(p->verdicts[1], &found, sizeof found) == (ssize_t)sizeof found ? EXIT_ORDERLY : EXIT_MUTE);

@@ -7,9 +7,10 @@
 #include "common/isolation.h"
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 /* Kinds of the worker's messages. SAYS_DOING is a sign of life; the reported activity is in shared memory. */
-enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORPHANS, SAYS_END };
+enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORPHANS, SAYS_ANSWER, SAYS_END };
 
 /* Exit statuses of the worker's own code, which foreign code could only guess. */
 enum { EXIT_ORDERLY = 86, EXIT_MUTE = 87 };
@@ -22,10 +23,12 @@ typedef struct verdict {
 /* The pipes between the three processes. Closing `release` makes the watcher kill the worker. */
 typedef struct pipes {
   int messages[2], output[2], release[2], verdicts[2];
+  int orders[2]; /* sockets: the caller's and the worker's */
 } pipes;
 
 /* Shared memory for values that need not wake the caller. */
 typedef struct shared {
+  pid_t worker;                           /* the worker's number, set before foreign code runs */
   _Atomic size_t at_work;                 /* the number of the kernel at work, from 1 on, or 0 */
   double share;                           /* the part of the work that is done */
   char doing[sizeof((isolated){0}.last)]; /* the current activity */

@@ -84,7 +84,7 @@ bool merge_are_all_found(const merger *m, const places *p) {
 
 bool merge_may_differ(const char *key) {
   static const char *const keys[] = {"date",   "load",        "load_after", "load_avg", "choices",
-                                     "others", "mhz_per_cpu", "executable", "shard"};
+                                     "checks", "others", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
   return kernel_of_failure(key);

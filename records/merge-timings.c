@@ -182,6 +182,8 @@ static json_t *merged_context(const merger *m) {
   for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
   ok = (ok && join_failures(m, context)) || merge_refuse_memory(m);
   ok = ok && join_choices(m, context);
+  for (size_t i = 0; i < m->count && ok; i++)
+    ok = i == first || timed_checks_join(context, m->inputs[i].facts) || merge_refuse_memory(m);
   json_object_del(context, "shard");
   if (ok) return context;
   json_decref(context);

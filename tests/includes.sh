@@ -26,7 +26,7 @@ files: files reference common
 verify: verify models files reference common
 models: models files reference common
 identify: identify models files reference common
-bench: bench common
+bench: bench reference common
 reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common

@@ -113,12 +113,14 @@ cat >frame.h <<'END'
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #ifndef ROWS
 #define ROWS
 #endif
 static void rows(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   ROWS
+  memset(out, 0, (size_t)(rows * problem->dim) * sizeof(float));
 }
 static const posenc_kernel kernel = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "mine", .summary = "",
                                      .algorithm = "", .provenance = "", .basis = "", .execute = rows};

@@ -6,7 +6,7 @@
 #include "common/work.h"
 #include "verify/cache.h"
 #include "verify/explain.h"
-#include "verify/fpenv.h"
+#include "common/fpenv.h"
 #include "verify/leaks.h"
 #include "verify/parts.h"
 #include "verify/relations.h"
@@ -313,6 +313,7 @@ json_t *examine(const exam *e) {
   const posenc_op op = e->of->problem.op;
   const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
+  if (!e->cases) process_start_openmp();
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
   if (e->request->open && e->request->open(e->kernel) && t.before) process_keep_descriptors(t.before);
   t.windows = sampling_windows(&t.v, e->of_rows);

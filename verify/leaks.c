@@ -3,7 +3,7 @@
 
 #include "verify/leaks.h"
 
-#include "verify/fpenv.h"
+#include "common/fpenv.h"
 #include "verify/probe.h"
 
 #include <inttypes.h>

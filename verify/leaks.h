@@ -3,7 +3,7 @@
 #ifndef POSENC_VERIFY_LEAKS_H
 #define POSENC_VERIFY_LEAKS_H
 
-#include "verify/process.h"
+#include "common/process.h"
 #include "verify/variants.h"
 
 /* Checks LEAK. */

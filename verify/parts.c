@@ -5,7 +5,7 @@
 
 #include "common/threads.h"
 #include "verify/checks.h"
-#include "verify/fpenv.h"
+#include "common/fpenv.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
 #include "verify/race.h"
 
 #include "common/clock.h"
-#include "verify/fpenv.h"
-#include "verify/process.h"
+#include "common/fpenv.h"
+#include "common/process.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -9,7 +9,7 @@
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "verify/fpenv.h"
+#include "common/fpenv.h"
 #include "verify/seal.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "verify/process.h"
+#include "common/process.h"
 
 #include "common/environment.h"
 #include "common/work.h"
@@ -73,8 +73,8 @@ void process_keep_descriptors(process_state *s) {
   }
 }
 
-/* Starts OpenMP's threads. The compiler would remove an empty region. */
-static void start_openmp(void) {
+/* The compiler would remove an empty region. */
+void process_start_openmp(void) {
 #pragma omp parallel
   {
 #pragma omp barrier
@@ -121,7 +121,6 @@ process_state *process_read(const process_state *before) {
   s->session = getsid(0);
   s->is_dumpable = prctl(PR_GET_DUMPABLE);
   s->has_children = isolate_has_children();
-  start_openmp();
   s->threads = count_threads();
   for (int n = 0; before && s->threads > before->threads && n < 100; n++) {
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);

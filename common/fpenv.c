@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/fpenv.h"
+#include "common/fpenv.h"
 
 #include <fenv.h>
 #include <float.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the process that belongs to the caller of a kernel: signals, folder, descriptors and others. */
-#ifndef POSENC_VERIFY_PROCESS_H
-#define POSENC_VERIFY_PROCESS_H
+#ifndef POSENC_COMMON_PROCESS_H
+#define POSENC_COMMON_PROCESS_H
 
 #include <locale.h>
 #include <sched.h>
@@ -11,8 +11,11 @@
 
 typedef struct process_state process_state;
 
-/* Returns the current state; null if memory runs out. OpenMP's threads are started first, so that they make no
-   difference. Threads that are not in `before`, unless that is null, have a second to end. */
+/* Starts OpenMP's threads, so that they make no difference between two states. */
+void process_start_openmp(void);
+
+/* Returns the current state; null if memory runs out. Threads that are not in `before`, unless that is null, have a
+   second to end. */
 process_state *process_read(const process_state *before);
 void process_free(process_state *s);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the calling thread's floating-point environment that a call must not change. */
-#ifndef POSENC_VERIFY_FPENV_H
-#define POSENC_VERIFY_FPENV_H
+#ifndef POSENC_COMMON_FPENV_H
+#define POSENC_COMMON_FPENV_H
 
 /* Sets the default environment, but with all exceptions raised, so that clearing one is seen. x86: that of SSE and of
    the x87, with the direction flag clear. */

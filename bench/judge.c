@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/judge.h"
+
+#include "reference/axes.h"
+#include "reference/format.h"
+#include "reference/scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct judge {
+  posenc_problem problem, table;
+  posenc_axes axes;
+  double *positions;
+  axes_reference *reference;
+  double attention;
+  int64_t pairs, width; /* of a row: frequencies, and elements of a table, or of one of the two of a rope cache */
+  /* The table in the layout of the result, rounded: float, or double in f64. Add and rope: the sines and the cosines of
+     each row, by frequency index. */
+  void *rounded[2];
+  double *sines, *cosines;
+};
+
+static bool is_applied(const posenc_problem *problem) {
+  return problem->op == POSENC_ADD || problem->op == POSENC_ROPE;
+}
+
+bool judge_can(const posenc_problem *problem) {
+  for (int64_t r = 0; problem->positions && r < problem->rows; r++)
+    if (problem->positions[r] != floor(problem->positions[r])) return false;
+  return problem->dim % 2 == 0;
+}
+
+/* ---- the exact values --------------------------------------------------------------------------- */
+
+/* Returns the place of a row, which is its position in a table without axes. */
+static int64_t place_of(const judge *j, int64_t row) {
+  return j->positions ? (int64_t)j->positions[row] : j->problem.first + row;
+}
+
+/* Returns the distance from 0 for which the bound is. */
+static int64_t distance_of(const judge *j, int64_t row) {
+  const int64_t at = place_of(j, row);
+  if (j->problem.axes) return axes_farthest(&j->axes, at);
+  return at == INT64_MIN ? INT64_MAX : llabs(at);
+}
+
+static bool is_padding(const judge *j, int64_t row) {
+  return j->problem.padding != POSENC_NO_PADDING && place_of(j, row) == j->problem.padding;
+}
+
+/* Returns the exact value of frequency index i at the row that the lanes are of. */
+static exact value_of(const fast_lanes *groups, int64_t i, bool cosine) {
+  const fast_lanes *at = &groups[i / FAST_LANES];
+  const int64_t k = i % FAST_LANES;
+  return cosine ? (exact){at->cos_high[k], at->cos_low[k], 0.0} : (exact){at->sin_high[k], at->sin_low[k], 0.0};
+}
+
+/* What stands in a column: the sine or the cosine of a frequency index. */
+typedef struct column_of_pair {
+  int64_t index;
+  bool cosine;
+} column_of_pair;
+
+/* Returns the element in a column: of a table, or of table 0, the cosines, or 1 of a rope cache. */
+static column_of_pair element_in(const judge *j, int table, int64_t column) {
+  const posenc_problem *p = &j->problem;
+  if (p->op == POSENC_ROPE_CACHE) {
+    const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % j->pairs;
+    return (column_of_pair){i, table == 0};
+  }
+  const int64_t columns = j->table.dim;
+  const posenc_columns at = posenc_layout_columns(j->table.layout, columns);
+  const int64_t first = at.sin < at.cos ? at.sin : at.cos, second = at.sin < at.cos ? at.cos : at.sin;
+  const bool is_second = at.step == 1 ? column >= second : (column - first) % 2;
+  const int64_t index = (column - (is_second ? second : first)) / at.step;
+  return (column_of_pair){index, is_second == (at.cos > at.sin)};
+}
+
+static void put(const judge *j, int table, int64_t row, int64_t column, const exact *value) {
+  const int64_t at = row * j->width + column;
+  const double rounded = is_padding(j, row) ? 0.0 : value->high;
+  if (j->problem.dtype == POSENC_F64)
+    ((double *)j->rounded[table])[at] = rounded;
+  else
+    ((float *)j->rounded[table])[at] = (float)format_nearest(format_of(j->problem.dtype), rounded);
+}
+
+/* Puts a pair into the tables of a row. */
+static void put_pair(const judge *j, int64_t row, int64_t i, const fast_lanes *groups) {
+  const posenc_problem *p = &j->problem;
+  const exact sine = value_of(groups, i, false), cosine = value_of(groups, i, true);
+  if (p->op == POSENC_ROPE_CACHE) {
+    const bool neighbours = p->layout == POSENC_INTERLEAVED;
+    for (int64_t copy = 0; copy < (p->layout == POSENC_SPLIT ? 1 : 2); copy++) {
+      const int64_t column = neighbours ? 2 * i + copy : copy * j->pairs + i;
+      put(j, 0, row, column, &cosine);
+      put(j, 1, row, column, &sine);
+    }
+    return;
+  }
+  put(j, 0, row, axes_column(&j->table, i, false), &sine);
+  put(j, 0, row, axes_column(&j->table, i, true), &cosine);
+}
+
+static bool compute(judge *j) {
+  for (int64_t row = 0; row < j->problem.rows; row++) {
+    const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
+    for (int64_t i = 0; i < j->pairs; i++) {
+      if (!j->sines) {
+        put_pair(j, row, i, groups);
+        continue;
+      }
+      const bool none = is_padding(j, row);
+      j->sines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, false).high;
+      j->cosines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, true).high;
+    }
+  }
+  return true;
+}
+
+static bool allocate(judge *j) {
+  const size_t rows = (size_t)j->problem.rows, pairs = (size_t)j->pairs;
+  if (is_applied(&j->problem)) {
+    j->sines = calloc(rows * pairs + 1, sizeof *j->sines);
+    j->cosines = calloc(rows * pairs + 1, sizeof *j->cosines);
+    return j->sines && j->cosines;
+  }
+  const size_t element = j->problem.dtype == POSENC_F64 ? sizeof(double) : sizeof(float);
+  const int tables = j->problem.op == POSENC_ROPE_CACHE ? 2 : 1;
+  for (int t = 0; t < tables; t++)
+    if (!(j->rounded[t] = malloc(rows * (size_t)j->width * element + 1))) return false;
+  return true;
+}
+
+judge *judge_create(const posenc_problem *problem) {
+  judge *j = calloc(1, sizeof *j);
+  if (!j) return NULL;
+  j->problem = *problem;
+  if (problem->axes) {
+    j->axes = *problem->axes;
+    j->problem.axes = &j->axes;
+  }
+  j->table = posenc_table_of(&j->problem);
+  j->table.positions = NULL;
+  j->attention = attention_of(problem);
+  j->pairs = problem->dim / 2;
+  j->width = problem->op == POSENC_ROPE_CACHE && problem->layout == POSENC_SPLIT ? j->pairs : problem->dim;
+  j->reference = axes_reference_create(&j->table);
+  bool enough = j->reference && allocate(j);
+  if (enough && problem->positions) {
+    const size_t bytes = (size_t)problem->rows * sizeof *j->positions;
+    j->positions = malloc(bytes + 1);
+    enough = j->positions;
+    if (enough) memcpy(j->positions, problem->positions, bytes);
+  }
+  if (enough && compute(j)) return j;
+  judge_destroy(j);
+  return NULL;
+}
+
+void judge_destroy(judge *j) {
+  if (!j) return;
+  axes_reference_destroy(j->reference);
+  free(j->positions);
+  free(j->rounded[0]);
+  free(j->rounded[1]);
+  free(j->sines);
+  free(j->cosines);
+  free(j);
+}
+
+bool judge_holds(const judge *j, const posenc_bound *bound) {
+  if (j->problem.base < 1.0 || (bound->ulp == 0.0 && bound->abs == 0.0)) return false;
+  for (int64_t row = 0; row < j->problem.rows; row++)
+    if (distance_of(j, row) > bound->max_position) return false;
+  return true;
+}
+
+/* ---- tables --------------------------------------------------------------------------------------- */
+
+static void note(judgement *into, int64_t row, int64_t column, double got, double value, double allowed) {
+  if (into->broken++ > 0) return;
+  into->row = row;
+  into->column = column;
+  into->got = got;
+  into->exact = value;
+  into->allowed = allowed;
+}
+
+/* Returns the largest allowed error of an element, as the contract has it (posenc.h). With an attention factor, it is
+   one that holds for all kernels, which multiply by it or leave that to the library. */
+static double allowed(const judge *j, const posenc_bound *bound, int64_t row, const exact *value) {
+  const format *f = format_of(j->problem.dtype);
+  const double growth = bound->growth * (double)distance_of(j, row) * fmax(1.0, j->problem.scale),
+               one = ldexp(1.0, -f->precision);
+  if (j->attention == 1.0) return bound->ulp * format_ulp(f, value) + bound->abs + growth;
+  return 2.0 * fmax(1.0, j->attention) * ((bound->ulp + 1.0) * one + bound->abs + growth + 0x1p-51);
+}
+
+/* Judges the elements of a row one by one. */
+static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_t row, int64_t column, int64_t count,
+                          const void *got, judgement *into) {
+  const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
+  for (int64_t c = column; c < column + count; c++) {
+    column_of_pair at = element_in(j, table, c);
+    if (j->table.axes && j->table.axes->grouped)
+      for (at.index = 0; axes_column(&j->table, at.index, at.cosine = false) != c &&
+                         axes_column(&j->table, at.index, at.cosine = true) != c;)
+        at.index++;
+    const exact value = is_padding(j, row) ? (exact){0.0, 0.0, 0.0} : value_of(groups, at.index, at.cosine);
+    const double here = format_element(j->problem.dtype, got, c - column),
+                 most = is_padding(j, row) ? 0.0 : allowed(j, bound, row, &value);
+    if (!(exact_error(&value, here) <= most)) note(into, row, c, here, value.high, most);
+  }
+}
+
+/* Whether all elements are within a x |value| + b of the rounded values. */
+#define DEFINE_NEAR(name, dtype, type)                                                                                 \
+  static bool name(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b) {            \
+    const type *const values = (const type *)rounded + from;                                                           \
+    int far = 0;                                                                                                       \
+    _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < count; i++) {                                         \
+      const double value = (double)values[i], error = fabs(format_element(dtype, got, i) - value);                     \
+      far |= !(error <= a * fabs(value) + b);                                                                          \
+    }                                                                                                                  \
+    return !far;                                                                                                       \
+  }
+DEFINE_NEAR(near_f32, POSENC_F32, float)
+DEFINE_NEAR(near_f64, POSENC_F64, double)
+DEFINE_NEAR(near_f16, POSENC_F16, float)
+DEFINE_NEAR(near_bf16, POSENC_BF16, float)
+
+typedef bool near_function(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b);
+
+void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const void *got,
+                    judgement *into) {
+  static near_function *const functions[] = {
+      [POSENC_F32] = near_f32, [POSENC_F64] = near_f64, [POSENC_F16] = near_f16, [POSENC_BF16] = near_bf16};
+  const posenc_dtype dtype = j->problem.dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  /* A rounded value is half an ulp off, and an ulp is at least 2^-precision of a value. The rest of the bound is in
+     any case allowed. */
+  const double a = fmax(bound->ulp - 0.5, 0.0) * ldexp(1.0, -format_of(dtype)->precision) * 0.999;
+  into->compared += count;
+  for (int64_t done = 0, some; done < count; done += some) {
+    const int64_t row = (from + done) / j->width, column = (from + done) % j->width;
+    some = j->width - column < count - done ? j->width - column : count - done;
+    const unsigned char *here = (const unsigned char *)got + (size_t)done * element;
+    const double b = (bound->abs + bound->growth * (double)distance_of(j, row)) * 0.999;
+    if (!functions[dtype](here, j->rounded[table], from + done, some, a, is_padding(j, row) ? 0.0 : b))
+      judge_exactly(j, bound, table, row, column, some, here, into);
+  }
+}
+
+/* ---- add and rope ----------------------------------------------------------------------------------- */
+
+bool applications_open(applications *a, int64_t dim) {
+  *a = (applications){.sines = calloc((size_t)dim / 2 + 1, sizeof(double)),
+                      .cosines = calloc((size_t)dim / 2 + 1, sizeof(double))};
+  return a->sines && a->cosines;
+}
+
+void applications_close(applications *a) {
+  free(a->sines);
+  free(a->cosines);
+}
+
+void applications_begin(applications *a, const posenc_problem *problem) {
+  for (int64_t i = 0; i < problem->dim / 2; i++) {
+    a->sines[i] = 0.0;
+    a->cosines[i] = problem->op == POSENC_ROPE;
+  }
+  a->count = 0;
+  a->at_0 = a->per_size = 0.0;
+  a->held = true;
+}
+
+/* Multiplies by the pair, as a complex number. */
+static void turn_by(double *sine, double *cosine, double s, double c) {
+  const double turned = *sine * c + *cosine * s;
+  *cosine = *cosine * c - *sine * s;
+  *sine = turned;
+}
+
+void applications_add(applications *a, const judge *j, const posenc_bound *bound, int64_t row, int64_t times) {
+  const posenc_problem *p = &j->problem;
+  const int64_t distance = distance_of(j, row);
+  for (int64_t i = 0; i < j->pairs; i++) {
+    double s = j->sines[row * j->pairs + i], c = j->cosines[row * j->pairs + i];
+    if (p->op == POSENC_ADD) {
+      a->sines[i] += (double)times * s;
+      a->cosines[i] += (double)times * c;
+      continue;
+    }
+    if (p->inverse) s = -s;
+    for (int64_t n = times; n > 0; n /= 2) {
+      if (n % 2) turn_by(&a->sines[i], &a->cosines[i], s, c);
+      turn_by(&s, &c, s, c);
+    }
+  }
+  a->count += times;
+  a->held = a->held && distance <= bound->max_position && p->base >= 1.0;
+  const double at_0 = posenc_applied_bound_at(bound, p, distance, 0.0),
+               at_1 = posenc_applied_bound_at(bound, p, distance, 1.0);
+  a->at_0 = fmax(a->at_0, at_0);
+  a->per_size = fmax(a->per_size, at_1 - at_0);
+}
+
+/* Returns the largest error of all applications together, for a size of x. In add, the size grows by at most the
+   attention factor each time; in rope, it and the errors are multiplied by that factor. */
+static double allowed_of(const applications *a, const posenc_problem *p, double size) {
+  const double n = (double)a->count, attention = fmax(1.0, posenc_attention(p));
+  if (p->op == POSENC_ADD) return n * (a->at_0 + a->per_size * (size + 0.5 * (n + 1.0) * attention));
+  const double grown = pow(attention, n);
+  return grown * n * (a->at_0 + a->per_size * size * grown) + 0x1p-50 * n * grown;
+}
+
+/* Judges `count` elements of a row one by one. */
+static void judge_applied(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
+                          const void *x, const void *got, judgement *into) {
+  for (int64_t n = 0; n < count; n++) {
+    const int64_t c = (from + n) % p->dim, head = from + n - c, pairs = p->dim / 2;
+    const bool halves = posenc_layout_columns(p->layout, p->dim).step == 1;
+    int64_t i = halves ? c % pairs : c / 2;
+    bool second = halves ? c >= pairs : c % 2;
+    if (p->axes && p->axes->grouped)
+      for (i = 0; axes_column(p, i, second = false) != c && axes_column(p, i, second = true) != c;) i++;
+    const double own = format_element(p->dtype, x, head + c), here = format_element(p->dtype, got, n);
+    double value, size;
+    if (p->op == POSENC_ADD) {
+      const posenc_columns at = posenc_layout_columns(p->layout, p->dim);
+      const bool cosine = p->axes && p->axes->grouped ? second : second == (at.cos > at.sin);
+      value = own + (cosine ? a->cosines : a->sines)[i];
+      size = fabs(own);
+    } else {
+      const int64_t other = halves ? (second ? c - pairs : c + pairs) : (second ? c - 1 : c + 1);
+      const double beside = format_element(p->dtype, x, head + other);
+      value = own * a->cosines[i] + (second ? beside : -beside) * a->sines[i];
+      size = sqrt(own * own + beside * beside);
+    }
+    const double most = allowed_of(a, p, size);
+    if (!(fabs(here - value) <= most)) note(into, row, from + n, here, value, most);
+  }
+}
+
+/* Whether all pairs of a head are certainly within the bound: the size of a pair is at least the mean of its elements'
+   sizes times the square root of 2. The elements of pair i are `step` i and `apart` after it. */
+#define DEFINE_HEAD(name, dtype)                                                                                       \
+  static bool name(const applications *a, const posenc_problem *p, int64_t step, int64_t apart, double k0, double k1,  \
+                   int64_t at, const void *x, const void *got) {                                                       \
+    const bool turns = p->op == POSENC_ROPE;                                                                           \
+    const double *const sines = a->sines, *const cosines = a->cosines;                                                 \
+    const double *const first =                                                                                        \
+                            turns || p->layout == POSENC_INTERLEAVED || p->layout == POSENC_SPLIT ? sines : cosines,   \
+                        *const second = first == sines ? cosines : sines;                                              \
+    const int64_t pairs = p->dim / 2;                                                                                  \
+    int far = 0;                                                                                                       \
+    _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < pairs; i++) {                                         \
+      const int64_t one = at + i * step, other = one + apart;                                                          \
+      const double u = format_element(dtype, x, one), v = format_element(dtype, x, other);                             \
+      const double c = cosines[i], s = sines[i];                                                                       \
+      const double e = turns ? u * c - v * s : u + first[i], f = turns ? v * c + u * s : v + second[i];                \
+      const double size_u = turns ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = turns ? size_u : fabs(v);          \
+      far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u) |                                        \
+             !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                       \
+    }                                                                                                                  \
+    return !far;                                                                                                       \
+  }
+DEFINE_HEAD(head_f32, POSENC_F32)
+DEFINE_HEAD(head_bf16, POSENC_BF16)
+
+void applications_judge(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
+                        const void *x, const void *got, judgement *into) {
+  const bool halves = posenc_layout_columns(p->layout, p->dim).step == 1, is_grouped = p->axes && p->axes->grouped;
+  const size_t element = posenc_dtype_bytes(p->dtype);
+  const double k0 = 0.999 * allowed_of(a, p, 0.0), k1 = 0.999 * (allowed_of(a, p, 1.0) - allowed_of(a, p, 0.0));
+  into->compared += count;
+  for (int64_t done = 0, some; done < count; done += some) {
+    const bool whole = !is_grouped && (from + done) % p->dim == 0 && count - done >= p->dim;
+    some = whole ? p->dim : 1;
+    const unsigned char *there = (const unsigned char *)got + (size_t)done * element,
+                        *own = (const unsigned char *)x + (size_t)(from + done) * element;
+    if (!whole || !(p->dtype == POSENC_F32 ? head_f32 : head_bf16)(a, p, halves ? 1 : 2, halves ? p->dim / 2 : 1, k0,
+                                                                   k1, 0, own, there))
+      judge_applied(a, p, row, from + done, some, x, there, into);
+  }
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Judges what timed calls wrote, against exact values, within the contract of the kernel. */
+#ifndef POSENC_BENCH_JUDGE_H
+#define POSENC_BENCH_JUDGE_H
+
+#include "posenc.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What was compared, and the first element that is wrong. */
+typedef struct judgement {
+  int64_t compared, broken;
+  int64_t row, column; /* of the result; with sequences, the first one that is wrong */
+  double got, exact, allowed;
+} judgement;
+
+/* The exact values of a problem, row by row. */
+typedef struct judge judge;
+
+/* Whether exact values of such a problem can be had: whole positions and an even dim. */
+bool judge_can(const posenc_problem *problem);
+
+/* Computes all exact values, 4 bytes for each element of a table, 8 in f64 and for add and rope. Null if memory runs
+   out. */
+judge *judge_create(const posenc_problem *problem);
+void judge_destroy(judge *j);
+
+/* Whether the contract has a bound for every row. If not, nothing is compared. */
+bool judge_holds(const judge *j, const posenc_bound *bound);
+
+/*
+ * Compares elements [from, from + count) of a table, or of one of the two tables of a rope cache, with the exact
+ * values. table: 0, or 1 for the sines of a rope cache. Elements are within the bound of the contract, with an attention
+ * factor within twice that.
+ */
+void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const void *got,
+                    judgement *into);
+
+/* Several applications of add or rope to one row, one after another. */
+typedef struct applications {
+  double *sines, *cosines; /* dim/2 of each: of the sum of all angles, or the sums of all values */
+  int64_t count;
+  double at_0, per_size; /* the bound of one application: at size 0, and how it grows with the size */
+  bool held;             /* all applications have a bound */
+} applications;
+
+bool applications_open(applications *a, int64_t dim);
+void applications_close(applications *a);
+
+/* Begins anew; adds `times` applications of a row. */
+void applications_begin(applications *a, const posenc_problem *problem);
+void applications_add(applications *a, const judge *j, const posenc_bound *bound, int64_t row, int64_t times);
+
+/* Compares elements [from, from + count) of the row's heads × dim with x after these applications. x: the pairs' other
+   elements are needed, so it has the whole row. */
+void applications_judge(const applications *a, const posenc_problem *problem, int64_t row, int64_t from, int64_t count,
+                        const void *x, const void *got, judgement *into);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/serve.h"
+
+#include "bench/orders.h"
+#include "bench/subject.h"
+#include "common/clock.h"
+#include "common/fpenv.h"
+#include "common/process.h"
+#include "common/work.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The memory of all shapes of a dtype, as large as the largest of them needs. It always holds numbers of the dtype: in
+   another dtype these might be NaN, or subnormal, which is slow. */
+typedef struct buffer {
+  unsigned char *memory;
+  size_t bytes;
+} buffer;
+
+enum { DTYPES = POSENC_BF16 + 1, GROWN = 16 };
+
+typedef struct server {
+  const service *of;
+  subject *subjects;              /* by shape */
+  timing (*timings)[BENCH_MODES]; /* of each shape that is prepared */
+  buffer buffers[DTYPES];
+  process_state *before;
+  posenc_plan *grown[GROWN];
+  int grown_count;
+  unsigned char *notes;
+  uint64_t spoiled; /* state of random numbers: where memory is changed */
+} server;
+
+static void give_up(const subject *s, posenc_status status) {
+  char why[sizeof s->shape->name + 100];
+  snprintf(why, sizeof why, "%s on %s", posenc_status_message(status), s->shape->name);
+  isolate_fail(why);
+}
+
+posenc_options serve_options(const bench_request *request, const posenc_kernel *kernel) {
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = request->threads;
+  options.isa = request->isa;
+  options.stores = request->stores;
+  return options;
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------------ */
+
+/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if needed. */
+static posenc_status measure_subject(server *v, subject *s) {
+  const posenc_problem *problem = &s->shape->problem;
+  const posenc_status status = posenc_table_bytes(problem, &s->bytes);
+  if (status != POSENC_OK) return status;
+  if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was at most PTRDIFF_MAX */
+  if (op_is_applied(problem->op)) s->batch = v->of->request->batch;
+  if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
+  buffer *held = &v->buffers[problem->dtype];
+  if (s->bytes > held->bytes) held->bytes = s->bytes;
+  return POSENC_OK;
+}
+
+static void open_shape(server *v, const order *o, answer *a) {
+  const bench_request *request = v->of->request;
+  subject *s = &v->subjects[o->shape];
+  *s = (subject){.shape = &request->shapes[o->shape],
+                 .kernel = v->of->kernel,
+                 .modes = request->modes[o->shape],
+                 .batch = 1,
+                 .evictor = v->of->evictor,
+                 .options = serve_options(request, v->of->kernel)};
+  if (request->device && request->device->kernel == s->kernel) s->device = request->device;
+  const char *refusal = posenc_kernel_refusal(s->kernel, &s->shape->problem, &s->options);
+  a->refused = refusal;
+  if (refusal) {
+    snprintf(a->words, sizeof a->words, "%s", refusal);
+    return;
+  }
+  const posenc_status status = measure_subject(v, s);
+  if (status != POSENC_OK) snprintf(a->words, sizeof a->words, "%s", posenc_status_message(status));
+  a->bytes = s->bytes;
+}
+
+/* Allocates the buffer of a subject, unless it is there, with each page touched. */
+static void hold(server *v, subject *s, answer *a) {
+  buffer *held = &v->buffers[s->shape->problem.dtype];
+  if (!held->memory) {
+    a->allocated = held->bytes + BENCH_OFFSET_BYTES;
+    held->memory = posenc_alloc(held->bytes + BENCH_OFFSET_BYTES);
+    if (!held->memory) give_up(s, POSENC_OUT_OF_MEMORY);
+    memset(held->memory, 0x55, held->bytes + BENCH_OFFSET_BYTES); /* a number in every dtype */
+  }
+  s->buffer = held->memory;
+}
+
+static double time_limit(timing *t) {
+  const double start = clock_seconds();
+  limit_rate(&t->limit, 1);
+  if (timing_threads(t) > 1) limit_rate(&t->limit, timing_threads(t));
+  const double seconds = clock_seconds() - start;
+  timing_rest(t);
+  return seconds;
+}
+
+static void prepare_mode(server *v, const order *o, bench_mode mode, mode_facts *facts) {
+  const bench_request *request = v->of->request;
+  const subject *s = &v->subjects[o->shape];
+  timing *t = &v->timings[o->shape][mode];
+  facts->takes_long = timing_takes_long(s, mode, request->longest);
+  if (facts->takes_long) return;
+  const posenc_status status = timing_set_up(t, s, mode, v->of->cache, request->min_time);
+  if (status != POSENC_OK) give_up(s, status);
+  facts->rows = t->rows;
+  facts->iterations = t->iterations;
+  facts->seconds = t->seconds;
+  facts->limit_bytes = t->limit.bytes;
+  if (request->foretell && t->limit.bytes > 0 && !s->device) facts->beside = 2 * time_limit(t);
+}
+
+static void prepare_shape(server *v, const order *o, answer *a) {
+  subject *s = &v->subjects[o->shape];
+  hold(v, s, a);
+  if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
+  a->alike = !subject_vary(s, v->of->seeds[o->shape]);
+  a->base = s->problems[1].base;
+  a->first = s->problems[1].first;
+  const posenc_status status = subject_prepare(s);
+  if (status != POSENC_OK) give_up(s, status);
+  a->bytes = s->bytes;
+  a->pass = s->pass;
+  a->plan = s->plan_seconds;
+  a->plan_bytes = s->plan_bytes;
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && mode_suits_kernel(s, mode))
+      prepare_mode(v, o, mode, &a->modes[mode]);
+  process_keep_descriptors(v->before); /* a plan may have some */
+}
+
+/* ---- what memory holds before ------------------------------------------------------------------------------ */
+
+static void fill_region(const subject *s, const turn_terms *terms, int64_t draw, const region *r,
+                        unsigned char *memory) {
+  const posenc_dtype dtype = s->shape->problem.dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  for (int64_t part = 0; part < r->parts; part++) {
+    const int64_t from = part * r->apart + r->first * r->width;
+    turn_fill_x(terms->seed, draw, dtype, from, r->rows * r->width, memory + (size_t)from * element);
+  }
+}
+
+/* Spoils a region: all of it if it is small, else some lines, drawn without a pattern. Those of a large table would
+   take longer than its calls, and would leave it in the caches. */
+static void spoil_region(server *v, const subject *s, const region *r, unsigned char *memory) {
+  enum { LINES = 1 << 13 };
+  const posenc_dtype dtype = s->shape->problem.dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  const int64_t most = (int64_t)LINES * TURN_SPAN / (int64_t)element;
+  const bool all = r->parts * r->rows * r->width <= most;
+  for (int64_t part = 0; all && part < r->parts; part++)
+    turn_spoil(v->spoiled++, dtype, r->rows * r->width,
+               memory + (size_t)(part * r->apart + r->first * r->width) * element);
+  for (int n = 0; !all && n < LINES; n++) {
+    const span at = region_span(r, turn_random(&v->spoiled, UINT64_MAX), element);
+    turn_spoil(v->spoiled, dtype, at.count, memory + (size_t)at.at * element);
+  }
+}
+
+/* Brings about what memory holds before the next group, whose first call is the next one. */
+static void set_memory(server *v, timing *t, const turn *now) {
+  const turn_group *g = &now->group;
+  const subject *s = t->subject;
+  const bool has_x = op_is_applied(s->shape->problem.op);
+  timing ahead = *t;
+  if (!(has_x ? g->draws : g->is_last) || s->device || t->mode == BENCH_PLAN) return;
+  if (timing_allocates(t)) return; /* it is new */
+  for (int64_t n = 0; n < g->calls && n < now->terms.slices; n++) {
+    const region r = timing_region(&ahead);
+    if (has_x)
+      fill_region(s, &now->terms, g->draw, &r, t->memory);
+    else
+      spoil_region(v, s, &r, t->memory);
+    ahead.slice = turn_slice(&now->terms, g->first + n + 1);
+  }
+}
+
+/* Copies the group's spans, which are of its last call, for the watcher, and spoils those of a table. */
+static int note_spans(server *v, const timing *t, const region *r, const turn_group *g, int noted) {
+  const subject *s = t->subject;
+  const posenc_dtype dtype = s->shape->problem.dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  const bool spoils = !g->is_last && !op_is_applied(s->shape->problem.op);
+  for (int i = 0; i < g->spans; i++) {
+    const span at = region_span(r, g->random[i], element);
+    memcpy(v->notes + (size_t)noted++ * TURN_SPAN, t->memory + (size_t)at.at * element, (size_t)at.count * element);
+  }
+  for (int i = 0; spoils && i < g->spans; i++) {
+    const span at = region_span(r, g->random[i], element);
+    turn_spoil(v->spoiled++, dtype, at.count, t->memory + (size_t)at.at * element);
+  }
+  return noted;
+}
+
+/* ---- turns -------------------------------------------------------------------------------------------------- */
+
+static limits measure_limits(timing *t) {
+  const int threads = timing_threads(t);
+  const bench_device *device = t->subject->device;
+  if (t->limit.bytes == 0) return (limits){NAN, NAN};
+  if (device) return (limits){device->rate(t->limit.scales, t->limit.bytes), NAN};
+  return (limits){limit_rate(&t->limit, 1), threads > 1 ? limit_rate(&t->limit, threads) : NAN};
+}
+
+static double thread_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/*
+ * Returns the seconds of a group's calls, and sets the region that the last one wrote. Without a preparation, they are
+ * timed from the first to the end of the last, so that many short ones cost two readings of the clock. A preparation
+ * also evicts the clock's code, so the clock is read twice before the work, and the second reading counts.
+ */
+static double time_group(timing *t, const turn_group *g, region *written, posenc_status *status) {
+  const bool prepared = timing_has_preparation(t);
+  double seconds = 0.0;
+  if (prepared) {
+    *status = timing_prepare(t);
+    *written = timing_region(t);
+    clock_seconds();
+    const double start = clock_seconds();
+    if (*status == POSENC_OK) *status = timing_work(t);
+    return clock_seconds() - start;
+  }
+  const double start = clock_seconds();
+  for (int64_t n = 1; *status == POSENC_OK && n < g->calls; n++) *status = timing_work(t);
+  const bool is_sliced = timing_slices(t) > 1;
+  if (is_sliced) *written = timing_region(t);
+  if (*status == POSENC_OK) *status = timing_work(t);
+  seconds = clock_seconds() - start;
+  if (!is_sliced) *written = timing_region(t);
+  return seconds;
+}
+
+/* In mode plan, the rows of the last plan's problem are written, by a plan like it. */
+static void show_plan(server *v, timing *t, const turn *now) {
+  const int64_t rows = t->subject->shape->problem.rows, some = rows < SHOWN_ROWS ? rows : SHOWN_ROWS;
+  const subject *s = t->subject;
+  if (s->device) return;
+  const region r = region_of(&s->shape->problem, s->batch, rows, 0, some);
+  if (op_is_applied(s->shape->problem.op))
+    fill_region(s, &now->terms, 0, &r, t->memory);
+  else
+    spoil_region(v, s, &r, t->memory);
+  const posenc_status status = timing_show(t, turn_plan(&now->terms, now->terms.calls - 1), some);
+  if (status != POSENC_OK) give_up(s, status);
+}
+
+static void take_turn(server *v, const order *o, answer *a) {
+  subject *s = &v->subjects[o->shape];
+  timing *t = &v->timings[o->shape][o->mode];
+  posenc_status status = POSENC_OK;
+  region written;
+  int noted = 0;
+  hold(v, s, a);
+  timing_place(t);
+  a->limits = measure_limits(t);
+  timing_begin(t, &o->terms);
+  timing_wake(t);
+  if (s->device) s->device->busy(); /* of what was before */
+  for (turn now = turn_begin(&o->terms); status == POSENC_OK && turn_next(&now);) {
+    set_memory(v, t, &now);
+    const double busy = thread_seconds();
+    a->seconds += time_group(t, &now.group, &written, &status);
+    a->busy += thread_seconds() - busy;
+    if (status == POSENC_OK && !s->device && t->mode != BENCH_PLAN)
+      noted = note_spans(v, t, &written, &now.group, noted);
+    if (now.group.is_last && t->mode == BENCH_PLAN) show_plan(v, t, &now);
+  }
+  if (s->device && t->mode == BENCH_HOT) a->seconds = s->device->busy();
+  if (status != POSENC_OK) give_up(s, status);
+  a->total = t->plan_seconds;
+  a->memory = t->memory;
+  a->notes = v->notes;
+}
+
+/* Writes the whole table, or applies it, by one of the plans. */
+static void show(server *v, const order *o, answer *a) {
+  subject *s = &v->subjects[o->shape];
+  const posenc_problem *problem = &s->shape->problem;
+  hold(v, s, a);
+  timing t = {.subject = s, .mode = BENCH_HOT, .rows = problem->rows, .plan = o->plan};
+  timing_place(&t);
+  const region r = timing_region(&t);
+  if (op_is_applied(problem->op))
+    fill_region(s, &o->terms, 0, &r, t.memory);
+  else
+    spoil_region(v, s, &r, t.memory);
+  const posenc_status status = timing_work(&t);
+  if (status != POSENC_OK) give_up(s, status);
+  a->memory = t.memory;
+}
+
+static void destroy_grown(server *v) {
+  for (int i = 0; i < v->grown_count; i++) posenc_plan_destroy(v->grown[i]);
+  v->grown_count = 0;
+}
+
+/* Makes plans of the shape's table with fewer rows, each with a base of its own where the kernel makes that, and all
+   their rows, first at once and then some one by one. */
+static void grow(server *v, const order *o, answer *a) {
+  enum { SINGLE = 64 };
+  subject *s = &v->subjects[o->shape];
+  posenc_problem plain = posenc_table_of(&s->shape->problem);
+  destroy_grown(v);
+  plain.rows = o->rows;
+  hold(v, s, a);
+  const size_t row = (size_t)plain.dim * posenc_dtype_bytes(plain.dtype);
+  a->refused = o->rows == 0 || row * (size_t)o->rows > s->bytes;
+  for (int n = 0; !a->refused && n < o->plan && n < GROWN; n++) {
+    const double base = plain.base;
+    plain.base *= 1.0 + 0x1p-10;
+    if (posenc_kernel_refusal(s->kernel, &plain, &s->options)) plain.base = base;
+    a->refused = posenc_kernel_refusal(s->kernel, &plain, &s->options) ||
+                 posenc_plan_create(&v->grown[v->grown_count], &plain, &s->options) != POSENC_OK;
+    if (a->refused) return;
+    const posenc_plan *plan = v->grown[v->grown_count++];
+    posenc_status status = posenc_execute(plan, 0, plain.rows, s->buffer);
+    for (int64_t r = 0; status == POSENC_OK && r < SINGLE && r < plain.rows; r++)
+      status = posenc_execute(plan, r, 1, s->buffer);
+    if (status != POSENC_OK) give_up(s, status);
+  }
+}
+
+static void take_limits(server *v, const order *o, answer *a) {
+  timing *t = &v->timings[o->shape][o->mode];
+  a->limits = measure_limits(t);
+  timing_rest(t);
+  buffer *held = &v->buffers[t->subject->shape->problem.dtype];
+  if (o->keep) return;
+  posenc_free(held->memory);
+  held->memory = NULL;
+}
+
+/* ---- orders --------------------------------------------------------------------------------------------------- */
+
+static void obey(server *v, const order *o, answer *a) {
+  static void (*const obeying[])(server *, const order *, answer *) = {
+      [ORDER_OPEN] = open_shape, [ORDER_PREPARE] = prepare_shape, [ORDER_SHOW] = show,
+      [ORDER_GROW] = grow,       [ORDER_TURN] = take_turn,        [ORDER_LIMITS] = take_limits};
+  obeying[o->kind](v, o, a);
+  const subject *s = &v->subjects[o->shape];
+  if (s->device || o->kind == ORDER_OPEN || o->kind == ORDER_LIMITS) return;
+  process_state *now = process_read(s->kernel->threaded ? NULL : v->before);
+  const char *numbers = fpenv_restore(), *difference = process_difference(v->before, now, s->kernel->threaded);
+  if (!difference) difference = numbers;
+  if (difference) snprintf(a->words, sizeof a->words, "%s", difference);
+  process_free(now);
+}
+
+void serve(void *argument) {
+  const service *of = argument;
+  const size_t shapes = of->request->shape_count;
+  server v = {.of = of,
+              .subjects = calloc(shapes + 1, sizeof *v.subjects),
+              .timings = calloc(shapes + 1, sizeof *v.timings),
+              .before = (*of->folder && setenv("TMPDIR", of->folder, 1) != 0) ? NULL : process_read(NULL),
+              .notes = calloc(TURN_NOTES, TURN_SPAN)};
+  order o;
+  v.spoiled = (uint64_t)(1e9 * clock_seconds());
+  if (!v.subjects || !v.timings || !v.before || !v.notes) return; /* ends without a result: no memory */
+  while (isolate_order(&o, sizeof o)) {
+    answer a = {.began = clock_seconds()};
+    isolate_turn(of->kernel);
+    fpenv_set();
+    obey(&v, &o, &a);
+    isolate_turn(NULL);
+    a.ended = clock_seconds();
+    isolate_answer(&a, sizeof a);
+  }
+  isolate_turn(of->kernel);
+  destroy_grown(&v);
+  for (size_t i = 0; i < shapes; i++) subject_release(&v.subjects[i]);
+  isolate_turn(NULL);
+  isolate_result("served");
+}

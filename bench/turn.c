@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "bench/turn.h"
+
+#include "common/shapes.h"
+
+#include <string.h>
+
+/* About how many groups a turn has. Their calls are timed with two readings of the clock for each, and their spans are
+   compared one by one. */
+enum { GROUPS = 32, LAST_MOST = 4 };
+
+/* SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
+static uint64_t next(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+uint64_t turn_random(uint64_t *state, uint64_t n) {
+  return next(state) % n;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+turn turn_begin(const turn_terms *terms) {
+  turn t = {.terms = *terms, .random = terms->seed};
+  t.last = terms->alone ? 1 : least(terms->calls, 1 + (int64_t)turn_random(&t.random, LAST_MOST));
+  t.last = least(t.last, terms->chain);
+  t.group.draw = -1;
+  return t;
+}
+
+/* Returns a size of a group that is not the last one, of `left` calls. */
+static int64_t draw_size(turn *t, int64_t left) {
+  const int64_t mean = t->terms.calls / GROUPS, most = mean > 0 ? 2 * mean : 1;
+  const int64_t size = 1 + (int64_t)turn_random(&t->random, (uint64_t)most);
+  return t->terms.alone ? 1 : least(least(size, left), t->terms.chain);
+}
+
+/* Spans are noted after each group as long as there is room; if there are more groups, after some drawn ones. */
+static int draw_spans(turn *t) {
+  turn_group *g = &t->group;
+  const int64_t each = t->terms.alone ? 1 : least(t->terms.chain, t->terms.calls / GROUPS + 1),
+                groups = t->terms.calls / each + 1, most = (TURN_NOTES - TURN_LAST_SPANS) / TURN_SPANS / 2;
+  int spans = g->is_last ? TURN_LAST_SPANS : TURN_SPANS;
+  if (!g->is_last && (t->noted + TURN_SPANS > TURN_NOTES - TURN_LAST_SPANS ||
+                      (int64_t)turn_random(&t->random, (uint64_t)groups) >= most))
+    spans = 0;
+  /* Half of the spans are those that were noted, and then spoiled, after the group before. */
+  for (int i = 0; i < spans; i++)
+    if (i % 2 || g->random[i] == 0 || g->is_last) g->random[i] = next(&t->random);
+  t->noted += spans;
+  return spans;
+}
+
+bool turn_next(turn *t) {
+  turn_group *g = &t->group;
+  if (g->is_last) return false;
+  g->first += g->calls;
+  const int64_t left = t->terms.calls - g->first;
+  g->is_last = left <= t->last;
+  g->calls = g->is_last ? left : draw_size(t, left - t->last);
+  const bool is_used_up = g->first + g->calls - g->since > t->terms.chain;
+  g->draws = g->draw < 0 || !t->terms.alone || g->is_last || is_used_up;
+  if (g->draws) {
+    g->draw++;
+    g->since = g->first;
+  }
+  g->spans = draw_spans(t);
+  return true;
+}
+
+int64_t turn_slice(const turn_terms *terms, int64_t call) {
+  return (terms->from + call) % terms->slices;
+}
+
+int turn_plan(const turn_terms *terms, int64_t call) {
+  const int64_t n = terms->from + call;
+  return (int)(((terms->seed >> 32) + (uint64_t)(n % terms->slices) + (uint64_t)(n / terms->slices)) % TURN_PLANS);
+}
+
+region region_of(const posenc_problem *problem, int64_t batch, int64_t all, int64_t first, int64_t rows) {
+  const int64_t elements = row_elements_of(problem);
+  const bool is_cache = problem->op == POSENC_ROPE_CACHE;
+  const int64_t width = is_cache ? elements / 2 : elements;
+  return (region){is_cache ? 2 : batch, rows, width, all * width, first};
+}
+
+span region_span(const region *r, uint64_t random, size_t element_bytes) {
+  const int64_t fit = least(r->width, (int64_t)(TURN_SPAN / element_bytes));
+  const int64_t line = (int64_t)(random % (uint64_t)(r->parts * r->rows)),
+                column = (int64_t)((random >> 40) % (uint64_t)(r->width - fit + 1));
+  span s = {.part = line / r->rows, .row = line % r->rows, .column = column, .count = fit};
+  s.at = s.part * r->apart + (r->first + s.row) * r->width + column;
+  return s;
+}
+
+void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count) {
+  uint64_t state = ~seed;
+  for (int i = 0; i < count; i++) drawn[i] = (int64_t)turn_random(&state, (uint64_t)rows);
+}
+
+/* Mixes 32 bits (the finalizer of MurmurHash3, Appleby, 2011), in operations that compilers vectorize. */
+static inline uint32_t mix(uint32_t x) {
+  x = (x ^ x >> 16) * UINT32_C(0x85ebca6b);
+  x = (x ^ x >> 13) * UINT32_C(0xc2b2ae35);
+  return x ^ x >> 16;
+}
+
+static uint32_t key_of(uint64_t seed, int64_t draw) {
+  uint64_t state = seed + (uint64_t)draw;
+  return (uint32_t)next(&state);
+}
+
+void turn_fill_x(uint64_t seed, int64_t draw, posenc_dtype dtype, int64_t from, int64_t count, void *memory) {
+  const uint32_t key = key_of(seed, draw), begin = (uint32_t)from;
+  float *const wide = memory;
+  uint16_t *const narrow = memory;
+  if (dtype == POSENC_F32) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) wide[i] = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < count; i++) {
+    const float x = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    narrow[i] = (uint16_t)(bits >> 16);
+  }
+}
+
+/* Which bits of a significand are changed: [lowest, lowest + 2^choices). */
+typedef struct spoiled_bits {
+  int lowest, choices;
+} spoiled_bits;
+
+void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory) {
+  static const spoiled_bits all[] = {
+      [POSENC_F32] = {8, 3}, [POSENC_F64] = {37, 3}, [POSENC_F16] = {1, 2}, [POSENC_BF16] = {0, 2}};
+  const spoiled_bits which = all[dtype];
+  const uint32_t key = key_of(seed, -2), mask = (1u << which.choices) - 1;
+  uint64_t *const f64 = memory;
+  uint32_t *const f32 = memory;
+  uint16_t *const narrow = memory;
+  if (dtype == POSENC_F64) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) f64[i] ^= UINT64_C(1) << (which.lowest + (int)(mix(key ^ (uint32_t)i) & mask));
+  } else if (dtype == POSENC_F32) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) f32[i] ^= 1u << ((uint32_t)which.lowest + (mix(key ^ (uint32_t)i) & mask));
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++)
+      narrow[i] = (uint16_t)(narrow[i] ^ 1u << ((uint32_t)which.lowest + (mix(key ^ (uint32_t)i) & mask)));
+  }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A turn: the calls of one repetition, what each is asked for, and what memory holds before. All of it follows from
+ * the seed of the turn, which is drawn anew each time. The kernel's process makes the calls; the process that watches
+ * it derives the same calls, and judges what they left in memory.
+ *
+ * The calls are divided into groups of random sizes, each of which is timed as a whole. After a group, some spans of
+ * memory are noted for the watcher, and then changed; before the last group all memory is changed, and after it all is
+ * compared. So a kernel cannot know after which call its results are looked at, nor where.
+ */
+#ifndef POSENC_BENCH_TURN_H
+#define POSENC_BENCH_TURN_H
+
+#include "posenc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The plans that take turns: of the shape's problem, and of one with another base. A call finds in memory what the
+   other plan's call left there: numbers like its own, but wrong. */
+enum { TURN_PLANS = 2 };
+
+typedef struct turn_terms {
+  uint64_t seed;
+  int64_t calls;  /* of the repetition, >= 1 */
+  int64_t slices; /* the calls that make one pass over the rows, 1 unless a pass takes long */
+  int64_t from;   /* the slice of the first call, so that turns continue where the one before ended */
+  int64_t chain;  /* the most calls between two draws of x; INT64_MAX if there is no x */
+  bool alone;     /* each call is timed alone, after a preparation */
+} turn_terms;
+
+/* The spans that are noted after a group, those after the last one, and of a whole turn, and their size in bytes. */
+enum { TURN_SPANS = 4, TURN_LAST_SPANS = 16, TURN_NOTES = 256, TURN_SPAN = 64 };
+
+/* Successive calls [first, first + calls). */
+typedef struct turn_group {
+  int64_t first, calls;
+  bool is_last;
+  int64_t draw, since; /* which draw of x they work on, and the first call after it */
+  bool draws;          /* x is drawn before this group */
+  int spans;           /* noted after this group */
+  uint64_t random[TURN_LAST_SPANS];
+} turn_group;
+
+typedef struct turn {
+  turn_terms terms;
+  uint64_t random;
+  int64_t last; /* calls of the last group */
+  turn_group group;
+  int noted;
+} turn;
+
+turn turn_begin(const turn_terms *terms);
+
+/* Sets t->group to the next group; returns false after the last one. */
+bool turn_next(turn *t);
+
+/* Return the slice of a call, and the plan that makes it. */
+int64_t turn_slice(const turn_terms *terms, int64_t call);
+int turn_plan(const turn_terms *terms, int64_t call);
+
+/* The memory that a call writes: in each of some parts (sequences of x, or the two tables of a rope cache), successive
+   rows. */
+typedef struct region {
+  int64_t parts, rows, width; /* width: elements of a row in a part */
+  int64_t apart, first;       /* elements from one part to the next; the first row's place in a part */
+} region;
+
+/* Returns the region of rows [first, first + rows), in memory with room for `all` rows. */
+region region_of(const posenc_problem *problem, int64_t batch, int64_t all, int64_t first, int64_t rows);
+
+/* Successive elements of a row of a region: TURN_SPAN bytes, or the whole row if it is shorter. */
+typedef struct span {
+  int64_t part, row, column; /* the row counts from the region's first one */
+  int64_t at, count;         /* place in memory, in elements; number of elements */
+} span;
+span region_span(const region *r, uint64_t random, size_t element_bytes);
+
+/* Draws `count` rows in single calls without a pattern. */
+void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count);
+
+/* Writes elements [from, from + count) of draw number `draw` of x, numbers of [-1, 1), to memory for element `from` on.
+   dtype: f32 or bf16. */
+void turn_fill_x(uint64_t seed, int64_t draw, posenc_dtype dtype, int64_t from, int64_t count, void *memory);
+
+/* Makes each number wrong by a part of 2^-15 to 2^-3 of it, by one bit of its significand; a second time with the same
+   seed restores it. */
+void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory);
+
+/* Returns a random number below n, n >= 1, and advances the state. */
+uint64_t turn_random(uint64_t *state, uint64_t n);
+
+#endif
