@@ -31,8 +31,8 @@ bool judge_holds(const judge *j, const posenc_bound *bound);
 
 /*
  * Compares elements [from, from + count) of a table, or of one of the two tables of a rope cache, with the exact
- * values. table: 0, or 1 for the sines of a rope cache. Elements are within the bound of the contract, with an attention
- * factor within twice that.
+ * values. table: 0, or 1 for the sines of a rope cache. Elements are within the bound of the contract, with an
+ * attention factor within twice that.
  */
 void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const void *got,
                     judgement *into);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 typedef enum order_kind {
+  ORDER_GREET,   /* does nothing */
   ORDER_OPEN,    /* asks the kernel for a shape, and makes room for it */
   ORDER_PREPARE, /* makes the plans of the shape, and finds out how long its modes take */
   ORDER_SHOW,    /* writes the whole table once, by the plan of `mode`, without timing it */
@@ -55,8 +56,9 @@ typedef struct answer {
      in modes with a preparation of that too. */
   double began, ended, seconds, busy;
   limits limits;
-  const void *memory, *notes; /* ORDER_SHOW and ORDER_TURN: addresses in the worker of the results, and of the notes */
-  char words[160];            /* what differs in the state of the process; empty if nothing */
+  const void *memory,
+      *notes; /* ORDER_SHOW, ORDER_TURN, and notes ORDER_GREET: addresses in the worker of the results, and of the notes */
+  char words[160]; /* what differs in the state of the process; empty if nothing */
 } answer;
 
 #endif

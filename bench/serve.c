@@ -351,13 +351,18 @@ static void take_limits(server *v, const order *o, answer *a) {
 
 /* ---- orders --------------------------------------------------------------------------------------------------- */
 
+static void greet(server *v, const order *o, answer *a) {
+  (void)o;
+  a->notes = v->notes;
+}
+
 static void obey(server *v, const order *o, answer *a) {
   static void (*const obeying[])(server *, const order *, answer *) = {
-      [ORDER_OPEN] = open_shape, [ORDER_PREPARE] = prepare_shape, [ORDER_SHOW] = show,
-      [ORDER_GROW] = grow,       [ORDER_TURN] = take_turn,        [ORDER_LIMITS] = take_limits};
+      [ORDER_GREET] = greet, [ORDER_OPEN] = open_shape, [ORDER_PREPARE] = prepare_shape, [ORDER_SHOW] = show,
+      [ORDER_GROW] = grow,   [ORDER_TURN] = take_turn,  [ORDER_LIMITS] = take_limits};
   obeying[o->kind](v, o, a);
   const subject *s = &v->subjects[o->shape];
-  if (s->device || o->kind == ORDER_OPEN || o->kind == ORDER_LIMITS) return;
+  if (s->device || o->kind <= ORDER_OPEN || o->kind == ORDER_LIMITS) return;
   process_state *now = process_read(s->kernel->threaded ? NULL : v->before);
   const char *numbers = fpenv_restore(), *difference = process_difference(v->before, now, s->kernel->threaded);
   if (!difference) difference = numbers;
@@ -371,7 +376,7 @@ void serve(void *argument) {
   server v = {.of = of,
               .subjects = calloc(shapes + 1, sizeof *v.subjects),
               .timings = calloc(shapes + 1, sizeof *v.timings),
-              .before = (*of->folder && setenv("TMPDIR", of->folder, 1) != 0) ? NULL : process_read(NULL),
+              .before = process_read(NULL),
               .notes = calloc(TURN_NOTES, TURN_SPAN)};
   order o;
   v.spoiled = (uint64_t)(1e9 * clock_seconds());

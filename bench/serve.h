@@ -12,7 +12,6 @@ typedef struct service {
   const evictor *evictor;
   const uint64_t *seeds; /* of the other problem of each shape */
   size_t cache;          /* size of the last cache level, 0 if unknown */
-  const char *folder;    /* for its files: TMPDIR, unless it is empty */
 } service;
 
 /* Returns the options of a plan with this kernel; null lets the library choose. */

@@ -54,6 +54,11 @@ static int draw_spans(turn *t) {
   /* Half of the spans are those that were noted, and then spoiled, after the group before. */
   for (int i = 0; i < spans; i++)
     if (i % 2 || g->random[i] == 0 || g->is_last) g->random[i] = next(&t->random);
+  /* What works on after a call has returned may have left the ends for later. */
+  if (g->is_last) {
+    g->random[0] = TURN_FIRST_ROW;
+    g->random[1] = TURN_LAST_ROW;
+  }
   t->noted += spans;
   return spans;
 }
@@ -93,7 +98,8 @@ region region_of(const posenc_problem *problem, int64_t batch, int64_t all, int6
 
 span region_span(const region *r, uint64_t random, size_t element_bytes) {
   const int64_t fit = least(r->width, (int64_t)(TURN_SPAN / element_bytes));
-  const int64_t line = (int64_t)(random % (uint64_t)(r->parts * r->rows)),
+  const int64_t lines = r->parts * r->rows,
+                line = random == TURN_LAST_ROW ? lines - 1 : (int64_t)(random % (uint64_t)lines),
                 column = (int64_t)((random >> 40) % (uint64_t)(r->width - fit + 1));
   span s = {.part = line / r->rows, .row = line % r->rows, .column = column, .count = fit};
   s.at = s.part * r->apart + (r->first + s.row) * r->width + column;

@@ -77,6 +77,10 @@ typedef struct span {
 } span;
 span region_span(const region *r, uint64_t random, size_t element_bytes);
 
+/* Random numbers whose spans are in the first, and in the last row of any region. */
+#define TURN_FIRST_ROW UINT64_C(0)
+#define TURN_LAST_ROW UINT64_MAX
+
 /* Draws `count` rows in single calls without a pattern. */
 void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count);
 

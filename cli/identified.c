@@ -93,7 +93,7 @@ static json_t *identified_isolated(const identify_request *request, double silen
                                    size_t size) {
   job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
   if (!of.left_out) die("out of memory");
-  const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost};
+  const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost, NULL};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
   if (!end.result) describe_exit(&end, why, size);
   json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;

@@ -19,7 +19,8 @@ static const struct {
 } columns[] = {
     {"us", "real_time", 1e-3, 11, -1, ""},        {"ns/element", "ns_per_element", 1, 11, -1, ""},
     {"GB/s", "bytes_per_second", 1e-9, 8, 2, ""}, {"of limit", "of_limit", 100, 8, 1, "%"},
-    {"plan", "plan_share", 100, 7, 1, "%"},
+    {"plan", "plan_share", 100, 7, 1, "%"},       {"plan us", "plan_once_ns", 1e-3, 9, -1, ""},
+    {"plan kB", "plan_bytes", 1e-3, 9, -1, ""},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 

@@ -234,6 +234,7 @@ static void conclude(lodger *l, pipes *p, pid_t watching) {
     found = (verdict){.status = status};
     if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_FORK_FAILED;
   }
+  l->end->littered = found.littered;
   l->end->how = ending_of(l, &found);
   l->end->number = number_of(found.status);
   l->end->at_work = kernel_at_work(l, l->blamed ? l->blamed : l->board->at_work);

@@ -5,6 +5,8 @@
 
 #include "posenc.h"
 
+#include <stdbool.h>
+
 /* The default time limit in seconds. */
 #define ISOLATE_DEFAULT_SILENCE 60
 
@@ -29,6 +31,7 @@ typedef struct isolated {
   char last[200];               /* the last reported activity, or the reason of a failure; ASCII */
   const posenc_kernel *at_work; /* the kernel at work when it ended, or null */
   char *result;                 /* null unless the work ended well; to be freed */
+  bool littered;                /* files were left in isolation.folder */
 } isolated;
 
 typedef struct isolation {
@@ -38,6 +41,9 @@ typedef struct isolation {
   /* Progress callback, or null. doing: the current activity; share: the part of the work that is done, from 0 to 1. */
   void (*on_progress)(const char *doing, double share, void *argument);
   void *argument;
+  /* An empty folder for the worker's files, which is its TMPDIR, or null. It is removed with what is in it when the
+     worker has ended, also when this process has. */
+  const char *folder;
 } isolation;
 
 #endif

@@ -16,8 +16,9 @@ enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORP
 enum { EXIT_ORDERLY = 86, EXIT_MUTE = 87 };
 
 typedef struct verdict {
-  int status;   /* the worker's, from waitpid */
-  bool orphans; /* a process that the worker started has outlived it */
+  int status;    /* the worker's, from waitpid */
+  bool orphans;  /* a process that the worker started has outlived it */
+  bool littered; /* files were left in its folder */
 } verdict;
 
 /* The pipes between the three processes. Closing `release` makes the watcher kill the worker. */

@@ -77,4 +77,18 @@ while read -r kernel list options; do
   run $line "$kernel" "$options" "$@"
   judge $line "$kernel" "$list" "$options"
 done <"$work/table"
+
+# What choose recommends does what it tells: of these, only honest ones, and mutants that find nothing to replay and
+# so are honest, are left.
+"$POSENC" choose "$@" --kernel 'slow-honest,replay-*,fill-*,plan-*,static-table,lazy-*' --len 512 --dim 64 \
+  --max-abs 1e-6 --repetitions 3 >"$work/out" 2>"$work/err" </dev/null
+status=$?
+told=$(grep -c ' is left out: [a-z-]*: ' "$work/err")
+if [ $status -eq 1 ] && [ "$told" -ge 15 ] && grep -q '^take ' "$work/out" &&
+  ! grep -q -e '^take replay-pointer' -e '^take \(plan\|static\|lazy\)-' "$work/out"; then
+  point ok "choose leaves out $told of them, and recommends none of those"
+else
+  sed 's/^/# /' "$work/out" "$work/err"
+  point 'not ok' "choose leaves out $told of them, status $status"
+fi
 plan

@@ -84,7 +84,7 @@ static json_t *examined(const exam *e) {
   double elements = exam_elements(e);
   exam mine = *e;
   isolated end =
-      isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements});
+      isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements, NULL});
   errno = end.how == ENDED_FORK_FAILED ? EAGAIN : ENOMEM;
   json_t *record = end.result                     ? json_loads(end.result, 0, NULL)
                    : end.how == ENDED_FORK_FAILED ? NULL
@@ -151,7 +151,7 @@ static double profile_elements(verify_profile wanted) {
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
-  isolated end = isolate(profile_worker, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s});
+  isolated end = isolate(profile_worker, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s, NULL});
   json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
@@ -200,7 +200,7 @@ enum { NOT_ASKED, REFUSED, TAKEN };
 static bool is_taken(const exam *e, _Atomic unsigned char *known) {
   if (*known == NOT_ASKED) {
     exam mine = *e;
-    isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL});
+    isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL, NULL});
     *known = end.result && strcmp(end.result, "taken") == 0 ? TAKEN : REFUSED;
     free(end.result);
   }

@@ -52,9 +52,11 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
   static const record_result none = {.mode = "", .max_ulp.ulp = NAN, .max_abs.abs = NAN};
   static const double second = 1e-9; /* one ns, the unit of real_time, in seconds */
   const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
-  double rate, share, ns;
+  double rate, share, ns, plan_ns, plan_bytes;
   collect(from, kernel, "bytes_per_second", &rate);
   collect(from, kernel, "of_limit", &share);
+  collect(from, kernel, "plan_once_ns", &plan_ns);
+  collect(from, kernel, "plan_bytes", &plan_bytes);
   const size_t count = collect(from, kernel, "real_time", &ns);
   if (count == 0) return false;
   *made = (record_candidate){
@@ -71,6 +73,8 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
       .high = from->times->values[count - 1] * second,
       .bytes_per_second = rate,
       .of_limit = share,
+      .plan_seconds = plan_ns * second,
+      .plan_bytes = plan_bytes,
   };
   return true;
 }
@@ -129,32 +133,57 @@ static json_t *compare_kernels(const makings *from, const char *first, const cha
 }
 
 static json_t *candidate_json(const record_candidate *one) {
-  return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel", one->kernel,
-                   "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive, "max_ulp",
-                   field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded",
+  return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "kernel",
+                   one->kernel, "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive,
+                   "max_ulp", field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded",
                    (json_int_t)one->misrounded, "elements", (json_int_t)one->elements, "seconds",
                    field_real(one->seconds), "low", field_real(one->low), "high", field_real(one->high),
                    "bytes_per_second", field_real(one->bytes_per_second), "of_limit", field_real(one->of_limit),
-                   "front", (int)one->front);
+                   "front", (int)one->front, "plan_seconds", field_real(one->plan_seconds), "plan_bytes",
+                   field_real(one->plan_bytes));
+}
+
+static bool may_be_chosen(const record_candidate *one) {
+  return one->ok && one->within;
+}
+
+/* Returns the kernel that takes the least time for a single call, its plan included; the chosen one if that is as good,
+   or the times of plans are not known. *calls: from how many calls of one plan on the chosen one takes the least. */
+static const record_candidate *best_once(const record_candidate *candidates, size_t count,
+                                         const record_candidate *chosen, int64_t *calls) {
+  const record_candidate *once = chosen;
+  double most = 1.0;
+  for (size_t i = 0; i < count; i++) {
+    const record_candidate *one = &candidates[i];
+    const double dearer = chosen->plan_seconds - one->plan_seconds, saved = one->seconds - chosen->seconds;
+    if (!may_be_chosen(one) || !(saved > 0.0) || !(dearer > 0.0)) continue;
+    if (one->plan_seconds + one->seconds < once->plan_seconds + once->seconds) once = one;
+    most = fmax(most, dearer / saved);
+  }
+  *calls = (int64_t)fmin(ceil(most), 1e15);
+  return once;
 }
 
 static json_t *choose(const makings *from, const record_candidate *candidates, size_t count) {
-  const char *chosen = NULL, *next = NULL;
+  const char *chosen = NULL, *next = NULL, *once = NULL;
+  int64_t calls = 1;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
     list = field_append(list, candidate_json(one));
-    if (!one->ok || !one->within) continue;
-    if (!chosen)
+    if (!may_be_chosen(one)) continue;
+    if (!chosen) {
       chosen = one->kernel;
-    else if (!next)
+      once = best_once(candidates, count, one, &calls)->kernel;
+    } else if (!next) {
       next = one->kernel;
+    }
   }
-  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:o}", "schema", "posenc-choice-1", "shape",
-                   from->shape, "mode", from->mode, "environment", from->accuracy->environment, "others",
+  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:s?, s:I, s:o}", "schema", "posenc-choice-1",
+                   "shape", from->shape, "mode", from->mode, "environment", from->accuracy->environment, "others",
                    field_real(from->timing->context.others), "max_ulp", field_real(from->budget.max_ulp), "max_abs",
-                   field_real(from->budget.max_abs), "candidates", list, "choice", chosen, "next",
-                   next ? compare_kernels(from, chosen, next) : json_null());
+                   field_real(from->budget.max_abs), "candidates", list, "choice", chosen, "once", once, "calls",
+                   (json_int_t)calls, "next", next ? compare_kernels(from, chosen, next) : json_null());
 }
 
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
@@ -177,9 +206,9 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
 /* ---- as text ---- */
 
 static void print_candidate(const record_candidate *one, FILE *stream) {
-  fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%%  %9.4g %10.3g %12" PRId64 "  %s\n", one->front ? '*' : ' ',
-          one->kernel, 1e6 * one->seconds, 100.0 * ((one->high - one->low) / one->seconds),
-          1e-9 * one->bytes_per_second, 100.0 * one->of_limit, fmin(one->max_ulp, INFINITY),
+  fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
+          one->front ? '*' : ' ', one->kernel, 1e6 * one->seconds, 100.0 * ((one->high - one->low) / one->seconds),
+          1e-9 * one->bytes_per_second, 100.0 * one->of_limit, 1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY),
           fmin(one->max_abs, INFINITY), one->misrounded,
           !one->ok          ? "breaks its promise"
           : !one->within    ? "beyond the budget"
@@ -204,6 +233,10 @@ static void print_reason(const record_choice *choice, FILE *stream) {
             one->kernel, one->exhaustive ? "of all" : "of a sample of", one->elements, one->misrounded,
             fmin(one->max_ulp, INFINITY));
     if (choice->next.json) print_next(&choice->next, stream);
+    if (strcmp(choice->once, choice->choice) != 0)
+      fprintf(stream,
+              "; its plan takes %.3g us, so for fewer than %" PRId64 " calls of one plan, others such as %s take less",
+              1e6 * one->plan_seconds, choice->calls, choice->once);
     fputc('\n', stream);
     return;
   }
@@ -211,8 +244,8 @@ static void print_reason(const record_choice *choice, FILE *stream) {
 }
 
 void choice_print(const record_choice *choice, FILE *stream) {
-  fprintf(stream, "  %-16s %11s %7s %8s %8s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit", "max ulp",
-          "max abs", "misrounded");
+  fprintf(stream, "  %-16s %11s %7s %8s %8s %9s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit",
+          "plan us", "max ulp", "max abs", "misrounded");
   RECORD_EACH(one, choice, candidates) print_candidate(one, stream);
   fputs("\n* none is both as fast and as accurate\n\n", stream);
   print_reason(choice, stream);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The trial of a turn: compares what its calls left in the worker's memory. */
+#ifndef POSENC_BENCH_TRIAL_H
+#define POSENC_BENCH_TRIAL_H
+
+#include "bench/judge.h"
+#include "bench/modes.h"
+#include "bench/turn.h"
+
+/* What the results of a kernel on a shape are compared with. */
+typedef struct yardstick {
+  const posenc_problem *problem; /* of the shape */
+  int64_t batch;                 /* sequences of x; 1 of a table */
+  const posenc_bound *bound;     /* of the contract */
+  judge *judges[TURN_PLANS];     /* exact values of both plans, if `held` */
+  bool held;                     /* there are exact values, and bounds for all rows */
+  /* Otherwise what the plans wrote when nothing was timed, or null: nothing is compared. */
+  unsigned char *shown[TURN_PLANS];
+} yardstick;
+
+/* The memory of a worker: `read` copies from an address there, and returns false if that cannot be. */
+typedef struct evidence {
+  bool (*read)(void *from, const void *address, void *to, size_t bytes);
+  void *from;
+  const unsigned char *memory, *notes;
+} evidence;
+
+/* Whether anything is compared. */
+bool trial_can(const yardstick *y);
+
+/* Compares all that the last group of a turn wrote, and the noted spans of all groups; after a turn of mode plan, the
+   rows that were shown. rows: of a call. Returns false if memory cannot be read, or runs out. */
+bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn_terms *terms, const evidence *e,
+                   judgement *found);
+
+/* Compares the whole shape, which one call has written. */
+bool trial_of_whole(const yardstick *y, const turn_terms *terms, const evidence *e, judgement *found);
+
+#endif
