@@ -56,8 +56,8 @@ typedef struct answer {
      in modes with a preparation of that too. */
   double began, ended, seconds, busy;
   limits limits;
-  const void *memory,
-      *notes; /* ORDER_SHOW, ORDER_TURN, and notes ORDER_GREET: addresses in the worker of the results, and of the notes */
+  /* Addresses in the worker: of the results, after ORDER_SHOW and ORDER_TURN; of the notes, also after ORDER_GREET. */
+  const void *memory, *notes;
   char words[160]; /* what differs in the state of the process; empty if nothing */
 } answer;
 

@@ -622,8 +622,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
   return true;
 }
 
-/* A share of the limit that no honest kernel has in every repetition. In the published report, 0.98 is the largest share
-   that a kernel has in all of its repetitions, 1.12 the largest in any. */
+/* A share of the limit that no honest kernel has in every repetition. In the published report, 0.98 is the largest
+   share that a kernel has in all of its repetitions, and 1.12 the largest in any. */
 static const double floor_share = 1.25;
 
 void watch_share(watch *w, size_t kernel, size_t table, bench_mode mode, double share) {
