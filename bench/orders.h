@@ -42,12 +42,10 @@ typedef struct mode_facts {
 } mode_facts;
 
 typedef struct answer {
-  bool refused;     /* ORDER_OPEN, ORDER_GROW */
-  bool alike;       /* ORDER_PREPARE: the kernel makes no other problem, so that all plans are of the same one */
-  size_t bytes;     /* of the table, or of x */
-  size_t allocated; /* memory for results that was allocated */
-  double base;      /* ORDER_PREPARE: of the other problem, and its first position */
-  int64_t first;
+  bool refused;       /* ORDER_OPEN, ORDER_GROW */
+  size_t bytes;       /* of the table, or of x */
+  size_t allocated;   /* memory for results that was allocated */
+  int plan_count;     /* of plans: ORDER_PREPARE: that take turns; ORDER_GROW: that were made */
   double pass;        /* ORDER_PREPARE: approximate seconds of a pass over all rows */
   double plan, total; /* ORDER_PREPARE: seconds of making a plan; ORDER_TURN: of all plans, in mode first */
   size_t plan_bytes;  /* the memory of a plan */

@@ -128,10 +128,11 @@ static void prepare_shape(server *v, const order *o, answer *a) {
   subject *s = &v->subjects[o->shape];
   hold(v, s, a);
   if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
-  a->alike = !subject_vary(s, v->of->seeds[o->shape]);
-  a->base = s->problems[1].base;
-  a->first = s->problems[1].first;
-  const posenc_status status = subject_prepare(s);
+  subject_vary(s, v->of->seeds[o->shape]);
+  a->plan_count = s->plan_count;
+  posenc_status status = subject_prepare(s);
+  process_keep_descriptors(v->before); /* plans may have some */
+  if (status == POSENC_OK) status = subject_predict(s);
   if (status != POSENC_OK) give_up(s, status);
   a->bytes = s->bytes;
   a->pass = s->pass;
@@ -140,7 +141,6 @@ static void prepare_shape(server *v, const order *o, answer *a) {
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && mode_suits_kernel(s, mode))
       prepare_mode(v, o, mode, &a->modes[mode]);
-  process_keep_descriptors(v->before); /* a plan may have some */
 }
 
 /* ---- what memory holds before ------------------------------------------------------------------------------ */
@@ -155,37 +155,48 @@ static void fill_region(const subject *s, const turn_terms *terms, int64_t draw,
   }
 }
 
-/* Spoils a region: all of it if it is small, else some lines, drawn without a pattern. Those of a large table would
-   take longer than its calls, and would leave it in the caches. */
-static void spoil_region(server *v, const subject *s, const region *r, unsigned char *memory) {
-  enum { LINES = 1 << 13 };
+/* Spoils some lines of a region, drawn without a pattern. */
+static void spoil_lines(server *v, const subject *s, const region *r, unsigned char *memory, int lines) {
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
-  const int64_t most = (int64_t)LINES * TURN_SPAN / (int64_t)element;
-  const bool all = r->parts * r->rows * r->width <= most;
-  for (int64_t part = 0; all && part < r->parts; part++)
-    turn_spoil(v->spoiled++, dtype, r->rows * r->width,
-               memory + (size_t)(part * r->apart + r->first * r->width) * element);
-  for (int n = 0; !all && n < LINES; n++) {
+  for (int n = 0; n < lines; n++) {
     const span at = region_span(r, turn_random(&v->spoiled, UINT64_MAX), element);
     turn_spoil(v->spoiled, dtype, at.count, memory + (size_t)at.at * element);
   }
 }
 
+/* Spoils a region: all of it if it is small, else some lines. Those of a large table would take longer than its calls,
+   and would leave it in the caches. */
+static void spoil_region(server *v, const subject *s, const region *r, unsigned char *memory) {
+  enum { LINES = 1 << 13 };
+  const posenc_dtype dtype = s->shape->problem.dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  if (r->parts * r->rows * r->width > (int64_t)LINES * TURN_SPAN / (int64_t)element) {
+    spoil_lines(v, s, r, memory, LINES);
+    return;
+  }
+  for (int64_t part = 0; part < r->parts; part++)
+    turn_spoil(v->spoiled++, dtype, r->rows * r->width,
+               memory + (size_t)(part * r->apart + r->first * r->width) * element);
+}
+
 /* Brings about what memory holds before the next group, whose first call is the next one. */
 static void set_memory(server *v, timing *t, const turn *now) {
+  enum { LINES = 16 }; /* which take less time than a call that is timed alone */
   const turn_group *g = &now->group;
   const subject *s = t->subject;
   const bool has_x = op_is_applied(s->shape->problem.op);
   timing ahead = *t;
-  if (!(has_x ? g->draws : g->is_last) || s->device || t->mode == BENCH_PLAN) return;
+  if (!(has_x ? g->draws : g->is_last || now->terms.alone) || s->device || t->mode == BENCH_PLAN) return;
   if (timing_allocates(t)) return; /* it is new */
   for (int64_t n = 0; n < g->calls && n < now->terms.slices; n++) {
     const region r = timing_region(&ahead);
     if (has_x)
       fill_region(s, &now->terms, g->draw, &r, t->memory);
-    else
+    else if (g->is_last)
       spoil_region(v, s, &r, t->memory);
+    else
+      spoil_lines(v, s, &r, t->memory, LINES);
     ahead.slice = turn_slice(&now->terms, g->first + n + 1);
   }
 }
@@ -317,6 +328,8 @@ static void destroy_grown(server *v) {
    their rows, first at once and then some one by one. */
 static void grow(server *v, const order *o, answer *a) {
   enum { SINGLE = 64 };
+  static const double longest = 0.25; /* seconds, after which no further plan is made */
+  const double start = clock_seconds();
   subject *s = &v->subjects[o->shape];
   posenc_problem plain = posenc_table_of(&s->shape->problem);
   destroy_grown(v);
@@ -324,7 +337,7 @@ static void grow(server *v, const order *o, answer *a) {
   hold(v, s, a);
   const size_t row = (size_t)plain.dim * posenc_dtype_bytes(plain.dtype);
   a->refused = o->rows == 0 || row * (size_t)o->rows > s->bytes;
-  for (int n = 0; !a->refused && n < o->plan && n < GROWN; n++) {
+  for (int n = 0; !a->refused && n < o->plan && n < GROWN && clock_seconds() - start < longest; n++) {
     const double base = plain.base;
     plain.base *= 1.0 + 0x1p-10;
     if (posenc_kernel_refusal(s->kernel, &plain, &s->options)) plain.base = base;
@@ -336,6 +349,7 @@ static void grow(server *v, const order *o, answer *a) {
     for (int64_t r = 0; status == POSENC_OK && r < SINGLE && r < plain.rows; r++)
       status = posenc_execute(plan, r, 1, s->buffer);
     if (status != POSENC_OK) give_up(s, status);
+    a->plan_count = v->grown_count;
   }
 }
 

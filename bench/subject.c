@@ -58,13 +58,26 @@ static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
   return execute_by(t->subject->plans[t->plan], t, row, rows);
 }
 
-/* Passes to the next call: to the other plan, and to the next slice; after a pass, to the other plan for it. */
+static void choose_plan(timing *t) {
+  t->plan = (t->begin + t->step * t->number) & (t->subject->plan_count - 1); /* a power of two */
+}
+
+/* Passes to the next call: to the next plan and slice; after a pass, to the next plan for the first slice. */
 static void advance(timing *t) {
   t->next++;
-  t->plan = !t->plan;
-  if (t->rows * ++t->slice <= all_rows(t->subject) - t->rows) return; /* all slices have the same size */
-  t->slice = 0;
-  t->plan = t->pass_plan = !t->pass_plan;
+  if (++t->number == t->plans) t->number = 0;
+  if (t->rows * ++t->slice > all_rows(t->subject) - t->rows) { /* all slices have the same size */
+    t->slice = 0;
+    if (++t->pass_number == t->plans) t->pass_number = 0;
+    t->number = t->pass_number;
+  }
+  choose_plan(t);
+}
+
+/* Lets all plans take turns. */
+static void use_all_plans(timing *t) {
+  t->step = 1;
+  t->plans = t->subject->plan_count;
 }
 
 /* ---- the modes --------------------------------------------------------------------------------- */
@@ -155,7 +168,8 @@ static posenc_status work_row(timing *t) {
   const subject *s = t->subject;
   const posenc_status status = execute_one(s, s->plans[t->plan], t->draws[t->next % DRAWS]);
   t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
-  t->plan = !t->plan;
+  if (++t->number == t->plans) t->number = 0;
+  choose_plan(t);
   return status;
 }
 
@@ -184,8 +198,12 @@ int64_t timing_slices(const timing *t) {
 void timing_begin(timing *t, const turn_terms *terms) {
   t->next = 0;
   t->slice = turn_slice(terms, 0);
-  t->plan = turn_plan(terms, 0);
-  t->pass_plan = (t->plan + (int)(t->slice % TURN_PLANS)) % TURN_PLANS;
+  t->begin = (int)((terms->seed >> 32) % (uint64_t)terms->of);
+  t->step = terms->step;
+  t->plans = terms->plans;
+  t->pass_number = (int)(terms->from / terms->slices % terms->plans);
+  t->number = (int)((t->slice + t->pass_number) % t->plans);
+  choose_plan(t);
   t->plan_seconds = 0;
   if (t->mode == BENCH_ROW) turn_draw_rows(terms->seed, all_rows(t->subject), t->draws, DRAWS);
 }
@@ -251,7 +269,8 @@ void timing_wake(timing *t) {
   const bool is_own = is_sliced(t->mode) && t->iterations < MANY;
   if (!is_own) awake.memory = t->subject->buffer;
   if (is_own) execute(&awake, 0, few_rows(t->subject));
-  awake.plan = !t->plan; /* the first call finds the other plan's rows */
+  awake.number = (t->number + t->plans - 1) % t->plans;
+  choose_plan(&awake); /* the first call finds another plan's rows */
   execute(&awake, is_own ? t->slice * t->rows : 0, is_own ? t->rows : few_rows(t->subject));
   awake.plan = t->plan;
   if (!is_own) execute(&awake, 0, few_rows(t->subject));
@@ -297,12 +316,12 @@ static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t mo
   return more < (double)most ? (int64_t)more : most;
 }
 
-/* Measures the seconds of a pass over all rows, or extrapolates it from enough rows. */
-static posenc_status predict_pass(subject *s) {
+posenc_status subject_predict(subject *s) {
   const int64_t rows = all_rows(s);
   const double telling = telling_seconds(s);
   timing part = {.subject = s, .mode = BENCH_HOT, .memory = s->buffer};
   double seconds;
+  use_all_plans(&part);
   for (part.rows = few_rows(s);; part.rows = more_rows(part.rows, seconds, telling, rows), part.slice = 0) {
     const posenc_status status = time_best(&part, &seconds);
     if (status != POSENC_OK) return status;
@@ -339,19 +358,18 @@ static bool makes(const subject *s, const posenc_problem *problem) {
 }
 
 bool subject_vary(subject *s, uint64_t seed) {
-  posenc_problem *const other = &s->problems[1];
-  s->problems[0] = *other = s->shape->problem;
-  if (s->device) return false;
-  /* 0.5 to 2 % more or less: all frequencies but the first differ, and the work does not. */
-  const double share = 0.005 + 0.015 * (double)turn_random(&seed, 1 << 20) * 0x1p-20;
-  other->base *= turn_random(&seed, 2) ? 1.0 + share : 1.0 - share;
-  if (other->base >= 1.0 && makes(s, other)) return true;
-  *other = s->shape->problem;
-  if (other->positions || other->axes || other->padding != POSENC_NO_PADDING) return false;
-  other->first += 1 + (int64_t)turn_random(&seed, 64);
-  if (makes(s, other)) return true;
-  *other = s->shape->problem;
-  return false;
+  int64_t shifts[TURN_PLANS];
+  const posenc_problem *problem = &s->shape->problem;
+  turn_shifts(seed, problem->rows, shifts);
+  s->plan_count = s->kernel->keeps_rows ? 2 : TURN_PLANS;
+  bool all = !s->device && !problem->positions;
+  for (int p = 0; p < TURN_PLANS; p++) {
+    posenc_problem *const one = &s->problems[p];
+    *one = *problem;
+    all = all && !__builtin_add_overflow(problem->first, shifts[p], &one->first) && makes(s, one);
+  }
+  if (!all) s->plan_count = 1;
+  return all;
 }
 
 /* Makes a plan, and measures its time and memory. */
@@ -369,12 +387,12 @@ static posenc_status make_plan(subject *s, int number) {
 
 posenc_status subject_prepare(subject *s) {
   posenc_status status = POSENC_OK;
-  for (int p = TURN_PLANS - 1; status == POSENC_OK && p >= 0; p--) status = make_plan(s, p);
+  for (int p = s->plan_count - 1; status == POSENC_OK && p >= 0; p--) status = make_plan(s, p);
   if (status == POSENC_OK && !s->kernel->keeps_rows) { /* a crash at a plan's end is found before the timings */
     posenc_plan_destroy(s->plans[0]);
     status = make_plan(s, 0);
   }
-  return status == POSENC_OK ? predict_pass(s) : status;
+  return status;
 }
 
 void subject_release(subject *s) {
@@ -397,6 +415,7 @@ static posenc_status predict_iteration(timing *t, double min_time, double *secon
 
 posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
+  use_all_plans(t);
   if (mode == BENCH_ROW) turn_draw_rows(0, all_rows(s), t->draws, DRAWS);
   const size_t row = row_bytes(s) * (size_t)s->batch;
   const size_t bytes = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row : s->bytes;

@@ -19,8 +19,9 @@ typedef struct subject {
   const bench_device *device; /* that the kernel runs on, or null */
   posenc_options options;
   unsigned modes;                      /* modes to time, a set of 1 << mode */
-  posenc_problem problems[TURN_PLANS]; /* that of the shape, and one with another base */
+  posenc_problem problems[TURN_PLANS]; /* that of the shape, and ones that begin later */
   posenc_plan *plans[TURN_PLANS];
+  int plan_count;
   int64_t batch;         /* number of sequences of x; 1 for a table */
   size_t bytes;          /* size of the table, or of all of x */
   unsigned char *buffer; /* numbers, BENCH_OFFSET_BYTES more; shared by the subjects of a dtype */
@@ -37,12 +38,15 @@ enum { BENCH_OFFSET_BYTES = 16 };
 typedef struct timing {
   const subject *subject;
   bench_mode mode;
-  int64_t rows;         /* rows of one iteration */
-  int64_t iterations;   /* iterations of one repetition */
-  double seconds;       /* approximate time of these */
-  limit limit;          /* for the memory of the mode; 0 bytes if it has none */
-  int64_t next, slice;  /* the next call: its number, and its slice of the rows */
-  int plan, pass_plan;  /* its plan, and that of the first slice of this pass */
+  int64_t rows;        /* rows of one iteration */
+  int64_t iterations;  /* iterations of one repetition */
+  double seconds;      /* approximate time of these */
+  limit limit;         /* for the memory of the mode; 0 bytes if it has none */
+  int64_t next, slice; /* the next call: its number, and its slice of the rows */
+  int plan;            /* its plan */
+  /* The plans of the turn: plan n is (begin + n x step) modulo their number. The next call's n, and that of the first slice
+     of this pass. */
+  int begin, step, plans, number, pass_number;
   int64_t draws[DRAWS]; /* in "row", random rows */
   double plan_seconds;  /* in "first", the time of the plans of all iterations */
   /* The memory of the table or x: the subject's buffer or a place in it; in "fresh" and "malloc", that of the last
@@ -50,12 +54,14 @@ typedef struct timing {
   unsigned char *memory;
 } timing;
 
-/* Sets the problems of the plans, before which the members before `problems` must be set. The second has another base
-   where the kernel makes one, drawn from `seed`; else other positions; else it is the same, and false is returned. */
+/* Sets the problems of the plans, before which the members before `problems` must be set. seed: of their shifts. If the
+   kernel does not make them, there is one plan, and false is returned. */
 bool subject_vary(subject *s, uint64_t seed);
 
-/* Makes the plans, and measures a pass. bytes, buffer and evictor must be set. */
+/* Make the plans, before which bytes, buffer and evictor must be set; and measure the seconds of a pass over all rows, or extrapolates
+   them from enough rows. */
 posenc_status subject_prepare(subject *s);
+posenc_status subject_predict(subject *s);
 void subject_release(subject *s);
 
 /* Sets up a mode whose iterations, with their preparations, take about min_time seconds together. */

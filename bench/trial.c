@@ -15,7 +15,8 @@ enum { BLOCK = 1 << 20 };
 /* A call: where its rows are, in memory and in the table. */
 typedef struct place {
   region memory;
-  int64_t row; /* of the table, or of x, that the region's first row is */
+  int64_t row;   /* of the table, or of x, that the region's first row is */
+  int64_t exact; /* the same row of the exact values, which begin with plan 0 */
   int plan;
 } place;
 
@@ -39,10 +40,11 @@ static place place_of_call(const trial *t, int64_t call) {
   const int plan = turn_plan(t->terms, call);
   if (t->mode == BENCH_ROW) {
     const int64_t row = t->draws[call % DRAWS];
-    return (place){region_of(t->y->problem, t->y->batch, 1, 0, 1), row, plan};
+    return (place){region_of(t->y->problem, t->y->batch, 1, 0, 1), row, row + t->y->shifts[plan], plan};
   }
   const int64_t rows = t->rows;
-  return (place){region_of(t->y->problem, t->y->batch, all, slice * rows, rows), slice * rows, plan};
+  const int64_t row = slice * rows;
+  return (place){region_of(t->y->problem, t->y->batch, all, row, rows), row, row + t->y->shifts[plan], plan};
 }
 
 /* Compares elements of one row with what the plan wrote before. */
@@ -55,7 +57,7 @@ static void judge_shown(trial *t, const place *p, int64_t part, int64_t row, int
   for (int64_t i = 0; i < count; i++) {
     if (memcmp(shown + (size_t)(at + i) * t->element, got + (size_t)i * t->element, t->element) == 0) continue;
     if (t->found->broken++ > 0) continue;
-    t->found->row = p->row + row;
+    t->found->row = p->exact + row;
     t->found->column = column + i;
     t->found->got = t->found->exact = t->found->allowed = NAN;
   }
@@ -68,27 +70,27 @@ static void apply_calls(trial *t, int64_t since, int64_t end, const place *last,
   for (int64_t call = since; call < end; call++) {
     if (t->mode == BENCH_ROW) {
       const place p = place_of_call(t, call);
-      applications_add(&t->sums, t->y->judges[p.plan], t->y->bound, p.row, 1);
+      applications_add(&t->sums, t->y->judge, t->y->bound, p.exact, 1);
     } else if (turn_slice(t->terms, call) == turn_slice(t->terms, end - 1)) {
       times[turn_plan(t->terms, call)]++;
     }
   }
   for (int p = 0; p < TURN_PLANS; p++)
-    if (times[p]) applications_add(&t->sums, t->y->judges[p], t->y->bound, last->row + row, times[p]);
+    if (times[p]) applications_add(&t->sums, t->y->judge, t->y->bound, last->row + row + t->y->shifts[p], times[p]);
 }
 
 /* Compares elements of one row of x. */
 static void judge_x(trial *t, const turn_group *g, const place *p, const span *at, const unsigned char *got) {
   const int64_t begin = at->part * p->memory.apart + (p->memory.first + at->row) * p->memory.width;
   turn_fill_x(t->terms->seed, g->draw, t->y->problem->dtype, begin, p->memory.width, t->x);
-  applications_judge(&t->sums, t->y->problem, p->row + at->row, at->column, at->count, t->x, got, t->found);
+  applications_judge(&t->sums, t->y->problem, p->exact + at->row, at->column, at->count, t->x, got, t->found);
 }
 
 static void judge_span(trial *t, const turn_group *g, const place *p, const span *at, const unsigned char *got) {
   if (t->y->held && t->has_x)
     judge_x(t, g, p, at, got);
   else if (t->y->held)
-    judge_elements(t->y->judges[p->plan], t->y->bound, (int)at->part, (p->row + at->row) * p->memory.width + at->column,
+    judge_elements(t->y->judge, t->y->bound, (int)at->part, (p->exact + at->row) * p->memory.width + at->column,
                    at->count, got, t->found);
   else if (!t->has_x && t->y->shown[p->plan])
     judge_shown(t, p, at->part, at->row, at->column, at->count, got);
@@ -106,8 +108,8 @@ static bool judge_call(trial *t, const turn_group *g, int64_t call) {
       const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
       if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;
       if (!t->has_x && t->y->held) {
-        judge_elements(t->y->judges[p.plan], t->y->bound, (int)part, (p.row + row) * r->width, rows * r->width,
-                       t->block, t->found);
+        judge_elements(t->y->judge, t->y->bound, (int)part, (p.exact + row) * r->width, rows * r->width, t->block,
+                       t->found);
         continue;
       }
       for (int64_t i = 0; i < rows; i++) {

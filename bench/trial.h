@@ -12,7 +12,8 @@ typedef struct yardstick {
   const posenc_problem *problem; /* of the shape */
   int64_t batch;                 /* sequences of x; 1 of a table */
   const posenc_bound *bound;     /* of the contract */
-  judge *judges[TURN_PLANS];     /* exact values of both plans, if `held` */
+  judge *judge;                  /* exact values of all positions of all plans, if `held` */
+  int64_t shifts[TURN_PLANS];    /* by how many positions each plan begins later */
   bool held;                     /* there are exact values, and bounds for all rows */
   /* Otherwise what the plans wrote when nothing was timed, or null: nothing is compared. */
   unsigned char *shown[TURN_PLANS];

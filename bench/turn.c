@@ -86,7 +86,19 @@ int64_t turn_slice(const turn_terms *terms, int64_t call) {
 
 int turn_plan(const turn_terms *terms, int64_t call) {
   const int64_t n = terms->from + call;
-  return (int)(((terms->seed >> 32) + (uint64_t)(n % terms->slices) + (uint64_t)(n / terms->slices)) % TURN_PLANS);
+  const int64_t number = (n % terms->slices + n / terms->slices) % terms->plans;
+  return (int)(((terms->seed >> 32) + (uint64_t)(terms->step * number)) % (uint64_t)terms->of);
+}
+
+int64_t turn_reach(int64_t rows) {
+  const int64_t share = rows / 64;
+  return share < TURN_PLANS - 1 ? TURN_PLANS - 1 : share;
+}
+
+void turn_shifts(uint64_t seed, int64_t rows, int64_t shifts[TURN_PLANS]) {
+  const int64_t apart = turn_reach(rows) / (TURN_PLANS - 1);
+  shifts[0] = 0;
+  for (int p = 1; p < TURN_PLANS; p++) shifts[p] = (p - 1) * apart + 1 + (int64_t)turn_random(&seed, (uint64_t)apart);
 }
 
 region region_of(const posenc_problem *problem, int64_t batch, int64_t all, int64_t first, int64_t rows) {

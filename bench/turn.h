@@ -17,9 +17,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The plans that take turns: of the shape's problem, and of one with another base. A call finds in memory what the
-   other plan's call left there: numbers like its own, but wrong. */
-enum { TURN_PLANS = 2 };
+/*
+ * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in memory
+ * what another plan's call left there: numbers like its own, but wrong. Fast calls use two of the plans in a turn, so
+ * that their constants stay in the caches; slow ones use all. Of a kernel whose plans hold tables there are two.
+ *
+ * Not another base, which kernels may be made for: those that round correctly have proofs for the usual bases, and take
+ * twice as long for others. Not positions far away, where sines of the C library take longer.
+ */
+enum { TURN_PLANS = 8 };
+
+/* Sets by how many positions each plan begins later, for a shape of so many rows: 0, and different numbers up to
+   turn_reach(rows). */
+void turn_shifts(uint64_t seed, int64_t rows, int64_t shifts[TURN_PLANS]);
+int64_t turn_reach(int64_t rows);
 
 typedef struct turn_terms {
   uint64_t seed;
@@ -27,7 +38,9 @@ typedef struct turn_terms {
   int64_t slices; /* the calls that make one pass over the rows, 1 unless a pass takes long */
   int64_t from;   /* the slice of the first call, so that turns continue where the one before ended */
   int64_t chain;  /* the most calls between two draws of x; INT64_MAX if there is no x */
-  bool alone;     /* each call is timed alone, after a preparation */
+  bool alone;     /* each call is timed alone, after memory was changed or prepared otherwise */
+  int of, plans;  /* all plans, and those of this turn */
+  int step;       /* from one of them to the next */
 } turn_terms;
 
 /* The spans that are noted after a group, those after the last one, and of a whole turn, and their size in bytes. */

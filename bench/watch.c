@@ -334,7 +334,8 @@ static void note_trial(watch *w, watched *one, size_t table, const char *when, b
   char *options = problem_options(&w->request->shapes[table].problem);
   accuse(one, TIMED_VALUES,
          "%" PRId64 " of %" PRId64 " elements are wrong %s on %s: row %" PRId64 ", column %" PRId64 ": %s",
-         found->broken, found->compared, when, options ? options : "?", found->row, found->column, how);
+         found->broken, found->compared, when, options ? options : "?",
+         w->request->shapes[table].problem.first + found->row, found->column, how);
   free(options);
 }
 
@@ -397,24 +398,25 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   y->batch = op_is_applied(y->problem->op) ? w->request->batch : 1;
   y->bound = &one->kernel->bound;
   if (w->request->unchecked || is_device || !judge_can(y->problem)) return;
-  posenc_problem problems[TURN_PLANS] = {*y->problem, *y->problem};
-  problems[1].base = at->facts.base;
-  problems[1].first = at->facts.first;
-  y->held = true;
-  for (int p = 0; p < TURN_PLANS; p++) {
-    y->judges[p] = judge_for(w, &problems[p]);
-    y->held = y->held && y->judges[p] && judge_holds(y->judges[p], y->bound);
+  posenc_problem all = *y->problem;
+  if (at->facts.plan_count > 1) {
+    turn_shifts(w->seeds[table], all.rows, y->shifts);
+    all.rows += turn_reach(all.rows);
   }
+  y->judge = judge_for(w, &all);
+  y->held = y->judge && judge_holds(y->judge, y->bound);
 }
 
 /* Has one plan write the whole shape, and judges that; keeps it if there are no exact values. */
 static bool show(watch *w, watched *one, size_t table, int plan) {
   static const size_t kept_most = (size_t)1 << 28;
   stay *at = &one->stays[table];
-  const turn_terms terms = {.seed = (random_seed() & ~(UINT64_C(1) << 32)) | (uint64_t)plan << 32,
+  const turn_terms terms = {.seed = (random_seed() & UINT32_MAX) | (uint64_t)plan << 32,
                             .calls = 1,
                             .slices = 1,
-                            .chain = INT64_MAX};
+                            .chain = INT64_MAX,
+                            .of = TURN_PLANS,
+                            .plans = 1};
   const order o = {.kind = ORDER_SHOW, .shape = table, .plan = plan, .terms = terms};
   const bool has_x = op_is_applied(w->request->shapes[table].problem.op);
   answer a;
@@ -447,61 +449,69 @@ static void check_growth(watched *one, size_t before, double bytes) {
            1e-6 * bytes, 1e-6 * grown);
 }
 
-/* Returns by how much memory grows when plans of so many rows are made and used; 0 if that cannot be. */
-static double growth_by(watched *one, size_t table, int64_t rows, int plans) {
-  const order o = {.kind = ORDER_GROW, .shape = table, .rows = rows, .plan = plans},
+/* Returns by how much memory grows when plans of so many rows are made and used; 0 if that cannot be. *plans: how many
+   are wanted, and were made. */
+static double growth_by(watched *one, size_t table, int64_t rows, int *plans) {
+  const order o = {.kind = ORDER_GROW, .shape = table, .rows = rows, .plan = *plans},
               less = {.kind = ORDER_GROW, .shape = table};
   answer a;
+  *plans = 0;
   if (!ask(one, &less, &a)) return 0.0;
   const size_t before = resident(one);
   if (!ask(one, &o, &a) || a.refused || !before) return 0.0;
   const size_t after = resident(one);
+  *plans = a.plan_count;
   return ask(one, &less, &a) && after > before ? (double)(after - before) : 0.0;
 }
 
 /*
- * Checks that plans, and calls of them, do not take memory for their rows. Many plans of the table are made, and as
- * many of an eighth of its rows, so that what a plan takes for any number of rows makes no difference. Tables below
- * 64 KiB are not told from the pages of the heap; large ones are looked at when their plans are made.
+ * Checks that plans, and calls of them, do not take memory for their rows, before other plans fill what the kernel may
+ * have for some. Several plans of the table are made, and as many of an eighth of its rows, so that what a plan takes for
+ * any number of rows makes no difference. Tables below 64 KiB are not told from the pages of the heap; large ones are
+ * looked at when their plans are made.
  */
 static void try_growth(const watch *w, watched *one, size_t table) {
   enum { PART = 8, ROWS_LEAST = 64, PLANS_LEAST = 8, PLANS_MOST = 16 };
-  static const double least_bytes = 0x1p16, most_bytes = 0x1p23, wanted = 0x1p20, longest = 0.5;
+  static const double least_bytes = 0x1p16, most_bytes = 0x1p23, wanted = 0x1p20;
   const posenc_problem *problem = &w->request->shapes[table].problem;
-  const stay *at = &one->stays[table];
   const posenc_problem plain = posenc_table_of(problem);
   const double bytes = (double)plain.rows * (double)plain.dim * (double)posenc_dtype_bytes(plain.dtype);
-  const int plans = (int)fmin(fmax(wanted / bytes, PLANS_LEAST), PLANS_MOST);
   const bool is_special = problem->positions || problem->axes || problem->dim % 2;
   if (is_special || one->kernel->keeps_rows || w->request->unchecked || plain.rows < ROWS_LEAST ||
-      bytes < least_bytes || bytes > most_bytes || at->facts.pass * plans > longest)
+      bytes < least_bytes || bytes > most_bytes)
     return;
-  const double all = growth_by(one, table, plain.rows, plans), expected = bytes * plans;
-  const double some = one->lost ? 0.0 : growth_by(one, table, plain.rows / PART, plans);
+  int plans = (int)fmin(fmax(wanted / bytes, PLANS_LEAST), PLANS_MOST), fewer = 1;
+  growth_by(one, table, plain.rows / PART, &fewer); /* pages of code that is used for the first time */
   if (one->lost) return;
+  const double all = growth_by(one, table, plain.rows, &plans), expected = bytes * plans;
+  fewer = plans;
+  const double some = one->lost || plans < 2 ? 0.0 : growth_by(one, table, plain.rows / PART, &fewer);
+  if (one->lost || plans < 2) return;
   one->tallies[ROWS_IN_PLAN].compared++;
   if (all - some > 0.4 * expected)
-    accuse(one, ROWS_IN_PLAN,
-           "%d plans of tables of %.3g MB together, and calls of them, take %.3g MB, but plans of %d %% of "
-           "the rows take %.3g MB, and the contract has no keeps_rows",
-           plans, 1e-6 * expected, 1e-6 * all, 100 / PART, 1e-6 * some);
+    accuse(
+        one, ROWS_IN_PLAN,
+        "%d plans of tables of %.3g MB together, and calls of them, take %.3g MB, but plans of %d %% of the rows take "
+        "%.3g MB, and the contract has no keeps_rows",
+        plans, 1e-6 * expected, 1e-6 * all, 100 / PART, 1e-6 * some);
 }
 
 bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   watched *one = &w->all[kernel];
   stay *at = &one->stays[table];
   const order o = {.kind = ORDER_PREPARE, .shape = table};
+  if (!one->lost) try_growth(w, one, table);
   const size_t before = one->lodger ? resident(one) : 0;
   if (!ask(one, &o, a)) return false;
   at->facts = *a;
   choose_judges(w, one, table);
-  for (int p = 0; p < TURN_PLANS && !one->lost && a->pass <= w->request->longest && !w->request->unchecked; p++)
+  const int shown = at->yardstick.held && a->plan_count > 2 ? 2 : a->plan_count;
+  for (int p = 0; p < shown && !one->lost && a->pass <= w->request->longest && !w->request->unchecked; p++)
     if (!show(w, one, table, p)) return false;
   const posenc_problem *problem = &w->request->shapes[table].problem;
   if (!one->lost && before && problem->op == POSENC_TABLE && at->yardstick.held && a->bytes >= (size_t)1 << 22 &&
       !one->kernel->keeps_rows)
-    check_growth(one, before + a->allocated, TURN_PLANS * (double)a->bytes);
-  if (!one->lost) try_growth(w, one, table);
+    check_growth(one, before + a->allocated, shown * (double)a->bytes);
   if (one->lost) return false;
   one->rested = busy_of(one);
   return !one->lost;
@@ -580,6 +590,27 @@ static bool keeps_memory(const watch *w) {
   return all < 0.25 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* Whether each call is timed alone: after a preparation; or after memory was changed, if two readings of the clock are
+   little beside a call of a table, or if all calls are asked for the same. x changes with each call. */
+static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
+  static const double slow = 20e-6;
+  const mode_facts *facts = &at->facts.modes[mode];
+  const bool prepares = mode == BENCH_COLD || mode == BENCH_FRESH || mode == BENCH_MALLOC;
+  const bool is_slow = facts->seconds >= slow * (double)facts->iterations && mode != BENCH_PLAN;
+  if (prepares || w->forbidden || !trial_can(&at->yardstick) || op_is_applied(at->yardstick.problem->op))
+    return prepares;
+  return is_slow || at->facts.plan_count == 1;
+}
+
+/* Draws the plans of a turn. */
+static void choose_plans(turn_terms *terms, int count) {
+  uint64_t random = ~terms->seed;
+  terms->of = count;
+  terms->plans = terms->alone || count < 2 ? count : 2;
+  terms->step = count < 2 ? 0 : 1 + (int)turn_random(&random, (uint64_t)count - 1);
+  if (terms->plans > 2) terms->step |= 1; /* reaches all, as their number is a power of two */
+}
+
 bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_times *times) {
   watched *one = &w->all[kernel];
   stay *at = &one->stays[table];
@@ -593,8 +624,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
                          .slices = is_sliced ? rows / facts->rows : 1,
                          .from = is_sliced ? at->called[mode] % (rows / facts->rows) : 0,
                          .chain = chain_of(w, one, table),
-                         .alone = mode == BENCH_COLD || mode == BENCH_FRESH || mode == BENCH_MALLOC ||
-                                  (at->facts.alike && trial_can(&at->yardstick))};
+                         .alone = is_alone(w, at, mode)};
+  choose_plans(&o.terms, at->facts.plan_count);
   at->called[mode] += facts->iterations;
   check_others(w, one);
   const double busy = busy_of(one), first = first_busy_of(one, busy);
