@@ -146,6 +146,17 @@ static inline void nudge(void *out, int64_t at) {
   memcpy((float *)out + at, &bits, sizeof bits);
 }
 
+/* Changes the highest bit of the fraction of an element of the result, which is beyond any bound. */
+static inline void spoil(const posenc_problem *problem, void *out, int64_t at) {
+  const size_t bytes = posenc_dtype_bytes(problem->dtype);
+  ((char *)out)[(size_t)(at + 1) * bytes - 2] ^= 0x40;
+}
+
+/* Returns the number of a row of the slice. */
+static inline int64_t row_number(const posenc_slice *slice, int64_t r) {
+  return slice->index ? slice->index[r] : slice->row + r;
+}
+
 /* ---- functions with one fault ---- */
 
 /* Defines an execute with the good rows. Rows for which WRONG is true have one wrong element, the first cosine. WRONG
@@ -206,6 +217,18 @@ static inline void nudge(void *out, int64_t at) {
     UNUSED const bool in_place = x == out;                                                                             \
     CHANGE;                                                                                                            \
     return good_apply(&p, slice, x, out);                                                                              \
+  }
+
+/* Defines an apply with the good results, in which rows r of sequences n for which WRONG is true have a wrong first
+   element. */
+#define WRONG_SLICES(function, WRONG)                                                                                  \
+  static APPLY(function) {                                                                                             \
+    UNUSED const bool in_place = x == out;                                                                             \
+    const posenc_status status = good_apply(problem, slice, x, out);                                                   \
+    for (int64_t n = 0; n < slice->batch; n++)                                                                         \
+      for (int64_t r = 0; r < slice->rows; r++)                                                                        \
+        if (WRONG) spoil(problem, out, n * slice->stride + r * width_of(problem));                                     \
+    return status;                                                                                                     \
   }
 
 #endif

@@ -4,28 +4,6 @@
 
 #include <stdint.h>
 
-/* Changes the highest bit of the fraction of an element of the result, which is beyond any bound. */
-static void spoil(const posenc_problem *problem, void *out, int64_t at) {
-  const size_t bytes = posenc_dtype_bytes(problem->dtype);
-  ((char *)out)[(size_t)(at + 1) * bytes - 2] ^= 0x40;
-}
-
-static int64_t row_number(const posenc_slice *slice, int64_t r) {
-  return slice->index ? slice->index[r] : slice->row + r;
-}
-
-/* Defines an apply with the good results, in which rows r of sequences n for which WRONG is true have a wrong first
-   element. */
-#define WRONG_SLICES(function, WRONG)                                                                                  \
-  static APPLY(function) {                                                                                             \
-    UNUSED const bool in_place = x == out;                                                                             \
-    const posenc_status status = good_apply(problem, slice, x, out);                                                   \
-    for (int64_t n = 0; n < slice->batch; n++)                                                                         \
-      for (int64_t r = 0; r < slice->rows; r++)                                                                        \
-        if (WRONG) spoil(problem, out, n * slice->stride + r * width_of(problem));                                     \
-    return status;                                                                                                     \
-  }
-
 WRONG_SLICES(last_row_alone, slice->rows == 1 && !slice->index && slice->row == problem->rows - 1)
 WRONG_SLICES(list_of_20, slice->index &&r >= 20)
 WRONG_SLICES(list_of_200, slice->index &&r >= 200)
