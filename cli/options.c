@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* ---- how values are read ----------------------------------------------------------------------- */
 
@@ -114,6 +115,17 @@ static void take_budget(options *given, const char *name, const char *text, bool
   }
   if (!(seconds > 0 && isfinite(seconds))) die_value(name, text, "not a positive time");
   given->seconds = seconds;
+}
+
+static void take_seed(options *given, const char *name, const char *text, bool from_file) {
+  uint32_t drawn; /* which is short enough to be read out */
+  (void)from_file;
+  if (strcmp(text, "random") != 0)
+    given->seed = parse_integer(name, text, 0, INT64_MAX);
+  else if (getrandom(&drawn, sizeof drawn, 0) == sizeof drawn)
+    given->seed = drawn;
+  else
+    die_value(name, text, "the system draws no number");
 }
 
 static void take_exhaustive(options *given, const char *name, const char *text, bool from_file) {

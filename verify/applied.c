@@ -11,16 +11,18 @@ static const posenc_problem *problem_of(const applied *a) {
 
 bool applied_open(applied *a, int64_t rows, size_t bytes) {
   *a = (applied){.x = arena_create(bytes), .one = arena_create(bytes), .other = arena_create(bytes)};
+  a->lists = arena_create(APPLIED_LIST * sizeof(int64_t));
   a->drawn = malloc(bytes);
   a->sums = calloc((size_t)rows, sizeof *a->sums);
   a->digests = calloc((size_t)rows, sizeof *a->digests);
-  return a->x && a->one && a->other && a->drawn && a->sums && a->digests;
+  return a->x && a->one && a->other && a->lists && a->drawn && a->sums && a->digests;
 }
 
 void applied_close(applied *a) {
   arena_destroy(a->x);
   arena_destroy(a->one);
   arena_destroy(a->other);
+  arena_destroy(a->lists);
   free(a->drawn);
   free(a->sums);
   free(a->digests);

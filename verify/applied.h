@@ -12,6 +12,7 @@ typedef struct applied {
   subject *s;
   operand operand;
   arena *x, *one, *other; /* x, and two results */
+  arena *lists;           /* of rows */
   unsigned char *drawn;   /* a copy of x that is not passed to any call */
   element_error *sums;    /* sums of each row of a window */
   uint64_t *digests;      /* digests of each row of a window */
@@ -26,6 +27,9 @@ typedef struct applied {
 
 /* The number of elements that relations need in addition to rows, for gaps between sequences. */
 enum { APPLIED_SPARE = 39 };
+
+/* The most rows of a list. */
+enum { APPLIED_LIST = (1 << 16) + 100 };
 
 /* Allocates memory for windows of `rows` rows and `bytes` bytes. Returns false if there is none; must be closed in any
    case. */

@@ -36,7 +36,7 @@ struct arena {
 /* All arenas, for the handler of faults. They may be created and destroyed only while one thread runs. */
 static arena *arenas;
 
-arena *arena_create(size_t bytes) {
+static arena *create(size_t bytes, bool sparse) {
   arena *a = calloc(1, sizeof *a);
   size_t mapped;
   if (!a || __builtin_add_overflow(bytes, 2 * PAGE + 3 * GUARD_BYTES, &mapped)) {
@@ -49,17 +49,26 @@ arena *arena_create(size_t bytes) {
     free(a);
     return NULL;
   }
-  if (mprotect(a->mapped + GUARD_BYTES, a->room, PROT_READ | PROT_WRITE) != 0) {
+  if (!sparse && mprotect(a->mapped + GUARD_BYTES, a->room, PROT_READ | PROT_WRITE) != 0) {
     munmap(a->mapped, a->room + 2 * GUARD_BYTES);
     free(a);
     return NULL;
   }
 #ifdef MADV_HUGEPAGE
-  if (a->room >= HUGE_FROM) madvise(a->mapped, a->room + 2 * GUARD_BYTES, MADV_HUGEPAGE); /* faster to fill */
+  if (!sparse && a->room >= HUGE_FROM)
+    madvise(a->mapped, a->room + 2 * GUARD_BYTES, MADV_HUGEPAGE); /* faster to fill */
 #endif
   a->next = arenas;
   arenas = a;
   return a;
+}
+
+arena *arena_create(size_t bytes) {
+  return create(bytes, false);
+}
+
+arena *arena_create_sparse(size_t bytes) {
+  return create(bytes, true);
 }
 
 void arena_destroy(arena *a) {
@@ -94,6 +103,23 @@ static unsigned char *place(arena *a, unsigned char *rows, size_t bytes) {
 
 unsigned char *arena_place(arena *a, size_t bytes, bool flush) {
   return place(a, flush ? arena_end(a) - bytes : arena_begin(a) + PAGE, bytes);
+}
+
+const int64_t *arena_place_list(arena *a, const int64_t *list, int64_t count, bool flush) {
+  const size_t bytes = (size_t)count * sizeof *list;
+  if (mprotect(arena_begin(a), a->room, PROT_READ | PROT_WRITE) != 0) return list;
+  unsigned char *to = flush ? arena_end(a) - bytes : arena_begin(a);
+  memcpy(to, list, bytes);
+  mprotect(arena_begin(a), a->room, PROT_READ);
+  return (const int64_t *)(const void *)to;
+}
+
+unsigned char *arena_open(arena *a, size_t at, size_t bytes, size_t *after) {
+  const size_t from = at - at % GUARD_BYTES, end = (at + bytes + GUARD_BYTES - 1) / GUARD_BYTES * GUARD_BYTES;
+  if (mprotect(arena_begin(a) + from, end - from, PROT_READ | PROT_WRITE) != 0) return NULL;
+  memset(arena_begin(a) + from, POISON, end - from);
+  *after = end - at - bytes;
+  return arena_begin(a) + at;
 }
 
 unsigned char *arena_place_first(arena *a, size_t bytes) {
@@ -145,7 +171,7 @@ static void tell_fault(int number, siginfo_t *info, void *context) {
   const unsigned char *at = info->si_addr;
   if (seal_allow_write(at, code_of(context))) return;
   for (const arena *a = arenas; a; a = a->next)
-    if ((at >= a->mapped && at < arena_begin(a)) || (at >= arena_end(a) && at < arena_end(a) + GUARD_BYTES))
+    if (at >= a->mapped && at < arena_end(a) + GUARD_BYTES) /* a guard, a list, or a part that is not open */
       isolate_last_words(words, sizeof words - 1);
   signal(number, SIG_DFL);
   raise(number);

@@ -15,6 +15,10 @@ enum { ARENA_POISON = 0xff };
 
 typedef struct arena arena;
 arena *arena_create(size_t bytes);
+
+/* Creates an arena of which nothing can be touched but the parts that arena_open opens, so that it may be far larger
+   than the memory of the machine. */
+arena *arena_create_sparse(size_t bytes);
 void arena_destroy(arena *a);
 
 /* Makes later faults in guard pages be reported (isolate.h: last words) before they end the process, and writes to a
@@ -29,6 +33,14 @@ unsigned char *arena_place(arena *a, size_t bytes, bool flush);
    page. */
 unsigned char *arena_place_first(arena *a, size_t bytes);
 unsigned char *arena_place_off(arena *a, size_t bytes, size_t offset);
+
+/* Poisons and returns `bytes` bytes of a sparse arena, `at` bytes from its beginning; *after: the poisoned bytes behind
+   them, up to the end of a page. Null if the system refuses. */
+unsigned char *arena_open(arena *a, size_t at, size_t bytes, size_t *after);
+
+/* Returns a copy of a list that cannot be written, and that ends at the guard pages, or else begins there. The arena
+   has lists only; it returns the list itself if the system cannot protect memory. */
+const int64_t *arena_place_list(arena *a, const int64_t *list, int64_t count, bool flush);
 
 /* Returns the memory of the last result. */
 const unsigned char *arena_rows(const arena *a);

@@ -31,10 +31,21 @@ void check_alignment(stress *t) {
   }
 }
 
+/* Compares rows of a large call, which has written them at `all`, with a call for them alone. */
+static void compare_piece(probe *r, int64_t row, int64_t some, int64_t rows, const unsigned char *all) {
+  stress *t = r->t;
+  const size_t bytes = r->row_bytes * (size_t)some;
+  unsigned char *piece = arena_place(t->one, bytes, false);
+  probe_run(r, row, some, t->one, piece);
+  t->s->checks[CALL_SIZE].compared += some * row_width(&r->of.problem);
+  if (memcmp(piece, all + r->row_bytes * (size_t)row, bytes) != 0)
+    check_break(&t->s->checks[CALL_SIZE], t->s, &r->of.problem,
+                "a call of %" PRId64 " rows has other bits from p = %" PRId64 " on", rows, r->of.problem.first + row);
+}
+
 /* Makes a call of many rows, and compares some of them with calls of few rows. Returns the seconds of all calls. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
-  stress *t = r->t;
   const double start = subject_seconds();
   stress_say("calls of many rows");
   probe_run(r, 0, rows, large, all);
@@ -42,31 +53,31 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
     const int64_t some = least(FEW, rows), last = rows - some,
                   row = n == 0   ? 0
                         : n == 1 ? last
-                                 : (int64_t)random_below(t->random, (uint64_t)last + 1);
-    const size_t bytes = r->row_bytes * (size_t)some;
-    unsigned char *piece = arena_place(t->one, bytes, false);
-    probe_run(r, row, some, t->one, piece);
-    t->s->checks[CALL_SIZE].compared += some * row_width(&r->of.problem);
-    if (memcmp(piece, all + r->row_bytes * (size_t)row, bytes) != 0)
-      check_break(&t->s->checks[CALL_SIZE], t->s, &r->of.problem,
-                  "a call of %" PRId64 " rows has other bits from p = %" PRId64 " on", rows, r->of.problem.first + row);
+                                 : (int64_t)random_below(r->t->random, (uint64_t)last + 1);
+    compare_piece(r, row, some, rows, all);
   }
   return subject_seconds() - start;
 }
 
-/* Checks more than 2^16 rows with few columns. They take 16 times as long as FEW rows, or 256 times for a kernel that
-   computes each row from the first one on; they are left out if that may be too long. */
+/* Checks more than 2^16 and more than 2^20 rows with few columns, all of them against calls for a part. Each number
+   takes 16 times as long as the one before, or 256 times for a kernel that computes each row from the first one on;
+   they are left out if that may be too long. */
 static bool check_many_rows(stress *t) {
-  enum { ROWS = (1 << 17) + 1, FEW = ROWS / 16, AS_LONG = 16, DIM = 8 };
-  posenc_problem p = variant_problem(t, ROWS, DIM);
+  enum { ROWS = (1 << 20) + (1 << 18), TIMES = 16, PART = STRESS_ROWS - 5, PAIRS = 2 };
+  posenc_problem p = variant_problem(t, ROWS, 2 * (1 + (int64_t)random_below(t->random, PAIRS)));
   probe r;
   p.heads = 1;
+  if (p.op == POSENC_ROPE) p.inverse = random_below(t->random, 2);
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true;
   arena *large = arena_create(r.row_bytes * (size_t)ROWS);
-  const int64_t rows[] = {FEW, ROWS};
   double seconds = 0.0;
-  for (int n = 0; large && n < 2 && !subject_takes_long(AS_LONG * seconds); n++)
-    seconds = try_large_call(&r, rows[n], large, arena_place(large, r.row_bytes * (size_t)rows[n], false));
+  for (int octave = 12; large && octave <= 20 && !subject_takes_long(TIMES * seconds); octave += 4) {
+    const int64_t least_rows = (INT64_C(1) << octave) + 1,
+                  rows = least_rows + (int64_t)random_below(t->random, (uint64_t)least_rows / 4);
+    unsigned char *all = arena_place(large, r.row_bytes * (size_t)rows, false);
+    seconds = try_large_call(&r, rows, large, all);
+    for (int64_t row = 0; row < rows; row += PART) compare_piece(&r, row, least(PART, rows - row), rows, all);
+  }
   const bool enough = large;
   probe_close(&r);
   arena_destroy(large);

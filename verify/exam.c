@@ -45,10 +45,12 @@ range exam_range(const exam *e, int64_t number, int64_t count) {
 typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_SEARCH, OF_STAGES, OF_X, OF_CORNERS, STREAMS } stream;
 
 /* Returns the initial state of a stream. Each purpose, number of rows, dim and first position has its own stream, so
-   that a figure can be reproduced without the rest of the run. */
+   that a figure can be reproduced without the rest of the run; and each operation and dtype has other corners. */
 static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, stream purpose) {
   uint64_t state = request->seed;
-  const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first, purpose};
+  const uint64_t which = purpose == OF_CORNERS ? (uint64_t)(16 * (problem->op + 1) + problem->dtype) : 0;
+  const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first,
+                            which * STREAMS + purpose};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     state ^= parts[i];
     state = random_below(&state, UINT64_MAX);

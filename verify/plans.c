@@ -23,12 +23,13 @@ static void compare_anew(probe *r) {
   options.kernel = r->s.kernel;
   if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) return;
   const size_t bytes = r->row_bytes * (size_t)problem->rows;
-  unsigned char *out = arena_place(r->t->one, bytes, false);
+  unsigned char *out = arena_place(r->t->one, bytes + r->row_bytes, false), *first = out + bytes;
+  probe_call(r, plan, 0, 1, first);
   probe_call(r, plan, 0, problem->rows, out);
   posenc_plan_destroy(plan);
   subject_begin_calls();
   subject_end_calls(r->t->s, problem->first);
-  if (memcmp(out, r->rows, bytes) != 0)
+  if (memcmp(out, r->rows, bytes) != 0 || memcmp(first, r->rows, r->row_bytes) != 0)
     check_break(&r->t->s->checks[PLANS], r->t->s, problem,
                 "other bits in a plan that was made after another had ended");
 }

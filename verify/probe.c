@@ -59,7 +59,7 @@ static void close_x(probe *r) {
 }
 
 static unsigned char *x_at(const probe *r, int64_t row) {
-  return r->x ? r->x + r->row_bytes * (size_t)row : NULL;
+  return r->x ? r->x + r->row_bytes * (size_t)(row - r->from) : NULL;
 }
 
 void probe_call(const probe *r, const posenc_plan *plan, int64_t row, int64_t rows, unsigned char *out) {
@@ -67,11 +67,11 @@ void probe_call(const probe *r, const posenc_plan *plan, int64_t row, int64_t ro
   subject_call(plan, &slice, x_at(r, row), out);
 }
 
-bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_rows) {
-  *r = (probe){.t = t, .of = shape_of(problem)};
+bool probe_open_window(probe *r, stress *t, const posenc_problem *problem, window w, bool all_rows) {
+  *r = (probe){.t = t, .of = shape_of(problem), .from = w.row};
   r->row_bytes = row_bytes(problem);
   if (subject_open(&r->s, t->s->kernel, &r->of, &t->options)) return false;
-  const size_t bytes = r->row_bytes * (size_t)problem->rows;
+  const size_t bytes = r->row_bytes * (size_t)w.rows;
   if (all_rows) r->rows = malloc(bytes);
   if ((op_is_applied(problem->op) && !open_x(r, bytes)) || (all_rows && !r->rows)) {
     probe_close(r);
@@ -79,10 +79,14 @@ bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_row
   }
   if (r->rows) {
     subject_begin_calls();
-    probe_call(r, r->s.plan, 0, problem->rows, r->rows);
-    subject_end_calls(t->s, problem->first);
+    probe_call(r, r->s.plan, w.row, w.rows, r->rows);
+    subject_end_calls(t->s, problem->first + w.row);
   }
   return true;
+}
+
+bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_rows) {
+  return probe_open_window(r, t, problem, (window){0, problem->rows}, all_rows);
 }
 
 void probe_close(probe *r) {
@@ -124,7 +128,7 @@ void probe_compare(probe *r, property p, int64_t row, int64_t rows, const arena 
   const size_t bytes = r->row_bytes * (size_t)rows;
   probe_run(r, row, rows, a, out);
   c->compared += rows * row_width(&r->of.problem);
-  if (memcmp(out, r->rows + r->row_bytes * (size_t)row, bytes) != 0)
+  if (memcmp(out, r->rows + r->row_bytes * (size_t)(row - r->from), bytes) != 0)
     check_break(c, r->t->s, &r->of.problem,
                 "other bits in a call of %" PRId64 " rows at p = %" PRId64 ", %zu bytes behind a multiple of 64", rows,
                 r->of.problem.first + row, (size_t)((uintptr_t)out % 64));

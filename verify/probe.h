@@ -10,6 +10,7 @@ typedef struct probe {
   shape of;
   subject s;
   size_t row_bytes;
+  int64_t from;        /* the first row of x and of `rows` */
   unsigned char *x;    /* null for a table */
   size_t mapped;       /* mapped bytes of x; 0 if x is allocated */
   unsigned char *rows; /* made by one call; null if not requested */
@@ -17,6 +18,9 @@ typedef struct probe {
 
 /* Returns false if the kernel cannot make the problem, or there is no memory for it. Must be closed if true. */
 bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_rows);
+
+/* probe_open for calls of a window only, of a problem that may have any number of rows. */
+bool probe_open_window(probe *r, stress *t, const posenc_problem *problem, window w, bool all_rows);
 void probe_close(probe *r);
 
 /* Makes an unchecked call of a plan of the probe's problem. */

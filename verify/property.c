@@ -134,3 +134,7 @@ uint64_t random_below(uint64_t *state, uint64_t limit) {
   while (drawn >= biased);
   return drawn % limit;
 }
+
+double random_unit(uint64_t *state) {
+  return (double)(random_next(state) >> 11) * 0x1p-53;
+}

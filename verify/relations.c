@@ -52,7 +52,7 @@ static void check_index(applied *a, uint64_t *random) {
     index[n] = again || next ? index[n - 1] + next : (int64_t)random_below(random, (uint64_t)problem->rows);
   }
   posenc_slice slice = posenc_rows(0, ROWS);
-  slice.index = index;
+  slice.index = arena_place_list(a->lists, index, ROWS, random_below(random, 2));
   unsigned char *x = arena_place(a->x, bytes * ROWS, true);
   for (int n = 0; n < ROWS; n++) operand_draw(&a->operand, index[n], 1, n, x + bytes * (size_t)n);
   const unsigned char *all = subject_run(a->s, a->s->plan, &slice, x, a->one, true);
@@ -167,6 +167,37 @@ static bool is_special(double given, double factor, double unsure, double got) {
   return isinf(got) && signbit(got) == (signbit(given) != signbit(factor));
 }
 
+/* A NaN or an infinity, as bits of f32, of which bf16 has the upper half. A NaN that is all ones is the poison of
+   arenas. */
+typedef struct special_bits {
+  uint32_t bits;
+  bool in_place; /* results may be poison, which is no sign there that an element is not written */
+} special_bits;
+
+/* Draws the specials of some rows: each infinity, the usual NaN, a signalling and a quiet one of any payload, which
+   bf16 has too, one of a small payload, which is an infinity in bf16, and the largest payload. */
+enum { SPECIALS = 7 };
+static void draw_specials(uint64_t *random, special_bits specials[SPECIALS]) {
+  const uint32_t quiet = UINT32_C(0x400000), infinity = UINT32_C(0x7f800000), sign = UINT32_C(1) << 31,
+                 payload = (1 + (uint32_t)random_below(random, 0x3e)) << 16, any = (uint32_t)random_below(random, 2);
+  const special_bits all[SPECIALS] = {{infinity, false},
+                                      {infinity | sign, false},
+                                      {infinity | quiet, false},
+                                      {infinity | payload | any * sign, false},
+                                      {infinity | quiet | payload | (1 - any) * sign, false},
+                                      {infinity | (1 + (uint32_t)random_below(random, 0xff)), false},
+                                      {infinity | 0x7fffff | any * sign, true}};
+  memcpy(specials, all, sizeof all);
+}
+
+static void store_bits(posenc_dtype dtype, unsigned char *x, int64_t at, uint32_t bits) {
+  const uint16_t upper = (uint16_t)(bits >> 16);
+  if (dtype == POSENC_F32)
+    memcpy(x + 4 * at, &bits, sizeof bits);
+  else
+    memcpy(x + 2 * at, &upper, sizeof upper);
+}
+
 /* A special element of x, the first or the second of a pair. */
 struct special {
   double value;
@@ -198,7 +229,7 @@ static void check_special_pair(applied *a, const struct special *given, pair got
 /* Checks rows with an element that is NaN or infinite: its result, and in rope that of its pair, must be so too. All
    other elements must keep their bits. */
 static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *random) {
-  static const float specials[] = {NAN, INFINITY, -INFINITY};
+  special_bits specials[SPECIALS];
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
@@ -207,20 +238,25 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
   unsigned char *x = arena_place(a->x, bytes, true);
   operand_draw(&a->operand, row, rows, 0, x);
   const unsigned char *before = subject_run(a->s, a->s->plan, &slice, x, a->one, true);
-  for (size_t n = 0; n < sizeof specials / sizeof *specials; n++) {
-    const int64_t r = (int64_t)random_below(random, (uint64_t)rows),
-                  head = (int64_t)random_below(random, (uint64_t)problem->heads),
-                  i = (int64_t)random_below(random, (uint64_t)(problem->dim / 2)), position = problem->first + row + r;
-    const bool second = random_below(random, 2);
+  draw_specials(random, specials);
+  for (int n = 0; n < SPECIALS; n++) {
+    const bool is_first = random_below(random, 8) == 0;
+    const int64_t r = is_first ? 0 : (int64_t)random_below(random, (uint64_t)rows),
+                  head = is_first ? 0 : (int64_t)random_below(random, (uint64_t)problem->heads),
+                  i = is_first ? 0 : (int64_t)random_below(random, (uint64_t)(problem->dim / 2)),
+                  position = problem->first + row + r;
+    const bool second = (is_first && at.sin > at.cos) || (!is_first && random_below(random, 2));
     const int64_t from = r * row_width(problem) + head * problem->dim + i * at.step,
                   mine = from + (second ? at.cos : at.sin);
     unsigned char kept[sizeof(double)];
     memcpy(kept, x + bytes_of(problem, mine), element);
-    operand_store(problem->dtype, x, mine, specials[n]);
-    const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->other, true);
+    store_bits(problem->dtype, x, mine, specials[n].bits);
+    const double given = format_element(problem->dtype, x, mine);
+    const unsigned char *out = specials[n].in_place ? subject_run_in_place(a->s, &slice, x, a->other)
+                                                    : subject_run(a->s, a->s->plan, &slice, x, a->other, true);
     const pair got = {format_element(problem->dtype, out, from + at.sin),
                       format_element(problem->dtype, out, from + at.cos)};
-    check_special_pair(a, &(struct special){(double)specials[n], second, position, i}, got);
+    check_special_pair(a, &(struct special){given, second, position, i}, got);
     int64_t touched = 0;
     for (int64_t j = 0; j < rows * row_width(problem); j++)
       if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.sin || j == from + at.cos)))

@@ -4,6 +4,7 @@
 #include "verify/probe.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ typedef struct gathering {
   int64_t count;
   int64_t batch, gap; /* sequences of all rows, and elements between them */
   bool as_list;       /* otherwise the rows are successive */
+  bool is_sparse;     /* the gap is so large that its memory cannot be touched */
 } gathering;
 
 /* Checks that every row of every sequence has the bits that it has when computed alone, and that gaps are not
@@ -26,12 +28,13 @@ static void apply_gathering(probe *r, property p, const gathering *g, const aren
   check *c = &t->s->checks[p], *memory = &t->s->checks[MEMORY];
   posenc_slice slice = posenc_rows(g->rows[0], g->count);
   size_t first;
-  if (g->as_list) slice.index = g->rows;
+  if (g->as_list) slice.index = arena_place_list(t->applied->lists, g->rows, g->count, x != out);
   slice.batch = g->batch;
   slice.stride = (int64_t)(apart / element);
   for (int64_t b = 0; b < g->batch; b++)
     for (int64_t n = 0; n < g->count; n++)
-      memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)g->rows[n] * r->row_bytes, r->row_bytes);
+      memcpy(x + (size_t)b * apart + (size_t)n * r->row_bytes, r->x + (size_t)(g->rows[n] - r->from) * r->row_bytes,
+             r->row_bytes);
   subject_begin_calls();
   posenc_apply(r->s.plan, &slice, x, out);
   subject_end_calls(t->s, problem->first + g->rows[0]);
@@ -39,16 +42,19 @@ static void apply_gathering(probe *r, property p, const gathering *g, const aren
     const unsigned char *sequence = out + (size_t)b * apart;
     for (int64_t n = 0; n < g->count; n++) {
       c->compared += row_width(problem);
-      if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)g->rows[n] * r->row_bytes, r->row_bytes) != 0)
+      if (memcmp(sequence + (size_t)n * r->row_bytes, r->rows + (size_t)(g->rows[n] - r->from) * r->row_bytes,
+                 r->row_bytes) != 0)
         check_break(c, t->s, problem,
                     "sequence %" PRId64 " of %" PRId64 ", %" PRId64 " elements apart%s: row %" PRId64
                     ", number %" PRId64 " of %" PRId64 ", has other bits than alone",
                     b, g->batch, slice.stride, x == out ? ", in place" : "", g->rows[n], n, g->count);
     }
-    if (b + 1 < g->batch && arena_untouched(sequence + packed, apart - packed, element, &first) != g->gap)
+    if (!g->is_sparse && b + 1 < g->batch &&
+        arena_untouched(sequence + packed, apart - packed, element, &first) != g->gap)
       check_break(memory, t->s, problem, "elements between sequences are written");
   }
-  if (arena_spills(at)) check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
+  if (!g->is_sparse && arena_spills(at))
+    check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows are written", g->count);
 }
 
 /* Checks a call out of place, and in place at the guard pages. */
@@ -67,11 +73,36 @@ static bool compare_gathering(probe *r, property p, const gathering *g) {
   return enough;
 }
 
-/* Draws a list of rows: random, successive, backward, and repeated ones. */
+/* Checks a call out of place, and in place, of sequences so far apart that only their own memory exists. */
+static void compare_sparse(probe *r, property p, const gathering *g) {
+  const size_t element = posenc_dtype_bytes(r->of.problem.dtype), packed = r->row_bytes * (size_t)g->count,
+               apart = packed + (size_t)g->gap * element, extent = (size_t)g->batch * apart;
+  arena *given = arena_create_sparse(extent), *made = arena_create_sparse(extent);
+  unsigned char *x = NULL, *out = NULL;
+  size_t after, behind = SIZE_MAX, first; /* behind each sequence, what can be read at least */
+  bool open = given && made;
+  for (int64_t b = g->batch - 1; b >= 0 && open; b--) {
+    x = arena_open(given, (size_t)b * apart, packed, &after);
+    out = arena_open(made, (size_t)b * apart, packed, &after);
+    open = x && out;
+    if (open && after < behind) behind = after;
+  }
+  if (open) {
+    apply_gathering(r, p, g, made, x, out);
+    for (int64_t b = 0; b < g->batch; b++)
+      if (arena_untouched(out + (size_t)b * apart + packed, behind, element, &first) != (int64_t)(behind / element))
+        check_break(&r->t->s->checks[MEMORY], r->t->s, &r->of.problem, "elements between sequences are written");
+    apply_gathering(r, p, g, given, x, x);
+  }
+  arena_destroy(given);
+  arena_destroy(made);
+}
+
+/* Draws a list of rows: random, successive, backward, repeated and skipping ones. */
 static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t count) {
   for (int64_t n = 0; n < count; n++) {
     const int64_t before = n ? list[n - 1] : 0;
-    switch (random_below(t->random, 4)) {
+    switch (random_below(t->random, 6)) {
     case 0:
       list[n] = before + 1 < rows ? before + 1 : 0;
       break;
@@ -80,6 +111,12 @@ static void draw_list(const stress *t, int64_t rows, int64_t *list, int64_t coun
       break;
     case 2:
       list[n] = before;
+      break;
+    case 3:
+      list[n] = before + 2 < rows ? before + 2 : 0;
+      break;
+    case 4:
+      list[n] = least(before + 1 + (int64_t)random_below(t->random, 32), rows - 1);
       break;
     default:
       list[n] = (int64_t)random_below(t->random, (uint64_t)rows);
@@ -101,10 +138,10 @@ static bool check_variant(stress *t, const posenc_problem *p, int64_t padded, pr
   for (int n = 0; n < LISTS && enough; n++) {
     draw_list(t, p->rows, list, counts[n]);
     list[0] = padded;
-    enough = compare_gathering(&r, INDEX, &(gathering){list, counts[n], 1 + n % 2, 7, true});
+    enough = compare_gathering(&r, INDEX, &(gathering){list, counts[n], 1 + n % 2, 7, true, false});
   }
   for (size_t n = 0; n < sizeof batches / sizeof *batches && enough; n++)
-    enough = compare_gathering(&r, BATCH, &(gathering){in_turn + n, 11, batches[n][0], batches[n][1], n % 2});
+    enough = compare_gathering(&r, BATCH, &(gathering){in_turn + n, 11, batches[n][0], batches[n][1], n % 2, false});
   for (int64_t last = 1; last <= 3; last++)
     probe_compare(&r, EXTENSION, p->rows - last, last, t->one, arena_place(t->one, r.row_bytes * (size_t)last, true));
   probe_compare(&r, EXTENSION, padded, 1, t->one, arena_place(t->one, r.row_bytes, true));
@@ -115,16 +152,75 @@ static bool check_variant(stress *t, const posenc_problem *p, int64_t padded, pr
   return enough;
 }
 
-/* Checks long lists, and many sequences, of narrow rows. */
+/* Checks long lists, and many sequences, of narrow rows: more than fit 16 bits, unless that takes long. */
 static bool check_many(stress *t) {
-  enum { ROWS = 300, DIM = 6, LONG = 5000, SEQUENCES = 129 };
-  const posenc_problem p = variant_problem(t, ROWS, DIM);
-  static int64_t list[LONG];
+  enum { ROWS = 300, DIM = 6, TIMES = 13 };
+  static const int64_t rows[] = {5000, (1 << 16) + 64}, sequences[] = {129, (1 << 16) + 3};
+  posenc_problem p = variant_problem(t, ROWS, DIM);
+  static int64_t list[APPLIED_LIST];
   probe r;
+  bool enough = true;
+  p.heads = 1;
   if (!probe_open(&r, t, &p, true)) return true;
-  draw_list(t, ROWS, list, LONG);
-  const bool enough = compare_gathering(&r, INDEX, &(gathering){list, LONG, 1, 0, true}) &&
-                      compare_gathering(&r, BATCH, &(gathering){list, 3, SEQUENCES, 1, true});
+  draw_list(t, ROWS, list, rows[1]);
+  double seconds = 0.0;
+  for (int n = 0; n < 2 && enough && !subject_takes_long(TIMES * seconds); n++) {
+    const double start = subject_seconds();
+    enough = compare_gathering(&r, INDEX, &(gathering){list, rows[n], 1, 0, true, false}) &&
+             compare_gathering(&r, BATCH, &(gathering){list, n ? 1 : 3, sequences[n], 1, true, false});
+    seconds = subject_seconds() - start;
+  }
+  probe_close(&r);
+  return enough;
+}
+
+/* Checks sequences whose distance, or that of the first and the last, does not fit 32 bits, in elements or in bytes. */
+static void check_far_apart(stress *t) {
+  enum { ROWS = 7, STRIDES = 4, LEAST = 28, OCTAVES = 5 };
+  const posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
+  int64_t rows[ROWS];
+  probe r;
+  if (!probe_open(&r, t, &p, true)) return;
+  stress_say("sequences far apart");
+  draw_list(t, ROWS, rows, ROWS);
+  for (int n = 0; n < STRIDES; n++) {
+    const int64_t octave = n ? LEAST + (int64_t)random_below(t->random, OCTAVES) : LEAST + OCTAVES,
+                  gap = (INT64_C(1) << octave) + (int64_t)random_below(t->random, UINT64_C(1) << octave),
+                  batch = 2 + (int64_t)random_below(t->random, 3);
+    for (int64_t k = 0; n % 2 == 0 && k < ROWS; k++) rows[k] = k;
+    compare_sparse(&r, BATCH, &(gathering){rows, ROWS, batch, gap, n % 2, true});
+    draw_list(t, ROWS, rows, ROWS);
+  }
+  probe_close(&r);
+}
+
+bool check_drawn_slice(stress *t, const posenc_problem *p, window w) {
+  enum { MOST = 2000, ELEMENTS = 1 << 16 };
+  const int64_t width = row_width(p), affordable = ELEMENTS / width,
+                most = least(MOST, affordable > 1 ? affordable : 1),
+                drawn = (int64_t)exp2(log2((double)most) * random_unit(t->random));
+  static int64_t rows[MOST];
+  gathering g = {rows, drawn, 1, 0, random_below(t->random, 3) > 0, false};
+  if (!g.as_list) g.count = least(g.count, w.rows);
+  if (random_below(t->random, 3) > 0)
+    g.batch = 1 + (int64_t)random_below(
+                      t->random, (uint64_t)least(random_below(t->random, 8) ? 8 : 300, 1 + ELEMENTS / width / g.count));
+  const uint64_t kind = random_below(t->random, 4);
+  g.is_sparse = kind == 0 && g.batch > 1 && g.batch <= 8;
+  g.gap = g.is_sparse ? INT64_C(1) << (20 + random_below(t->random, 13))
+          : kind == 1 ? (int64_t)random_below(t->random, 64)
+          : kind == 2 ? INT64_C(1) << random_below(t->random, 12)
+                      : 0;
+  draw_list(t, w.rows, rows, g.count);
+  const int64_t from = (int64_t)random_below(t->random, (uint64_t)(w.rows - (g.as_list ? 1 : g.count) + 1));
+  for (int64_t n = 0; n < g.count; n++) rows[n] = w.row + (g.as_list ? rows[n] : from + n);
+  probe r;
+  bool enough = true;
+  if (!probe_open_window(&r, t, p, w, true)) return true;
+  if (g.is_sparse)
+    compare_sparse(&r, DOMAIN, &g);
+  else
+    enough = compare_gathering(&r, DOMAIN, &g);
   probe_close(&r);
   return enough;
 }
@@ -135,6 +231,7 @@ bool check_slices(stress *t) {
   posenc_problem p = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
   const property held = p.op == POSENC_ROPE ? INVERSE : PADDING;
   if (!check_variant(t, &p, PADDED, held) || !check_many(t)) return false;
+  check_far_apart(t);
   if (p.op == POSENC_ROPE) {
     p.inverse = !p.inverse;
   } else {

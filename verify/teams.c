@@ -17,7 +17,8 @@ static void check_many_plans(stress *t) {
   enum { ROWS = 24, KINDS = 4, LINE = 64 };
   check *c = &t->s->checks[THREADS];
   const int count = race_threads();
-  const posenc_problem like = variant_done(t, ROWS, (int)random_below(t->random, VARIANT_DIMS));
+  /* Tables of 2 columns are the same for all bases. */
+  const posenc_problem like = variant_done(t, ROWS, 1 + (int)random_below(t->random, VARIANT_DIMS - 1));
   posenc_options options = t->options;
   probe of[KINDS];
   int kinds = 0;

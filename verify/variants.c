@@ -68,8 +68,7 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
 
 /* ---- exams ----------------------------------------------------------------------------------------------------- */
 
-/* Adds the findings of the exam of another problem: to `p`, or to their own property if that is about a call. */
-static void collect(stress *t, subject *other, property p) {
+void variant_collect(stress *t, subject *other, property p) {
   const posenc_problem *problem = &other->shape->problem;
   check_bound(&other->checks[ACCURACY], &other->found);
   t->s->checks[p].compared += other->found.elements;
@@ -87,26 +86,32 @@ static void collect(stress *t, subject *other, property p) {
   }
 }
 
-static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
-  const int64_t rows = other->shape->problem.rows;
+bool variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again) {
   other->origin = 0;
-  if (rows_are_special(&other->shape->problem)) {
-    const sampling every = sampling_of(other->kernel, &other->shape->problem, INT64_MAX);
-    return subject_check_rows(other, &every);
-  }
   if (!op_is_applied(other->shape->problem.op)) {
-    subject_check_window(other, (window){0, rows}, reference, t->one, t->other, true, t->random);
+    subject_check_window(other, w, reference, t->one, t->other, again, t->random);
     return true;
   }
   const bool enough = applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
-  if (enough) applied_check_window(t->applied, (window){0, least(rows, CHECKED_ROWS)}, true, t->random);
+  if (enough) applied_check_window(t->applied, w, again, t->random);
   applied_end(t->applied);
   return enough;
 }
 
+static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
+  const posenc_problem *problem = &other->shape->problem;
+  const int64_t rows = op_is_applied(problem->op) ? least(problem->rows, CHECKED_ROWS) : problem->rows;
+  if (rows_are_special(problem)) {
+    other->origin = 0;
+    const sampling every = sampling_of(other->kernel, problem, INT64_MAX);
+    return subject_check_rows(other, &every);
+  }
+  return variant_examine_window(t, other, (window){0, rows}, reference, true);
+}
+
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p) {
   const bool enough = examine_rows(t, other, reference);
-  collect(t, other, p);
+  variant_collect(t, other, p);
   return enough;
 }
 

@@ -17,8 +17,8 @@ typedef struct stress {
   applied *applied;       /* add and rope use it for one problem after the other */
 } stress;
 
-/* The size of each arena. Windows of add and rope have at most CHECKED_ROWS rows. */
-enum { STRESS_BYTES = 1 << 20 };
+/* The size of each arena, and the most rows of a window of add and rope. */
+enum { STRESS_BYTES = 1 << 20, STRESS_ROWS = 1 << 13 };
 
 /* Reports progress. */
 void stress_say(const char *doing);
@@ -45,10 +45,17 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 /* Returns the reference of a problem, from position 0 on. */
 fast_oracle *variant_reference(const posenc_problem *problem);
 
-/* Examines the rows of the other subject in one window (in add and rope the first CHECKED_ROWS, which fit the arenas),
-   against the reference of the same frequencies, and adds the findings to `p`. Lists of positions and odd dims need no
-   reference. Returns false if memory runs out. */
+/* Examines the rows of the other subject in one window (in add and rope the first CHECKED_ROWS), against the reference
+   of the same frequencies, and adds the findings to `p`. Lists of positions and odd dims need no reference. Returns
+   false if memory runs out. */
 bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
+
+/* Examines a window that fits the arenas; with `again`, also its rows made again, in pieces and in place. The caller
+   collects what all windows of the subject have found, once. */
+bool variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again);
+
+/* Adds the findings of the exam of another problem: to `p`, or to their own property if that is about a call. */
+void variant_collect(stress *t, subject *other, property p);
 
 /* ---- the checks of stress.c, by property; those of type bool return false if memory runs out ---- */
 
@@ -60,6 +67,12 @@ void check_decoding(stress *t);
 void check_endurance(stress *t);
 void check_cpus(stress *t);
 
+/* Check MEMORY, of calls whose memory holds the right rows but for a few elements; DECODING, of single rows whose
+   addresses are those of others before; and STACK (again.c). */
+void check_contents(stress *t);
+void check_addresses(stress *t);
+void check_stack(stress *t);
+
 /* Check PLANS, several at the same time or one after another, and READ_ONLY, of problem, options and slice
    (plans.c). */
 bool check_plans(stress *t);
@@ -68,6 +81,16 @@ void check_const(stress *t);
 /* Checks INDEX, BATCH and EXTENSION of add and rope: lists of rows, sequences far apart, and the last row alone
    (slices.c). */
 bool check_slices(stress *t);
+
+/* Checks a drawn list or batch of rows of a window; failures break DOMAIN (slices.c). */
+bool check_drawn_slice(stress *t, const posenc_problem *p, window w);
+
+/* Check WIDTHS, HEAD_COUNTS and FAR_POSITIONS of dims, heads and positions that no list names; and DOMAIN, of problems
+   drawn from all that a kernel takes (draws.c). */
+bool check_drawn_dims(stress *t);
+bool check_drawn_heads(stress *t);
+bool check_drawn_positions(stress *t);
+bool check_domain(stress *t);
 
 /* Checks THREADS for problems other than the subject's: threads that make and execute plans at the same time, and a
    threaded kernel with other numbers of threads (teams.c). */

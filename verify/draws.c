@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* Problems that are drawn from all that a kernel takes, so that two seeds see different ones. */
+#include "verify/variants.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The widest dim that is drawn, beyond those of models; and the most factors of longrope. */
+enum { DIM_MOST = 20480, FACTORS = DIM_MOST / 2 };
+
+/* The dims of heads, and the widths of models; the widest come last. */
+static const int64_t head_dims[] = {64, 80, 96, 112, 128, 160, 192, 256};
+static const int64_t model_dims[] = {512,  640,  768,  896,  1024, 1152, 1280, 1408, 1536, 1600, 1664,  1792,
+                                     2048, 2304, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 12288, 16384};
+enum { HEAD_DIMS = sizeof head_dims / sizeof *head_dims, MODEL_DIMS = sizeof model_dims / sizeof *model_dims };
+
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
+
+static int64_t below(const stress *t, int64_t limit) {
+  return (int64_t)random_below(t->random, (uint64_t)limit);
+}
+
+/* Returns a number from `least` to `end`, whose logarithm is uniform. */
+static double log_uniform(const stress *t, double least, double end) {
+  return least * exp2(log2(end / least) * random_unit(t->random));
+}
+
+/* Whether problems are drawn from all that the kernel takes. Without a derived bound, its numbers are those of usual
+   problems: a dim of at most 512, and a base from 100 to 10^7. */
+static bool is_derived(const stress *t) {
+  return t->s->kernel->bound.derived;
+}
+
+/* Returns a dim: a small one, any up to 512, that of a head, or a wide one. */
+static int64_t draw_dim(const stress *t) {
+  switch (below(t, is_derived(t) ? 8 : 6)) {
+  case 0:
+  case 1:
+    return 2 * (1 + below(t, 32));
+  case 2:
+  case 3:
+    return 2 * (1 + below(t, 256));
+  case 4:
+  case 5:
+    return head_dims[below(t, HEAD_DIMS)];
+  case 6:
+    return model_dims[below(t, MODEL_DIMS)];
+  default:
+    return 2 * (int64_t)log_uniform(t, 1.0, DIM_MOST / 2);
+  }
+}
+
+/* Returns a base of models, 1, or one of some range, each of which has its share. */
+static double draw_base(const stress *t) {
+  static const double known[] = {1e4, 5e5, 1e6, 1e7, 1e5, 2e4, 1.6e8, 256.0, 100.0, 30.0, 1e3, 5e6, 25e4, 1.5e5, 1e9};
+  static const double ranges[] = {1.0, 2.0, 16.0, 1e3, 1e5, 0x1p32, 0x1p40, 1e300};
+  enum { KNOWN = sizeof known / sizeof *known, RANGES = sizeof ranges / sizeof *ranges - 1 };
+  const int64_t kind = below(t, RANGES + 2);
+  return kind == RANGES       ? known[below(t, KNOWN)]
+         : kind == RANGES + 1 ? floor(log_uniform(t, 1.0, 0x1p40))
+                              : log_uniform(t, ranges[kind], ranges[kind + 1]);
+}
+
+/* Returns the farthest position that is drawn, in the domain of the bound, beyond which no row is asked for. A kernel
+   without a derived bound may compute each row from position 0 on. */
+static int64_t farthest(const stress *t, double scale) {
+  const posenc_bound *bound = &t->s->kernel->bound;
+  const double domain = (double)bound->max_position / fmax(scale, 1.0), most = bound->derived ? 0x1p62 : 0x1p12;
+  return domain < most ? (int64_t)domain : (int64_t)most;
+}
+
+/* Returns a position: near 0, of any size, or next to where a number of some type, or of some thousands, ends. */
+static int64_t draw_position(const stress *t, int64_t end) {
+  const int64_t reach = least(end, 1 << 13) + 1, sign = below(t, 3) ? 1 : -1;
+  switch (below(t, 4)) {
+  case 0:
+    return sign * below(t, reach);
+  case 1:
+    return sign * least(end, (INT64_C(1) << (8 + below(t, 54))) - 16 + below(t, 32));
+  default:
+    return sign * (int64_t)log_uniform(t, 0.5, (double)end);
+  }
+}
+
+/* Draws one of the scalings. */
+static posenc_scaling draw_scaling(const stress *t, double *factors) {
+  posenc_scaling s = posenc_table(1, 2).scaling;
+  s.kind = (posenc_scaling_kind)below(t, 6);
+  s.factor = log_uniform(t, 1.0, 64.0);
+  s.original = (int64_t)log_uniform(t, 2.0, 0x1p20);
+  s.length = (int64_t)log_uniform(t, 1.0, 0x1p24);
+  s.low = log_uniform(t, 0.25, 8.0);
+  s.high = s.low * log_uniform(t, 1.1, 64.0);
+  s.truncate = below(t, 2);
+  s.attention = below(t, 3) ? 1.0 : below(t, 2) ? 0.0 : log_uniform(t, 0.25, 4.0);
+  for (int i = 0; s.kind == POSENC_SCALING_LONGROPE && i < FACTORS; i++) factors[i] = log_uniform(t, 0.5, 64.0);
+  s.factors = s.kind == POSENC_SCALING_LONGROPE ? factors : NULL;
+  return s;
+}
+
+/* Draws what the frequencies depend on, except dim. plain 1: without a scaling; 2: without a scale or shift too, and
+   with a base of at most 2^32. */
+static void draw_frequencies(const stress *t, posenc_problem *p, int plain, double *factors) {
+  p->base = !is_derived(t) ? log_uniform(t, 1e2, 1e7) : plain < 2 ? draw_base(t) : log_uniform(t, 1.0, 0x1p32);
+  p->scaling = posenc_table(1, 2).scaling;
+  p->scale = 1.0;
+  p->shift = 0.0;
+  if (plain == 0 && below(t, 2)) p->scaling = draw_scaling(t, factors);
+  if (plain < 2 && below(t, 2)) p->scale = below(t, 2) ? log_uniform(t, 0x1p-16, 1.0) : log_uniform(t, 1.0, 0x1p10);
+  if (plain < 2 && p->scaling.kind == POSENC_SCALING_NONE && below(t, 2)) {
+    const double shifts[] = {1.0, 0.5, -(double)(1 + below(t, 8)), (double)(1 + below(t, p->dim / 2))};
+    p->shift = shifts[below(t, 4)];
+  }
+}
+
+/* Draws a problem of the subject's operation and dtype that its kernel takes, and a window of at most `elements`
+   elements of it. Returns false if it takes none of several. */
+static bool draw_problem(const stress *t, int64_t elements, posenc_problem *p, window *w, double *factors) {
+  enum { TRIES = 6, NARROW_PAIRS = 4 };
+  const posenc_problem like = *posenc_plan_problem(t->s->plan);
+  for (int n = 0; n < TRIES; n++) {
+    const bool is_long = below(t, 6) == 0; /* rows so narrow that there can be many */
+    *p = posenc_table(0, is_long ? 2 * (1 + below(t, NARROW_PAIRS)) : draw_dim(t));
+    p->op = like.op;
+    p->dtype = like.dtype;
+    p->layout = variant_layout(p->op, (int)below(t, 4));
+    if (p->op == POSENC_ROPE) {
+      p->inverse = below(t, 2);
+      const int64_t heads = below(t, 2) ? 1 + below(t, 8) : (int64_t)log_uniform(t, 1.0, 300.0);
+      p->heads = is_long ? 1 : least(heads, 1 + elements / p->dim);
+    }
+    draw_frequencies(t, p, is_derived(t) ? n / 2 : 2, factors);
+    const int64_t affordable = elements / row_width(p), most = least(affordable > 1 ? affordable : 1, STRESS_ROWS / 2),
+                  end = farthest(t, p->scale), position = draw_position(t, end);
+    w->rows = (int64_t)log_uniform(t, is_long && most > 8 ? (double)most / 8.0 : 1.0, (double)most + 1.0);
+    w->rows = least(w->rows, end - position + 1);
+    w->row = below(t, 2) || t->s->kernel->keeps_rows || !t->s->kernel->bound.derived
+                 ? 0
+                 : (int64_t)log_uniform(t, 1.0, 0x1p40);
+    p->first = position - w->row;
+    p->rows = w->row + w->rows + below(t, 3);
+    if (p->op == POSENC_ADD && below(t, 2)) p->padding = position + below(t, w->rows);
+    if (!posenc_problem_refusal(p) && !posenc_kernel_refusal(t->s->kernel, p, &t->options)) return true;
+  }
+  return false;
+}
+
+/* ---- some columns of wide rows ----------------------------------------------------------------------------------- */
+
+/* The pairs of a row that are compared: the first one, the last ones, and others spread over the row. All of NARROW. */
+enum { COLUMNS = 24, LAST = 8, NARROW = 32 };
+typedef struct columns {
+  int64_t index[NARROW];
+  selection of;
+  posenc_problem narrow; /* a problem of these pairs alone, with one head */
+} columns;
+
+static void draw_columns(const stress *t, const posenc_problem *p, columns *c) {
+  const int64_t pairs = p->dim / 2, before = pairs - LAST;
+  c->of = (selection){pairs <= NARROW ? pairs : COLUMNS, c->index};
+  for (int64_t n = 0; n < c->of.count; n++) {
+    const int64_t from = before * n / (COLUMNS - LAST), end = before * (n + 1) / (COLUMNS - LAST);
+    c->index[n] = pairs <= NARROW ? n : n >= COLUMNS - LAST ? pairs - COLUMNS + n : n ? from + below(t, end - from) : 0;
+  }
+  c->narrow = *p;
+  c->narrow.dim = 2 * c->of.count;
+  c->narrow.heads = 1;
+}
+
+/* Copies the columns of some rows of `heads` heads each. */
+static void take_columns(const columns *c, const posenc_problem *p, int64_t rows, const unsigned char *from,
+                         unsigned char *to) {
+  const size_t element = posenc_dtype_bytes(p->dtype);
+  const posenc_columns there = posenc_layout_columns(p->layout, p->dim),
+                       here = posenc_layout_columns(p->layout, c->narrow.dim);
+  for (int64_t r = 0; r < rows * p->heads; r++)
+    for (int64_t n = 0; n < c->of.count; n++)
+      for (int which = 0; which < 2; which++) {
+        const int64_t at = r * p->dim + c->index[n] * there.step + (which ? there.cos : there.sin),
+                      into = r * c->narrow.dim + n * here.step + (which ? here.cos : here.sin);
+        memcpy(to + element * (size_t)into, from + element * (size_t)at, element);
+      }
+}
+
+/* Compares columns of a window of add or rope. */
+static void check_applied_columns(subject *s, const columns *c, fast_oracle *reference, window w,
+                                  const unsigned char *x, const unsigned char *got) {
+  static _Alignas(64) fast_lanes lanes[1];
+  const posenc_problem *p = &s->shape->problem;
+  const size_t bytes = row_bytes(&c->narrow);
+  for (int64_t r = 0; r < w.rows; r++) {
+    const int64_t position = p->first + w.row + r;
+    fast_move(reference, position);
+    fast_lanes_of(reference, position, lanes);
+    for (int64_t n = r * p->heads; n < (r + 1) * p->heads; n++) {
+      const accuracy known = s->found;
+      const applied_row row = {.problem = &c->narrow,
+                               .bound = !subject_no_claim(s) && subject_claims(s, position) ? &s->applied : NULL,
+                               .position = position,
+                               .bounded = position,
+                               .exact_pairs = lanes,
+                               .x = x + bytes * (size_t)n,
+                               .got = got + bytes * (size_t)n,
+                               .attention = s->attention,
+                               .plain = true};
+      applied_check(&row, &known, &s->found);
+    }
+  }
+}
+
+/* Compares some columns of a window of few rows with the exact values: a reference of all columns of wide rows takes
+   far longer than the rows themselves. */
+static bool examine_columns(stress *t, const posenc_problem *p, window w, property held) {
+  const shape of = shape_of(p);
+  const posenc_slice slice = posenc_rows(w.row, w.rows);
+  subject other;
+  columns c;
+  if (subject_open(&other, t->s->kernel, &of, &t->options)) return true;
+  draw_columns(t, p, &c);
+  posenc_problem table = posenc_table_of(p);
+  table.first = 0;
+  fast_oracle *reference = fast_create_some(&table, &c.of, 0);
+  const size_t taken = (size_t)(w.rows * p->heads) * row_bytes(&c.narrow);
+  unsigned char *room = malloc(2 * taken), *x = NULL;
+  const bool enough = reference && room;
+  if (enough) {
+    if (op_is_applied(p->op)) {
+      x = arena_place(t->applied->x, row_bytes(p) * (size_t)w.rows, false);
+      for (int64_t j = 0; j < w.rows * row_width(p); j++)
+        operand_store(p->dtype, x, j, (float)(random_unit(t->random) * 4.0 - 2.0));
+    }
+    const unsigned char *out = subject_run(&other, other.plan, &slice, x, t->one, random_below(t->random, 2));
+    take_columns(&c, p, w.rows, out, room);
+    const int64_t first = p->first + w.row, last = first + w.rows - 1;
+    if (x) {
+      take_columns(&c, p, w.rows, x, room + taken);
+      check_applied_columns(&other, &c, reference, w, room + taken, room);
+    } else {
+      const bool claimed = !subject_no_claim(&other) && subject_claims(&other, first) && subject_claims(&other, last);
+      fast_check(reference, first, w.rows, room, claimed ? &other.bound : NULL, &other.found);
+    }
+    other.found.worst.index = c.index[other.found.worst.index % c.of.count];
+    variant_collect(t, &other, held);
+  }
+  free(room);
+  fast_destroy(reference);
+  subject_close(&other);
+  return enough;
+}
+
+/* ---- dims and heads ---------------------------------------------------------------------------------------------- */
+
+/* Whether no other exam of the kernel has the same code for these rows: it is one of f32, and of a table, or of an
+   operation that the kernel applies itself. */
+static bool has_own_code(const stress *t) {
+  const posenc_problem *p = &t->s->shape->problem;
+  return p->dtype == POSENC_F32 && (!op_is_applied(p->op) || t->s->kernel->apply);
+}
+
+/* Returns how many of `all` draws the exam makes: all of its own code, a third in another dtype, and few of add and
+   rope where the rows are those of tables. */
+static int64_t share_of(const stress *t, int64_t all) {
+  return has_own_code(t) ? all : t->apply_known ? all / 16 : all / 3;
+}
+
+/* Checks a dim, in few rows near position 0. */
+static bool check_dim(stress *t, int64_t dim, int64_t rows) {
+  posenc_problem p = variant_problem(t, rows, dim);
+  p.first = below(t, least(farthest(t, p.scale) - rows, 1 << 12) + 1);
+  return examine_columns(t, &p, (window){0, rows}, WIDTHS);
+}
+
+/* Checks every even dim to 512, or a quarter of them where another exam has them all; those of heads, in each layout;
+   those of models; and some beyond. */
+bool check_drawn_dims(stress *t) {
+  enum { SMALL = 512, ROWS = 8, LAYOUTS = 4, WIDE = 40, WIDE_ROWS = 2 };
+  const double start = subject_seconds(), most = 1.0;
+  bool enough = true;
+  stress_say("every dim");
+  for (int64_t dim = 2; enough && dim <= SMALL && subject_seconds() - start < most; dim += 2)
+    if (below(t, SMALL) < share_of(t, SMALL)) enough = check_dim(t, dim, 1 + below(t, ROWS));
+  for (int n = 0; enough && n < 2 * HEAD_DIMS * LAYOUTS && !t->apply_known; n++) {
+    const bool is_few = n >= HEAD_DIMS * LAYOUTS; /* 1 to 4 rows, in any layout */
+    const int64_t rows = is_few ? 1 + n % LAYOUTS : ROWS + below(t, ROWS);
+    posenc_problem p = variant_problem(t, rows, head_dims[n / LAYOUTS % HEAD_DIMS]);
+    if (!is_few) p.layout = variant_layout(p.op, n % LAYOUTS);
+    enough = examine_columns(t, &p, (window){0, p.rows}, WIDTHS);
+  }
+  for (int n = 0; enough && is_derived(t) && n < MODEL_DIMS && subject_seconds() - start < most; n++)
+    if (below(t, SMALL) < share_of(t, SMALL)) enough = check_dim(t, model_dims[n], 1 + below(t, WIDE_ROWS));
+  for (int64_t n = share_of(t, WIDE); enough && is_derived(t) && n > 0 && subject_seconds() - start < most; n--)
+    enough = check_dim(t, 2 * (int64_t)log_uniform(t, SMALL / 2, DIM_MOST / 2), 1 + below(t, WIDE_ROWS));
+  return enough;
+}
+
+/* Checks 1 to 128 heads of one row of a dim, or a third of these numbers. */
+static bool check_each_heads(stress *t, int64_t dim, bool all) {
+  enum { MOST = 128 };
+  posenc_problem p = variant_problem(t, 1, dim);
+  fast_oracle *reference = variant_reference(&p);
+  bool enough = reference;
+  for (p.heads = 1; enough && p.heads <= MOST; p.heads++) {
+    if (!all && below(t, 3)) continue;
+    p.layout = variant_layout(p.op, (int)below(t, 2));
+    const shape of = shape_of(&p);
+    subject other;
+    if (subject_open(&other, t->s->kernel, &of, &t->options)) continue;
+    enough = variant_examine_window(t, &other, (window){0, 1}, reference, false);
+    variant_collect(t, &other, HEAD_COUNTS);
+    subject_close(&other);
+  }
+  fast_destroy(reference);
+  return enough;
+}
+
+/* Checks numbers of heads of models, and drawn ones beyond, whose rows have up to some 65,536 elements. */
+bool check_drawn_heads(stress *t) {
+  enum { MOST = 128, USUAL = 2, BEYOND = 6, WIDTH = 1 << 16 };
+  static const int64_t dims[] = {64, 128, 80, 96, 256},
+                       models[][2] = {{32, 80}, {32, 96}, {16, 256}, {8, 256}, {4, 256},
+                                      {24, 96}, {20, 80}, {40, 96},  {12, 80}, {64, 192}};
+  bool enough = true;
+  if (t->s->shape->problem.op != POSENC_ROPE) return true;
+  stress_say("heads of models");
+  for (size_t n = 0; enough && n < sizeof dims / sizeof *dims; n++)
+    enough = check_each_heads(t, dims[n], n < USUAL && t->s->shape->problem.dtype == POSENC_F32);
+  if (enough) enough = check_each_heads(t, 2 * (1 + below(t, 16)), true);
+  for (size_t n = 0; enough && n < sizeof models / sizeof *models + BEYOND; n++) {
+    const bool is_beyond = n >= sizeof models / sizeof *models;
+    posenc_problem p = variant_problem(t, 2, is_beyond ? 2 * (1 + below(t, MOST)) : models[n][1]);
+    p.heads = is_beyond ? MOST + below(t, WIDTH / p.dim - MOST) : models[n][0];
+    enough = examine_columns(t, &p, (window){0, 2}, HEAD_COUNTS);
+  }
+  return enough;
+}
+
+/* ---- positions --------------------------------------------------------------------------------------------------- */
+
+/* A table of few columns, and the exact values of its positions. */
+typedef struct strip {
+  posenc_problem problem;
+  fast_oracle *reference;
+} strip;
+
+/* Compares a window of a table with the exact values, and checks nothing else, as the rows are short. */
+static void compare_window(stress *t, subject *other, window w, fast_oracle *reference) {
+  const posenc_slice slice = posenc_rows(w.row, w.rows);
+  const int64_t first = other->shape->problem.first + w.row;
+  const bool claimed =
+      !subject_no_claim(other) && subject_claims(other, first) && subject_claims(other, first + w.rows - 1);
+  const unsigned char *out = subject_run(other, other->plan, &slice, NULL, t->one, random_below(t->random, 2));
+  fast_check(reference, first, w.rows, out, claimed ? &other->bound : NULL, &other->found);
+}
+
+/* Examines windows of `most_rows` rows at most, drawn or all that there are, which have about one in `share` of the
+   rows from a position on; for at most about `most` seconds. */
+static bool sweep(stress *t, strip *s, int64_t first, int64_t rows, int64_t most_rows, int64_t share) {
+  const double start = subject_seconds(), most = 0.3;
+  bool enough = true;
+  subject other;
+  s->problem.first = first;
+  s->problem.rows = rows;
+  const shape of = shape_of(&s->problem);
+  if (subject_open(&other, t->s->kernel, &of, &t->options)) return true;
+  const int64_t begin = share > 1 ? below(t, rows) : 0; /* so that no position is always beyond the time */
+  for (int64_t done = 0, some; enough && done < rows && subject_seconds() - start < most;) {
+    const int64_t row = (begin + done) % rows;
+    some = least(share > 1 ? 1 + below(t, most_rows) : most_rows, rows - row);
+    if (op_is_applied(s->problem.op))
+      enough = variant_examine_window(t, &other, (window){row, some}, s->reference, false);
+    else
+      compare_window(t, &other, (window){row, some}, s->reference);
+    done += some + (share > 1 ? below(t, 2 * some * (share - 1) + 1) : 0);
+  }
+  variant_collect(t, &other, FAR_POSITIONS);
+  subject_close(&other);
+  return enough;
+}
+
+/* Checks windows around round decimal numbers of each size. */
+static bool sweep_decimal(stress *t, strip *s, int64_t end) {
+  enum { ROWS = 8, TIMES = 9 };
+  bool enough = true;
+  for (int64_t power = 1000; enough && power < end / TIMES; power *= 10)
+    enough = sweep(t, s, power * (1 + below(t, TIMES)) - ROWS / 2, ROWS, ROWS, 1);
+  return enough;
+}
+
+/* Checks windows of each size up to 2^62: a long one of half the sizes, unless another exam has it, and several short
+   ones. */
+static bool sweep_octaves(stress *t, strip *s, int64_t end, bool all) {
+  enum { LONG = 4096 + 64, SHORT = 6, FEW = 2, ROWS = 16 };
+  const double start = subject_seconds(), most = 0.3;
+  bool enough = true;
+  for (int k = 20; enough && k < 62 && INT64_C(1) << k < end / 2 && subject_seconds() - start < most; k++) {
+    const int64_t octave = INT64_C(1) << k, sign = below(t, 2) ? 1 : -1, drawn = LONG + below(t, STRESS_ROWS - LONG),
+                  rows = below(t, 4) ? drawn : drawn | 63;
+    if (all && below(t, 2)) enough = sweep(t, s, sign * (octave + below(t, octave / 2)), rows, rows, 1);
+    for (int n = 0; enough && n < (all ? SHORT : FEW); n++)
+      enough = sweep(t, s, (below(t, 3) ? 1 : -1) * (octave + below(t, octave - ROWS)), ROWS, ROWS, 1);
+  }
+  return enough;
+}
+
+/* Checks an eighth of all positions from -2^17 to 2^20, in few columns, or less where another exam has as many;
+   positions beyond; and windows of wide rows. */
+bool check_drawn_positions(stress *t) {
+  enum { BEFORE = 1 << 17, BEHIND = 1 << 20, ROWS = 16, WIDE = 32, PAIRS = 3, NEAR_ROWS = 48, EIGHTH = 8, LESS = 32 };
+  const double most = 0.1;
+  const bool all = has_own_code(t);
+  strip s = {.problem = variant_problem(t, 0, 2 * (1 + below(t, PAIRS)))};
+  const int64_t end = farthest(t, s.problem.scale), begin = -least(end, BEFORE), near = least(end, BEHIND) - begin;
+  s.problem.heads = 1;
+  s.reference = variant_reference(&s.problem);
+  bool enough = s.reference;
+  stress_say("positions near and far");
+  if (enough && !t->apply_known)
+    enough = sweep(t, &s, begin, near, NEAR_ROWS, all ? EIGHTH : LESS) && sweep_decimal(t, &s, end) &&
+             sweep_octaves(t, &s, end, all);
+  fast_destroy(s.reference);
+  const double start = subject_seconds();
+  for (int n = 0; enough && n < share_of(t, WIDE) && subject_seconds() - start < most; n++) {
+    posenc_problem p = variant_problem(t, ROWS, head_dims[below(t, HEAD_DIMS)]);
+    p.first = begin + below(t, near - ROWS);
+    enough = examine_columns(t, &p, (window){0, ROWS}, FAR_POSITIONS);
+  }
+  return enough;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* Examines a drawn problem: all columns of it, unless there are so many that their reference takes long. */
+static bool examine_drawn(stress *t, const posenc_problem *p, window w) {
+  enum { MOST_DIM = 512 };
+  if (p->dim > MOST_DIM) return examine_columns(t, p, w, DOMAIN);
+  const shape of = shape_of(p);
+  subject other;
+  if (subject_open(&other, t->s->kernel, &of, &t->options)) return true;
+  fast_oracle *reference = variant_reference(p);
+  const bool enough = reference && variant_examine_window(t, &other, w, reference, true);
+  if (enough) variant_collect(t, &other, DOMAIN);
+  fast_destroy(reference);
+  subject_close(&other);
+  return enough;
+}
+
+bool check_domain(stress *t) {
+  enum { DRAWS = 96, ELEMENTS = 1 << 15 };
+  static double factors[FACTORS];
+  const double start = subject_seconds(), most = 0.3;
+  bool enough = true;
+  for (int64_t n = share_of(t, DRAWS); enough && n > 0 && subject_seconds() - start < most; n--) {
+    posenc_problem p;
+    window w;
+    if (!draw_problem(t, ELEMENTS, &p, &w, factors)) continue;
+    stress_say("a problem drawn from all");
+    enough = examine_drawn(t, &p, w);
+    if (enough && op_is_applied(p.op) && !t->apply_known) enough = check_drawn_slice(t, &p, w);
+  }
+  return enough;
+}
