@@ -389,15 +389,20 @@ static judge *judge_for(watch *w, const posenc_problem *problem) {
   return made;
 }
 
+/* Whether results are to be compared: those of a device stay there. */
+static bool wants_comparison(const watch *w, const watched *one) {
+  const bench_device *device = w->request->device;
+  return !w->request->unchecked && !(device && device->kernel == one->kernel);
+}
+
 /* Chooses what results are compared with: exact values, if there are any within a bound. */
 static void choose_judges(watch *w, watched *one, size_t table) {
   stay *at = &one->stays[table];
   yardstick *y = &at->yardstick;
-  const bool is_device = w->request->device && w->request->device->kernel == one->kernel; /* results stay there */
   y->problem = &w->request->shapes[table].problem;
   y->batch = op_is_applied(y->problem->op) ? w->request->batch : 1;
   y->bound = &one->kernel->bound;
-  if (w->request->unchecked || is_device || !judge_can(y->problem)) return;
+  if (!wants_comparison(w, one) || !judge_can(y->problem)) return;
   posenc_problem all = *y->problem;
   if (at->facts.plan_count > 1) {
     turn_shifts(w->seeds[table], all.rows, y->shifts);
@@ -477,7 +482,7 @@ static void try_growth(const watch *w, watched *one, size_t table) {
   const posenc_problem plain = posenc_table_of(problem);
   const double bytes = (double)plain.rows * (double)plain.dim * (double)posenc_dtype_bytes(plain.dtype);
   const bool is_special = problem->positions || problem->axes || problem->dim % 2;
-  if (is_special || one->kernel->keeps_rows || w->request->unchecked || plain.rows < ROWS_LEAST ||
+  if (is_special || one->kernel->keeps_rows || !wants_comparison(w, one) || plain.rows < ROWS_LEAST ||
       bytes < least_bytes || bytes > most_bytes)
     return;
   int plans = (int)fmin(fmax(wanted / bytes, PLANS_LEAST), PLANS_MOST), fewer = 1;
@@ -506,7 +511,8 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   at->facts = *a;
   choose_judges(w, one, table);
   const int shown = at->yardstick.held && a->plan_count > 2 ? 2 : a->plan_count;
-  for (int p = 0; p < shown && !one->lost && a->pass <= w->request->longest && !w->request->unchecked; p++)
+  const bool is_shown = wants_comparison(w, one) && a->pass <= w->request->longest;
+  for (int p = 0; p < shown && !one->lost && is_shown; p++)
     if (!show(w, one, table, p)) return false;
   const posenc_problem *problem = &w->request->shapes[table].problem;
   if (!one->lost && before && problem->op == POSENC_TABLE && at->yardstick.held && a->bytes >= (size_t)1 << 22 &&
