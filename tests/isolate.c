@@ -365,6 +365,78 @@ static void test_team(bool reaps) {
   ok(end.how == ENDED_BY_SIGNAL && !end.at_work, "who is not at work is not to blame");
 }
 
+/* ---- work that obeys orders ---------------------------------------------------------------------- */
+
+enum { ADD_ONE, CRASH, HANG, ANSWER_LESS, LEAVE_ORPHAN, FAIL };
+typedef struct asked {
+  int what, number;
+} asked;
+typedef struct told {
+  pid_t process;
+  int number;
+} told;
+
+static void obey(void *argument) {
+  asked order;
+  while (isolate_order(&order, sizeof order)) {
+    told answer = {getpid(), order.number + 1};
+    if (order.what == CRASH) crash();
+    if (order.what == HANG) live_on();
+    if (order.what == FAIL) isolate_fail("it cannot");
+    if (order.what == LEAVE_ORPHAN && fork() == 0) live_on();
+    isolate_answer(&answer, order.what == ANSWER_LESS ? sizeof answer - 1 : sizeof answer);
+  }
+  isolate_result(argument);
+}
+
+/* Sends an order; returns the answer, or -1. */
+static int ask(lodger *l, int what, int number) {
+  const asked order = {what, number};
+  told answer = {0, 0};
+  const bool obeyed = isolate_ask(l, &order, sizeof order, &answer, sizeof answer);
+  return obeyed && answer.process == isolate_process(l) ? answer.number : -1;
+}
+
+static void test_orders(void) {
+  static char word[] = "obeyed";
+  static const struct {
+    const char *name;
+    int what;
+    ending how;
+  } ends[] = {{"a crash", CRASH, ENDED_BY_SIGNAL},
+              {"a hang", HANG, ENDED_BY_SILENCE},
+              {"an answer of another size", ANSWER_LESS, ENDED_BY_FORGERY},
+              {"a failure", FAIL, ENDED_BY_FAILURE}};
+  const isolation how = {.silence = 0.5};
+  lodger *first = isolate_start(obey, word, &how), *second = isolate_start(obey, word, &how);
+  if (!ok(first && second, "two workers are started")) return;
+  ok(isolate_process(first) == 0, "a worker is not known before its first answer");
+  ok(ask(first, ADD_ONE, 1) == 2 && ask(second, ADD_ONE, 5) == 6 && ask(first, ADD_ONE, 2) == 3, "both obey by turns");
+  ok(isolate_process(first) != isolate_process(second) && isolate_process(first) > 0, "and are two processes");
+  usleep(700000);
+  ok(ask(second, ADD_ONE, 7) == 8, "a worker that waits for orders is not silent");
+  isolated end = isolate_end(first);
+  ok(end.how == ENDED_WELL && end.result && strcmp(end.result, word) == 0, "no more orders: the result");
+  free(end.result);
+  ok(ask(second, ADD_ONE, 8) == 9, "the other goes on");
+  const pid_t process = isolate_process(second);
+  isolate_stop(second);
+  ok(kill(process, 0) < 0 && is_alone(), "a worker that is stopped is gone");
+  for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) {
+    lodger *l = isolate_start(obey, word, &how);
+    if (!l) exit(EXIT_FAILURE);
+    const int before = ask(l, ADD_ONE, 1), at = ask(l, ends[n].what, 1), after = ask(l, ADD_ONE, 1);
+    end = isolate_end(l);
+    ok(before == 2 && at == -1 && after == -1 && end.how == ends[n].how && !end.result, "orders: %s", ends[n].name);
+    ok(is_alone(), "orders: %s: nothing is left", ends[n].name);
+  }
+  lodger *l = isolate_start(obey, word, &how);
+  if (!l) exit(EXIT_FAILURE);
+  ok(ask(l, LEAVE_ORPHAN, 1) == 2, "an orphan is left, and the order obeyed");
+  end = isolate_end(l);
+  ok(end.how == ENDED_WITH_ORPHANS && !end.result && is_alone(), "it is found at the end");
+}
+
 /* ---- error-detecting code of messages -------------------------------------------------------------- */
 
 /* Tests the example of the paper's appendix A. */
@@ -423,5 +495,6 @@ int main(void) {
   test_last_words();
   test_large_result();
   test_team(reaps);
+  test_orders();
   return tap_done();
 }

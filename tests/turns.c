@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests what the command and a kernel's worker derive from the seed of a turn (bench/turn.h), and the judge of what
+   timed calls wrote (bench/judge.h). No process is started, and no time is taken. */
+#include "bench/judge.h"
+#include "bench/turn.h"
+#include "common/contract.h"
+#include "common/shapes.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- groups ---- */
+
+/* What the groups of one turn break, in a word; null if nothing. */
+static const char *broken_by(const turn_terms *terms) {
+  const int64_t most = terms->alone ? 1 : terms->chain < 4 ? terms->chain : 4;
+  int64_t calls = 0, draws = 0;
+  int spans = 0;
+  turn t = turn_begin(terms);
+  const turn_group *g = &t.group;
+  for (bool any = false; turn_next(&t); any = true) {
+    if (g->first != calls || g->calls < 1) return "calls are left out, or made twice";
+    calls += g->calls;
+    if (g->is_last != (calls == terms->calls)) return "the last group is not the last one";
+    if (g->is_last && g->calls > most) return "the last group is large";
+    if (terms->alone && g->calls != 1) return "a call is not alone";
+    if (!any && !g->draws) return "x is not drawn at first";
+    if (g->draws && g->since != g->first) return "a draw begins elsewhere";
+    draws += g->draws;
+    if (g->draw != draws - 1) return "draws are not counted";
+    if (g->is_last && !g->draws) return "x is not drawn before the last group";
+    if (calls - g->since > terms->chain) return "a chain is too long";
+    if (!terms->alone && !g->draws) return "x is not drawn before a group";
+    if (g->spans != (g->is_last ? TURN_LAST_SPANS : g->spans ? TURN_SPANS : 0)) return "a number of spans";
+    spans += g->spans;
+    if (spans > TURN_NOTES) return "there is no room for all spans";
+  }
+  return calls == terms->calls ? NULL : "calls are missing";
+}
+
+static void test_groups(void) {
+  static const int64_t calls[] = {1, 2, 3, 4, 5, 31, 32, 33, 64, 100, 1000, 100000},
+                       chains[] = {1, 2, 3, 100, INT64_MAX};
+  const char *broken = NULL;
+  int turns = 0;
+  for (size_t c = 0; c < sizeof calls / sizeof *calls && !broken; c++)
+    for (size_t n = 0; n < sizeof chains / sizeof *chains && !broken; n++)
+      for (uint64_t seed = 1; seed <= 40 && !broken; seed++, turns++)
+        broken = broken_by(&(turn_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0});
+  ok(!broken, "groups of %d turns: %s", turns, broken ? broken : "all calls once, short chains, a short last group");
+}
+
+/* Tests how groups of a long turn are: their number, their sizes, how many are looked at, and where. */
+static void test_sizes(void) {
+  enum { TURNS = 100, CALLS = 3200 };
+  int groups = 0, noted = 0, small = 0, repeated = 0;
+  for (uint64_t seed = 0; seed < TURNS; seed++) {
+    const turn_terms terms = {seed << 20 | 7, CALLS, 1, 0, INT64_MAX, false};
+    uint64_t before[TURN_LAST_SPANS] = {0};
+    int spans_before = 0;
+    for (turn t = turn_begin(&terms); turn_next(&t);) {
+      const turn_group *g = &t.group;
+      groups++;
+      noted += g->spans > 0;
+      small += g->calls < CALLS / 32;
+      for (int i = 0; spans_before && i < g->spans && !g->is_last; i++) repeated += g->random[i] == before[i];
+      memcpy(before, g->random, sizeof before);
+      spans_before = g->spans;
+    }
+  }
+  ok(groups > 25 * TURNS && groups < 40 * TURNS, "%d groups of a turn", groups / TURNS);
+  ok(noted > 20 * TURNS, "%d of them are looked at", noted / TURNS);
+  ok(small > 5 * TURNS && small < 25 * TURNS, "%d are smaller than the mean", small / TURNS);
+  ok(repeated > 25 * TURNS, "%d spans are where those before were", repeated / TURNS);
+  int last[5] = {0};
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    turn t = turn_begin(&(turn_terms){seed * 977, CALLS, 1, 0, INT64_MAX, false});
+    while (turn_next(&t)) continue;
+    last[t.group.calls < 5 ? t.group.calls : 0]++;
+  }
+  ok(!last[0] && last[1] > 50 && last[2] > 50 && last[3] > 50 && last[4] > 50, "last groups of 1 to 4 calls");
+}
+
+/* ---- plans and slices ---- */
+
+static void test_plans(void) {
+  bool differ = true, alternate = true, continues = true, both = false;
+  int first = -1;
+  for (uint64_t seed = 0; seed < 16; seed++)
+    for (int64_t slices = 1; slices <= 7; slices++)
+      for (int64_t from = 0; from < slices; from++) {
+        const turn_terms terms = {seed << 31, 100, slices, from, INT64_MAX, false};
+        for (int64_t call = 0; call < 50; call++) {
+          const int64_t slice = turn_slice(&terms, call);
+          const int plan = turn_plan(&terms, call);
+          differ = differ && plan >= 0 && plan < TURN_PLANS &&
+                   (slice != turn_slice(&terms, call + 1) || plan != turn_plan(&terms, call + 1));
+          alternate =
+              alternate && slice == turn_slice(&terms, call + slices) && plan != turn_plan(&terms, call + slices);
+          continues = continues && slice == (from + call) % slices;
+        }
+        if (first < 0) first = turn_plan(&terms, 0);
+        both = both || turn_plan(&terms, 0) != first;
+      }
+  ok(differ, "no two successive calls are asked for the same");
+  ok(alternate, "a slice is of the other plan in the next pass");
+  ok(continues, "slices follow one another, from where the turn before ended");
+  ok(both, "a turn begins with either plan");
+}
+
+/* ---- regions and spans ---- */
+
+static void are_within(const char *what, const region *r, size_t element) {
+  enum { DRAWN = 20000 };
+  bool within = true, placed = true, low = false, high = false;
+  static int rows[2][64];
+  memset(rows, 0, sizeof rows);
+  uint64_t state = 5;
+  for (int n = 0; n < DRAWN; n++) {
+    turn_random(&state, 2);
+    const span s = region_span(r, state * UINT64_C(0xbf58476d1ce4e5b9), element);
+    const int64_t full = TURN_SPAN / (int64_t)element;
+    within = within && s.part >= 0 && s.part < r->parts && s.row >= 0 && s.row < r->rows && s.column >= 0 &&
+             s.column + s.count <= r->width && s.count == (r->width < full ? r->width : full);
+    placed = placed && s.at == s.part * r->apart + (r->first + s.row) * r->width + s.column;
+    if (!within) break;
+    rows[s.part][s.row]++;
+    low = low || s.column == 0;
+    high = high || s.column + s.count == r->width;
+  }
+  bool all = low && high;
+  for (int64_t p = 0; p < r->parts; p++)
+    for (int64_t i = 0; i < r->rows; i++) all = all && rows[p][i] > 0;
+  ok(within, "%s: spans are within rows", what);
+  ok(placed, "%s: and where they say", what);
+  ok(all, "%s: and everywhere", what);
+}
+
+static void test_spans(void) {
+  posenc_problem problem = posenc_table(50, 32);
+  region r = region_of(&problem, 1, 50, 20, 10);
+  ok(r.parts == 1 && r.rows == 10 && r.width == 32 && r.first == 20, "a slice of a table");
+  are_within("a table of f32", &r, 4);
+  are_within("a table of f64", &r, 8);
+  problem.op = POSENC_ROPE_CACHE;
+  r = region_of(&problem, 1, 50, 0, 50);
+  ok(r.parts == 2 && r.width == row_elements_of(&problem) / 2 && r.apart == 50 * r.width, "a rope cache has two parts");
+  are_within("a rope cache", &r, 4);
+  problem.op = POSENC_ROPE;
+  problem.heads = 3;
+  r = region_of(&problem, 2, 50, 7, 3);
+  ok(r.parts == 2 && r.width == 96 && r.apart == 50 * 96, "two sequences are two parts");
+  are_within("rope", &r, 2);
+  problem = posenc_table(5, 2);
+  r = region_of(&problem, 1, 5, 0, 5);
+  are_within("rows that are shorter than a span", &r, 4);
+}
+
+/* ---- numbers ---- */
+
+static double element_at(posenc_dtype dtype, const void *memory, int64_t i) {
+  if (dtype == POSENC_F64) return ((const double *)memory)[i];
+  if (dtype == POSENC_F32) return (double)((const float *)memory)[i];
+  const uint16_t bits = ((const uint16_t *)memory)[i];
+  if (dtype == POSENC_F16) { /* normal numbers alone */
+    const double value = ldexp(1024 + (bits & 1023), (bits >> 10 & 31) - 25);
+    return bits >> 15 ? -value : value;
+  }
+  const uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof value);
+  return (double)value;
+}
+
+static void test_spoil(void) {
+  enum { COUNT = 5000 };
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
+  static double wide[COUNT];
+  static unsigned char kept[sizeof wide];
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    const posenc_dtype dtype = dtypes[d];
+    const size_t bytes = posenc_dtype_bytes(dtype) * COUNT;
+    for (int i = 0; i < COUNT; i++) {
+      const double value = 0.25 + 0.7 * i / COUNT;
+      if (dtype == POSENC_F64) ((double *)wide)[i] = value;
+      if (dtype == POSENC_F32) ((float *)wide)[i] = (float)value;
+      if (dtype == POSENC_F16) ((uint16_t *)wide)[i] = (uint16_t)(0x3400 + i % 0x800);
+      if (dtype == POSENC_BF16) ((uint16_t *)wide)[i] = (uint16_t)(0x3e80 + i % 0x100);
+    }
+    memcpy(kept, wide, bytes);
+    turn_spoil(77, dtype, COUNT, wide);
+    double least = INFINITY, most = 0.0;
+    for (int i = 0; i < COUNT; i++) {
+      const double before = element_at(dtype, kept, i), part = fabs(element_at(dtype, wide, i) / before - 1.0);
+      least = fmin(least, part);
+      most = fmax(most, part);
+    }
+    ok(least >= 0x1p-16 && most <= 0x1p-3 && most > 1.5 * least, "%s: each number is changed, by 2^%.1f to 2^%.1f",
+       dtype_name(dtype), log2(least), log2(most));
+    turn_spoil(78, dtype, COUNT, wide);
+    const bool other = memcmp(kept, wide, bytes) != 0;
+    turn_spoil(78, dtype, COUNT, wide);
+    turn_spoil(77, dtype, COUNT, wide);
+    ok(other && memcmp(kept, wide, bytes) == 0, "%s: and restored by the same seed alone", dtype_name(dtype));
+  }
+}
+
+static void test_x(void) {
+  enum { COUNT = 1000 };
+  float all[COUNT], parts[COUNT];
+  uint16_t narrow[COUNT];
+  double least = 1.0, most = -1.0, sum = 0.0;
+  bool alike = true;
+  turn_fill_x(9, 3, POSENC_F32, 100, COUNT, all);
+  for (int from = 0; from < COUNT; from += 125) turn_fill_x(9, 3, POSENC_F32, 100 + from, 125, parts + from);
+  turn_fill_x(9, 3, POSENC_BF16, 100, COUNT, narrow);
+  for (int i = 0; i < COUNT; i++) {
+    least = fmin(least, (double)all[i]);
+    most = fmax(most, (double)all[i]);
+    sum += (double)all[i];
+    alike = alike && fabs(element_at(POSENC_BF16, narrow, i) - (double)all[i]) <= 0x1p-7 * fabs((double)all[i]);
+  }
+  ok(memcmp(all, parts, sizeof all) == 0, "x is the same in parts");
+  ok(least < -0.95 && least >= -1.0 && most > 0.95 && most < 1.0 && fabs(sum) < 0.1 * COUNT, "numbers of [-1, 1)");
+  ok(alike, "bf16 is the same, cut");
+  turn_fill_x(9, 4, POSENC_F32, 100, COUNT, parts);
+  int same = 0;
+  for (int i = 0; i < COUNT; i++) same += all[i] == parts[i];
+  ok(same < COUNT / 100, "the next draw is another");
+  int64_t rows[200];
+  bool within = true;
+  turn_draw_rows(5, 10, rows, 200);
+  for (int i = 0; i < 200; i++) within = within && rows[i] >= 0 && rows[i] < 10;
+  ok(within, "single rows are rows of the table");
+}
+
+/* ---- the judge ---- */
+
+static const posenc_kernel *kernel_of(posenc_plan **plan, const posenc_problem *problem) {
+  posenc_options options = posenc_default_options();
+  options.kernel = posenc_kernel_find("cr-portable");
+  return posenc_plan_create(plan, problem, &options) == POSENC_OK ? options.kernel : NULL;
+}
+
+/* Changes the last bit of an element. */
+static void change(posenc_dtype dtype, void *memory, int64_t at) {
+  unsigned char *const bytes = (unsigned char *)memory + (size_t)at * posenc_dtype_bytes(dtype);
+  uint16_t bits;
+  if (dtype == POSENC_F64)
+    *(uint64_t *)(void *)bytes ^= 1;
+  else if (dtype == POSENC_F32)
+    *(uint32_t *)(void *)bytes ^= 1;
+  else {
+    memcpy(&bits, bytes, sizeof bits);
+    bits ^= 1;
+    memcpy(bytes, &bits, sizeof bits);
+  }
+}
+
+/* Tests that correctly rounded rows pass, and that one wrong element is found, whole tables and spans alike. */
+static void judge_table(const char *what, const posenc_problem *problem) {
+  static double memory[2 * 300 * 64];
+  const int parts = problem->op == POSENC_ROPE_CACHE ? 2 : 1;
+  const int64_t all = problem->rows * row_elements_of(problem) / parts, width = all / problem->rows;
+  unsigned char *const tables[2] = {(unsigned char *)memory,
+                                    (unsigned char *)memory + (size_t)all * posenc_dtype_bytes(problem->dtype)};
+  posenc_plan *plan;
+  const posenc_kernel *kernel = kernel_of(&plan, problem);
+  judge *j = judge_can(problem) ? judge_create(problem) : NULL;
+  if (!ok(kernel && j && judge_holds(j, &kernel->bound), "%s: there are exact values within a bound", what)) return;
+  if (parts == 2)
+    posenc_rope_cache(plan, 0, problem->rows, tables[0], tables[1]);
+  else
+    posenc_execute(plan, 0, problem->rows, memory);
+  for (int t = 0; t < parts; t++) {
+    judgement found = {0};
+    judge_elements(j, &kernel->bound, t, 0, all, tables[t], &found);
+    ok(found.broken == 0 && found.compared == all, "%s: all of %d elements of table %d are right", what, (int)all, t);
+    const int64_t row = 3 + t, column = width - 3, at = row * width + column;
+    change(problem->dtype, tables[t], at);
+    found = (judgement){0};
+    judge_elements(j, &kernel->bound, t, 0, all, tables[t], &found);
+    ok(found.broken == 1 && found.row == row && found.column == column && fabs(found.got - found.exact) > found.allowed,
+       "%s: one wrong element of table %d is found: row %d, column %d", what, t, (int)found.row, (int)found.column);
+    found = (judgement){0};
+    const unsigned char *there = tables[t] + (size_t)(at - 2) * posenc_dtype_bytes(problem->dtype);
+    judge_elements(j, &kernel->bound, t, at - 2, 4, there, &found);
+    ok(found.broken == 1 && found.compared == 4 && found.row == row && found.column == column, "%s: in a span too",
+       what);
+    change(problem->dtype, tables[t], at);
+  }
+  if (parts == 2 && all > 0) {
+    judgement found = {0};
+    judge_elements(j, &kernel->bound, 0, 0, all, tables[1], &found);
+    ok(found.broken > all / 2, "%s: sines are no cosines", what);
+  }
+  posenc_plan_destroy(plan);
+  judge_destroy(j);
+}
+
+static void test_tables(void) {
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
+  posenc_problem problem = posenc_table(300, 64);
+  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
+    problem.dtype = dtypes[d];
+    judge_table(dtype_name(dtypes[d]), &problem);
+  }
+  problem = posenc_table(50, 32);
+  for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
+    char what[32];
+    problem.layout = (posenc_layout)layout;
+    snprintf(what, sizeof what, "layout %d", layout);
+    judge_table(what, &problem);
+  }
+  problem = posenc_table(50, 32);
+  problem.padding = 7;
+  problem.first = -20;
+  judge_table("a padding row and negative positions", &problem);
+  problem = posenc_table(50, 32);
+  problem.op = POSENC_ROPE_CACHE;
+  judge_table("a rope cache", &problem);
+  problem.layout = POSENC_SPLIT;
+  judge_table("a rope cache of half the columns", &problem);
+  const posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 32);
+  problem = posenc_table(50, 32);
+  problem.axes = &axes;
+  judge_table("two axes", &problem);
+  static const double places[50] = {[1] = 7, [3] = 1e6, [4] = -5};
+  problem = posenc_table(50, 32);
+  problem.positions = places;
+  judge_table("a list of positions", &problem);
+  static const double fraction[1] = {0.5};
+  problem = posenc_table(1, 32);
+  problem.positions = fraction;
+  ok(!judge_can(&problem), "there are none at fractions");
+  problem = posenc_table(9, 32);
+  problem.dim = 31;
+  ok(!judge_can(&problem), "nor for odd dims");
+}
+
+static void test_holds(void) {
+  posenc_problem problem = posenc_table(20, 8);
+  posenc_bound bound = {.ulp = 1, .max_position = 19};
+  judge *j = judge_create(&problem);
+  ok(j && judge_holds(j, &bound), "a bound up to the last row");
+  bound.max_position = 18;
+  ok(j && !judge_holds(j, &bound), "one that ends before");
+  bound = (posenc_bound){.max_position = 100};
+  ok(j && !judge_holds(j, &bound), "none at all");
+  judge_destroy(j);
+}
+
+/* Returns how many elements are wrong after calls of two plans, of which `times` are told. */
+static int64_t judge_chain(const posenc_problem *problem, const int made[TURN_PLANS], const int64_t told[TURN_PLANS],
+                           int64_t changed) {
+  enum { SEED = 11, DRAW = 2 };
+  static double memory[40 * 3 * 64], own[3 * 64];
+  const int64_t width = row_elements_of(problem);
+  const size_t row_bytes = (size_t)width * posenc_dtype_bytes(problem->dtype);
+  posenc_problem problems[TURN_PLANS] = {*problem, *problem};
+  posenc_plan *plans[TURN_PLANS];
+  judge *judges[TURN_PLANS];
+  const posenc_kernel *kernel = NULL;
+  judgement found = {0};
+  applications a;
+  problems[1].base *= 1.01;
+  for (int p = 0; p < TURN_PLANS; p++) {
+    kernel = kernel_of(&plans[p], &problems[p]);
+    judges[p] = judge_create(&problems[p]);
+  }
+  if (!kernel || !judges[0] || !judges[1] || !applications_open(&a, problem->dim)) return -1;
+  turn_fill_x(SEED, DRAW, problem->dtype, 0, problem->rows * width, memory);
+  for (int p = 0; p < TURN_PLANS; p++)
+    for (int n = 0; n < made[p]; n++) {
+      const posenc_slice slice = posenc_rows(0, problem->rows);
+      posenc_apply(plans[p], &slice, memory, memory);
+    }
+  if (changed >= 0)
+    turn_spoil(3, problem->dtype, 1, (unsigned char *)memory + (size_t)changed * row_bytes / (size_t)width);
+  for (int64_t row = 0; row < problem->rows; row++) {
+    applications_begin(&a, problem);
+    for (int p = 0; p < TURN_PLANS; p++)
+      if (told[p]) applications_add(&a, judges[p], &kernel->bound, row, told[p]);
+    turn_fill_x(SEED, DRAW, problem->dtype, row * width, width, own);
+    applications_judge(&a, problem, row, 0, width, own, (unsigned char *)memory + (size_t)row * row_bytes, &found);
+    if (!a.held || a.count != told[0] + told[1]) found.broken = -1000;
+  }
+  applications_close(&a);
+  for (int p = 0; p < TURN_PLANS; p++) {
+    posenc_plan_destroy(plans[p]);
+    judge_destroy(judges[p]);
+  }
+  return found.compared == problem->rows * width ? found.broken : -1;
+}
+
+static void judge_applied(const char *what, const posenc_problem *problem) {
+  const int64_t all = problem->rows * row_elements_of(problem);
+  ok(judge_chain(problem, (const int[]){1, 0}, (const int64_t[]){1, 0}, -1) == 0, "%s: one call is right", what);
+  ok(judge_chain(problem, (const int[]){3, 2}, (const int64_t[]){3, 2}, -1) == 0, "%s: so are five of two plans", what);
+  ok(judge_chain(problem, (const int[]){2, 2}, (const int64_t[]){3, 2}, -1) > all / 3, "%s: a call is left out", what);
+  ok(judge_chain(problem, (const int[]){4, 2}, (const int64_t[]){3, 2}, -1) > all / 3, "%s: one is made twice", what);
+  ok(judge_chain(problem, (const int[]){4, 1}, (const int64_t[]){3, 2}, -1) > 0, "%s: one is of the other plan", what);
+  const int64_t wrong = judge_chain(problem, (const int[]){1, 1}, (const int64_t[]){1, 1}, all - 5);
+  ok(wrong == 1, "%s: one element is wrong: %d", what, (int)wrong);
+}
+
+static void test_applied(void) {
+  posenc_problem problem = posenc_table(40, 64);
+  problem.op = POSENC_ADD;
+  judge_applied("add", &problem);
+  problem.layout = POSENC_SPLIT_CS;
+  judge_applied("add in halves", &problem);
+  problem = posenc_table(40, 64);
+  problem.op = POSENC_ROPE;
+  problem.heads = 3;
+  judge_applied("rope", &problem);
+  problem.inverse = true;
+  judge_applied("rope backwards", &problem);
+  problem.inverse = false;
+  problem.layout = POSENC_SPLIT;
+  judge_applied("rope in halves", &problem);
+}
+
+/* ---- what records say of the checks ---- */
+
+static const json_t *check_of(const json_t *context, size_t i) {
+  return json_array_get(json_object_get(context, "checks"), i);
+}
+
+static void test_join(void) {
+  json_t *one = json_pack("{s:[{s:s, s:s, s:i, s:b}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check", "floor",
+                          "compared", 3, "ok", true, "kernel", "a", "check", "clock", "compared", 5, "ok", true);
+  json_t *two = json_pack("{s:[{s:s, s:s, s:i, s:b, s:s}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check",
+                          "clock", "compared", 2, "ok", false, "note", "late", "kernel", "b", "check", "clock",
+                          "compared", 7, "ok", true);
+  json_t *context = json_object(), *none = json_object();
+  ok(timed_checks_join(context, none) && !json_object_get(context, "checks"), "no checks and none");
+  ok(timed_checks_join(context, one) && json_array_size(json_object_get(context, "checks")) == 2, "checks are added");
+  ok(timed_checks_join(context, two) && json_array_size(json_object_get(context, "checks")) == 3, "others beside them");
+  ok(json_integer_value(json_object_get(check_of(context, 1), "compared")) == 7, "the same is made as often as both");
+  ok(json_is_false(json_object_get(check_of(context, 1), "ok")), "and holds if both do");
+  ok(json_object_get(check_of(context, 1), "note"), "it has the note");
+  ok(json_integer_value(json_object_get(check_of(context, 0), "compared")) == 3, "another check is as it was");
+  ok(json_integer_value(json_object_get(check_of(one, 1), "compared")) == 5, "a record that is joined stays as it is");
+  ok(timed_checks_join(context, one) && json_is_false(json_object_get(check_of(context, 1), "ok")),
+     "a later record does not mend it");
+  json_decref(one);
+  json_decref(two);
+  json_decref(context);
+  json_decref(none);
+}
+
+int main(void) {
+  test_groups();
+  test_sizes();
+  test_plans();
+  test_spans();
+  test_spoil();
+  test_x();
+  test_tables();
+  test_holds();
+  test_applied();
+  test_join();
+  return tap_done();
+}
