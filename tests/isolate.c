@@ -367,7 +367,7 @@ static void test_team(bool reaps) {
 
 /* ---- work that obeys orders ---------------------------------------------------------------------- */
 
-enum { ADD_ONE, CRASH, HANG, ANSWER_LESS, LEAVE_ORPHAN, FAIL };
+enum { ADD_ONE, CRASH, HANG, ANSWER_LESS, LEAVE_ORPHAN, FAIL, STAY };
 typedef struct asked {
   int what, number;
 } asked;
@@ -378,14 +378,17 @@ typedef struct told {
 
 static void obey(void *argument) {
   asked order;
+  bool stays = false;
   while (isolate_order(&order, sizeof order)) {
     told answer = {getpid(), order.number + 1};
     if (order.what == CRASH) crash();
     if (order.what == HANG) live_on();
     if (order.what == FAIL) isolate_fail("it cannot");
+    stays = order.what == STAY;
     if (order.what == LEAVE_ORPHAN && fork() == 0) live_on();
     isolate_answer(&answer, order.what == ANSWER_LESS ? sizeof answer - 1 : sizeof answer);
   }
+  if (stays) live_on();
   isolate_result(argument);
 }
 
@@ -418,10 +421,15 @@ static void test_orders(void) {
   isolated end = isolate_end(first);
   ok(end.how == ENDED_WELL && end.result && strcmp(end.result, word) == 0, "no more orders: the result");
   free(end.result);
-  ok(ask(second, ADD_ONE, 8) == 9, "the other goes on");
+  ok(ask(second, STAY, 8) == 9, "the other goes on");
+  lodger *third = isolate_start(obey, word, &how);
+  if (!third) exit(EXIT_FAILURE);
   const pid_t process = isolate_process(second);
-  isolate_stop(second);
-  ok(kill(process, 0) < 0 && is_alone(), "a worker that is stopped is gone");
+  isolate_stop(second); /* it would not end by itself */
+  ok(kill(process, 0) < 0, "a worker that is stopped is gone");
+  ok(ask(third, ADD_ONE, 1) == 2, "one that was started later is not");
+  isolate_stop(third);
+  ok(is_alone(), "nothing is left");
   for (size_t n = 0; n < sizeof ends / sizeof *ends; n++) {
     lodger *l = isolate_start(obey, word, &how);
     if (!l) exit(EXIT_FAILURE);

@@ -2,6 +2,7 @@
 /* Tests what the command and a kernel's worker derive from the seed of a turn (bench/turn.h), and the judge of what
    timed calls wrote (bench/judge.h). No process is started, and no time is taken. */
 #include "bench/judge.h"
+#include "bench/subject.h"
 #include "bench/turn.h"
 #include "common/contract.h"
 #include "common/shapes.h"
@@ -235,6 +236,60 @@ static void test_x(void) {
   ok(within, "single rows are rows of the table");
 }
 
+/* ---- the problems of the plans ---- */
+
+static const char *only_usual(const posenc_problem *problem) {
+  return problem->base == 10000.0 ? NULL : "the usual base alone";
+}
+
+static const char *only_first(const posenc_problem *problem) {
+  return problem->base == 10000.0 && problem->first == 0 ? NULL : "the usual table alone";
+}
+
+/* Makes the problems of a kernel's plans on a shape; how often the second one is another one, of 50 times. */
+static int vary(const posenc_problem *problem, const posenc_kernel *kernel, posenc_problem others[50]) {
+  const shape table = shape_of(problem);
+  int varied = 0;
+  for (uint64_t seed = 0; seed < 50; seed++) {
+    subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
+    s.options.kernel = kernel;
+    varied += subject_vary(&s, seed);
+    others[seed] = s.problems[1];
+    if (memcmp(&s.problems[0], problem, sizeof *problem) != 0) return -1;
+  }
+  return varied;
+}
+
+static void test_vary(void) {
+  posenc_kernel kernel = *posenc_kernel_find("cr-portable");
+  posenc_problem problem = posenc_table(100, 16), others[50];
+  int more = 0, wrong = 0;
+  const int varied = vary(&problem, &kernel, others);
+  for (int n = 0; n < 50; n++) {
+    const double share = others[n].base / problem.base - 1.0;
+    more += share > 0.0;
+    wrong += fabs(share) < 0.00499 || fabs(share) > 0.02001 || others[n].first != 0;
+  }
+  ok(varied == 50 && wrong == 0, "the second plan has another base");
+  ok(more > 10 && more < 40, "by up to 2 %% more or less");
+  kernel.can_do = only_usual;
+  wrong = 0;
+  const int moved = vary(&problem, &kernel, others);
+  for (int n = 0; n < 50; n++) wrong += others[n].base != problem.base || others[n].first < 1 || others[n].first > 64;
+  ok(moved == 50 && wrong == 0, "or begins elsewhere, if the kernel makes the usual base alone");
+  problem.padding = 3;
+  ok(vary(&problem, &kernel, others) == 0 && others[7].first == 0, "but not where that moves the padding row");
+  problem.padding = POSENC_NO_PADDING;
+  kernel.can_do = only_first;
+  ok(vary(&problem, &kernel, others) == 0 && memcmp(others, &problem, sizeof problem) == 0, "or it is the same");
+  kernel.can_do = NULL;
+  problem.base = 1.0;
+  vary(&problem, &kernel, others);
+  wrong = 0;
+  for (int n = 0; n < 50; n++) wrong += others[n].base < 1.0;
+  ok(wrong == 0, "a base is not below 1, where no bound holds");
+}
+
 /* ---- the judge ---- */
 
 static const posenc_kernel *kernel_of(posenc_plan **plan, const posenc_problem *problem) {
@@ -349,6 +404,11 @@ static void test_holds(void) {
   bound = (posenc_bound){.max_position = 100};
   ok(j && !judge_holds(j, &bound), "none at all");
   judge_destroy(j);
+  problem.first = -50;
+  bound = (posenc_bound){.ulp = 1, .max_position = 40};
+  j = judge_create(&problem);
+  ok(j && !judge_holds(j, &bound), "one that ends before, at negative positions");
+  judge_destroy(j);
 }
 
 /* Returns how many elements are wrong after calls of two plans, of which `times` are told. */
@@ -401,8 +461,10 @@ static void judge_applied(const char *what, const posenc_problem *problem) {
   ok(judge_chain(problem, (const int[]){2, 2}, (const int64_t[]){3, 2}, -1) > all / 3, "%s: a call is left out", what);
   ok(judge_chain(problem, (const int[]){4, 2}, (const int64_t[]){3, 2}, -1) > all / 3, "%s: one is made twice", what);
   ok(judge_chain(problem, (const int[]){4, 1}, (const int64_t[]){3, 2}, -1) > 0, "%s: one is of the other plan", what);
-  const int64_t wrong = judge_chain(problem, (const int[]){1, 1}, (const int64_t[]){1, 1}, all - 5);
-  ok(wrong == 1, "%s: one element is wrong: %d", what, (int)wrong);
+  for (int n = 0; n < 2; n++) { /* one of each half of a pair, in any layout */
+    const int64_t wrong = judge_chain(problem, (const int[]){1, 1}, (const int64_t[]){1, 1}, n ? all - 5 : all / 2 + 4);
+    ok(wrong == 1, "%s: one element is wrong: %d", what, (int)wrong);
+  }
 }
 
 static void test_applied(void) {
@@ -445,6 +507,10 @@ static void test_join(void) {
   ok(json_integer_value(json_object_get(check_of(one, 1), "compared")) == 5, "a record that is joined stays as it is");
   ok(timed_checks_join(context, one) && json_is_false(json_object_get(check_of(context, 1), "ok")),
      "a later record does not mend it");
+  json_t *shared = json_copy(one);
+  ok(timed_checks_join(shared, two) && json_array_size(json_object_get(one, "checks")) == 2,
+     "an array of two records is not changed for both");
+  json_decref(shared);
   json_decref(one);
   json_decref(two);
   json_decref(context);
@@ -458,6 +524,7 @@ int main(void) {
   test_spans();
   test_spoil();
   test_x();
+  test_vary();
   test_tables();
   test_holds();
   test_applied();
