@@ -362,7 +362,7 @@ bool subject_vary(subject *s, uint64_t seed) {
   const posenc_problem *problem = &s->shape->problem;
   turn_shifts(seed, problem->rows, shifts);
   s->plan_count = s->kernel->keeps_rows ? 2 : TURN_PLANS;
-  bool all = !s->device && !problem->positions;
+  bool all = !s->device; /* of a list of positions, all but the first are bad problems */
   for (int p = 0; p < TURN_PLANS; p++) {
     posenc_problem *const one = &s->problems[p];
     *one = *problem;

@@ -44,8 +44,8 @@ typedef struct timing {
   limit limit;         /* for the memory of the mode; 0 bytes if it has none */
   int64_t next, slice; /* the next call: its number, and its slice of the rows */
   int plan;            /* its plan */
-  /* The plans of the turn: plan n is (begin + n x step) modulo their number. The next call's n, and that of the first slice
-     of this pass. */
+  /* The plans of the turn: plan n is (begin + n x step) modulo their number. The next call's n, and that of the first
+     slice of this pass. */
   int begin, step, plans, number, pass_number;
   int64_t draws[DRAWS]; /* in "row", random rows */
   double plan_seconds;  /* in "first", the time of the plans of all iterations */
@@ -58,8 +58,8 @@ typedef struct timing {
    kernel does not make them, there is one plan, and false is returned. */
 bool subject_vary(subject *s, uint64_t seed);
 
-/* Make the plans, before which bytes, buffer and evictor must be set; and measure the seconds of a pass over all rows, or extrapolates
-   them from enough rows. */
+/* Make the plans, before which bytes, buffer and evictor must be set; and measure the seconds of a pass over all rows,
+   or extrapolate them from enough rows. */
 posenc_status subject_prepare(subject *s);
 posenc_status subject_predict(subject *s);
 void subject_release(subject *s);

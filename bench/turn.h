@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 /*
- * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in memory
- * what another plan's call left there: numbers like its own, but wrong. Fast calls use two of the plans in a turn, so
- * that their constants stay in the caches; slow ones use all. Of a kernel whose plans hold tables there are two.
+ * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in
+ * memory what another plan's call left there: numbers like its own, but wrong. Fast calls use two of the plans in a
+ * turn, so that their constants stay in the caches; slow ones use all. Of a kernel whose plans hold tables there are
+ * two.
  *
  * Not another base, which kernels may be made for: those that round correctly have proofs for the usual bases, and take
  * twice as long for others. Not positions far away, where sines of the C library take longer.

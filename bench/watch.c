@@ -471,9 +471,9 @@ static double growth_by(watched *one, size_t table, int64_t rows, int *plans) {
 
 /*
  * Checks that plans, and calls of them, do not take memory for their rows, before other plans fill what the kernel may
- * have for some. Several plans of the table are made, and as many of an eighth of its rows, so that what a plan takes for
- * any number of rows makes no difference. Tables below 64 KiB are not told from the pages of the heap; large ones are
- * looked at when their plans are made.
+ * have for some. Several plans of the table are made, and as many of an eighth of its rows, so that what a plan takes
+ * for any number of rows makes no difference. Tables below 64 KiB are not told from the pages of the heap; large ones
+ * are looked at when their plans are made.
  */
 static void try_growth(const watch *w, watched *one, size_t table) {
   enum { PART = 8, ROWS_LEAST = 64, PLANS_LEAST = 8, PLANS_MOST = 16 };
@@ -599,7 +599,7 @@ static bool keeps_memory(const watch *w) {
 /* Whether each call is timed alone: after a preparation; or after memory was changed, if two readings of the clock are
    little beside a call of a table, or if all calls are asked for the same. x changes with each call. */
 static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
-  static const double slow = 20e-6;
+  static const double slow = 100e-6;
   const mode_facts *facts = &at->facts.modes[mode];
   const bool prepares = mode == BENCH_COLD || mode == BENCH_FRESH || mode == BENCH_MALLOC;
   const bool is_slow = facts->seconds >= slow * (double)facts->iterations && mode != BENCH_PLAN;

@@ -343,7 +343,7 @@ static void test_team(bool reaps) {
   FILE *messages = tmpfile();
   if (!messages) exit(EXIT_FAILURE);
   dup2(fileno(messages), STDERR_FILENO);
-  const isolation how = {team, TEAM, 5.0, NULL, lost};
+  const isolation how = {team, TEAM, 5.0, NULL, lost, NULL};
   left_out[DAEMONS] = !reaps;
   isolated end = isolate_team(work_by_turns, NULL, &how, left_out, note_lost);
   dup2(kept, STDERR_FILENO);

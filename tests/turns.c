@@ -48,7 +48,7 @@ static void test_groups(void) {
   for (size_t c = 0; c < sizeof calls / sizeof *calls && !broken; c++)
     for (size_t n = 0; n < sizeof chains / sizeof *chains && !broken; n++)
       for (uint64_t seed = 1; seed <= 40 && !broken; seed++, turns++)
-        broken = broken_by(&(turn_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0});
+        broken = broken_by(&(turn_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0, 8, 2, 3});
   ok(!broken, "groups of %d turns: %s", turns, broken ? broken : "all calls once, short chains, a short last group");
 }
 
@@ -57,7 +57,7 @@ static void test_sizes(void) {
   enum { TURNS = 100, CALLS = 3200 };
   int groups = 0, noted = 0, small = 0, repeated = 0;
   for (uint64_t seed = 0; seed < TURNS; seed++) {
-    const turn_terms terms = {seed << 20 | 7, CALLS, 1, 0, INT64_MAX, false};
+    const turn_terms terms = {seed << 20 | 7, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3};
     uint64_t before[TURN_LAST_SPANS] = {0};
     int spans_before = 0;
     for (turn t = turn_begin(&terms); turn_next(&t);) {
@@ -76,7 +76,7 @@ static void test_sizes(void) {
   ok(repeated > noted && repeated < 3 * noted, "%d spans are where those before were", repeated / TURNS);
   int last[5] = {0};
   for (uint64_t seed = 0; seed < 400; seed++) {
-    turn t = turn_begin(&(turn_terms){seed * 977, CALLS, 1, 0, INT64_MAX, false});
+    turn t = turn_begin(&(turn_terms){seed * 977, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3});
     while (turn_next(&t)) continue;
     last[t.group.calls < 5 ? t.group.calls : 0]++;
   }
@@ -86,28 +86,51 @@ static void test_sizes(void) {
 /* ---- plans and slices ---- */
 
 static void test_plans(void) {
-  bool differ = true, alternate = true, continues = true, both = false;
-  int first = -1;
+  bool differ = true, alternate = true, continues = true, any = true;
   for (uint64_t seed = 0; seed < 16; seed++)
-    for (int64_t slices = 1; slices <= 7; slices++)
-      for (int64_t from = 0; from < slices; from++) {
-        const turn_terms terms = {seed << 31, 100, slices, from, INT64_MAX, false};
-        for (int64_t call = 0; call < 50; call++) {
-          const int64_t slice = turn_slice(&terms, call);
-          const int plan = turn_plan(&terms, call);
-          differ = differ && plan >= 0 && plan < TURN_PLANS &&
-                   (slice != turn_slice(&terms, call + 1) || plan != turn_plan(&terms, call + 1));
-          alternate =
-              alternate && slice == turn_slice(&terms, call + slices) && plan != turn_plan(&terms, call + slices);
-          continues = continues && slice == (from + call) % slices;
+    for (int plans = 2; plans <= TURN_PLANS; plans += TURN_PLANS - 2)
+      for (int64_t slices = 1; slices <= 7; slices++)
+        for (int64_t from = 0; from < slices; from++) {
+          const turn_terms terms = {seed << 32, 100, slices, from, INT64_MAX, false, TURN_PLANS, plans, 3};
+          bool used[TURN_PLANS] = {false};
+          int count = 0;
+          for (int64_t call = 0; call < 50; call++) {
+            const int64_t slice = turn_slice(&terms, call);
+            const int plan = turn_plan(&terms, call);
+            differ = differ && plan >= 0 && plan < TURN_PLANS &&
+                     (slice != turn_slice(&terms, call + 1) || plan != turn_plan(&terms, call + 1));
+            alternate =
+                alternate && slice == turn_slice(&terms, call + slices) && plan != turn_plan(&terms, call + slices);
+            continues = continues && slice == (from + call) % slices;
+            count += !used[plan];
+            used[plan] = true;
+          }
+          any = any && count == plans && (from > 0 || turn_plan(&terms, 0) == (int)seed % TURN_PLANS);
         }
-        if (first < 0) first = turn_plan(&terms, 0);
-        both = both || (from == 0 && turn_plan(&terms, 0) != first);
-      }
   ok(differ, "no two successive calls are asked for the same");
-  ok(alternate, "a slice is of the other plan in the next pass");
+  ok(alternate, "a slice is of another plan in the next pass");
   ok(continues, "slices follow one another, from where the turn before ended");
-  ok(both, "a turn begins with either plan");
+  ok(any, "a turn begins with any plan, and uses as many as it should");
+}
+
+static void test_shifts(void) {
+  bool apart = true, within = true, vary = false;
+  int64_t before = 0;
+  for (uint64_t seed = 0; seed < 50; seed++)
+    for (int64_t rows = 1; rows < 3000; rows = 3 * rows + 1) {
+      int64_t shifts[TURN_PLANS];
+      turn_shifts(seed, rows, shifts);
+      for (int p = 0; p < TURN_PLANS; p++) {
+        within = within && shifts[p] >= 0 && shifts[p] <= turn_reach(rows);
+        for (int q = 0; q < p; q++) apart = apart && shifts[p] != shifts[q];
+      }
+      within = within && shifts[0] == 0;
+      vary = vary || (before && shifts[1] != before && rows > 1000);
+      if (rows > 1000) before = shifts[1];
+    }
+  ok(within, "the first plan begins where the shape does, the others within the reach");
+  ok(apart, "no two begin at the same position");
+  ok(vary, "nor at the same in all runs");
 }
 
 /* ---- regions and spans ---- */
@@ -238,56 +261,42 @@ static void test_x(void) {
 
 /* ---- the problems of the plans ---- */
 
-static const char *only_usual(const posenc_problem *problem) {
-  return problem->base == 10000.0 ? NULL : "the usual base alone";
-}
-
 static const char *only_first(const posenc_problem *problem) {
-  return problem->base == 10000.0 && problem->first == 0 ? NULL : "the usual table alone";
+  return problem->first == 0 ? NULL : "the usual table alone";
 }
 
-/* Makes the problems of a kernel's plans on a shape; how often the second one is another one, of 50 times. */
-static int vary(const posenc_problem *problem, const posenc_kernel *kernel, posenc_problem others[50]) {
+/* Makes the problems of a kernel's plans; returns how many there are, -1 if they are not those of the shifts. */
+static int vary(const posenc_problem *problem, const posenc_kernel *kernel) {
   const shape table = shape_of(problem);
-  int varied = 0;
-  for (uint64_t seed = 0; seed < 50; seed++) {
-    subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
-    s.options.kernel = kernel;
-    varied += subject_vary(&s, seed);
-    others[seed] = s.problems[1];
-    if (memcmp(&s.problems[0], problem, sizeof *problem) != 0) return -1;
+  int64_t shifts[TURN_PLANS];
+  subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
+  s.options.kernel = kernel;
+  const bool varied = subject_vary(&s, 9);
+  turn_shifts(9, problem->rows, shifts);
+  for (int p = 0; p < s.plan_count; p++) {
+    posenc_problem wanted = *problem;
+    wanted.first += shifts[p];
+    if (memcmp(&s.problems[p], &wanted, sizeof wanted) != 0) return -1;
   }
-  return varied;
+  return varied == (s.plan_count > 1) ? s.plan_count : -1;
 }
 
 static void test_vary(void) {
   posenc_kernel kernel = *posenc_kernel_find("cr-portable");
-  posenc_problem problem = posenc_table(100, 16), others[50];
-  int more = 0, wrong = 0;
-  const int varied = vary(&problem, &kernel, others);
-  for (int n = 0; n < 50; n++) {
-    const double share = others[n].base / problem.base - 1.0;
-    more += share > 0.0;
-    wrong += fabs(share) < 0.00499 || fabs(share) > 0.02001 || others[n].first != 0;
-  }
-  ok(varied == 50 && wrong == 0, "the second plan has another base");
-  ok(more > 10 && more < 40, "by up to 2 %% more or less");
-  kernel.can_do = only_usual;
-  wrong = 0;
-  const int moved = vary(&problem, &kernel, others);
-  for (int n = 0; n < 50; n++) wrong += others[n].base != problem.base || others[n].first < 1 || others[n].first > 64;
-  ok(moved == 50 && wrong == 0, "or begins elsewhere, if the kernel makes the usual base alone");
-  problem.padding = 3;
-  ok(vary(&problem, &kernel, others) == 0 && others[7].first == 0, "but not where that moves the padding row");
-  problem.padding = POSENC_NO_PADDING;
+  posenc_problem problem = posenc_table(100, 16);
+  ok(vary(&problem, &kernel) == TURN_PLANS, "plans begin later");
+  kernel.keeps_rows = true;
+  ok(vary(&problem, &kernel) == 2, "two, if each holds a table");
+  kernel.keeps_rows = false;
   kernel.can_do = only_first;
-  ok(vary(&problem, &kernel, others) == 0 && memcmp(others, &problem, sizeof problem) == 0, "or it is the same");
+  ok(vary(&problem, &kernel) == 1, "one, if the kernel makes no other");
   kernel.can_do = NULL;
-  problem.base = 1.0;
-  vary(&problem, &kernel, others);
-  wrong = 0;
-  for (int n = 0; n < 50; n++) wrong += others[n].base < 1.0;
-  ok(wrong == 0, "a base is not below 1, where no bound holds");
+  static const double list[100];
+  problem.positions = list;
+  ok(vary(&problem, &kernel) == 1, "or of a list of positions");
+  problem.positions = NULL;
+  problem.first = INT64_MAX - 105;
+  ok(vary(&problem, &kernel) == 1, "or at the end of all positions");
 }
 
 /* Tests that the worker makes the calls that the command derives. */
@@ -307,10 +316,11 @@ static void test_calls(void) {
   s.options.kernel = s.kernel;
   for (int p = 0; p < TURN_PLANS; p++)
     made = made && posenc_plan_create(&s.plans[p], &s.problems[p], &s.options) == POSENC_OK;
-  if (!ok(made, "two plans")) return;
+  if (!ok(made, "plans are made")) return;
   for (int64_t slices = 1; slices <= 6; slices++)
     for (uint64_t n = 0; n < 8; n++) {
-      const turn_terms terms = {n << 32, CALLS, slices, (int64_t)n % slices, INT64_MAX, false};
+      const int plans = n % 2 ? TURN_PLANS : 2;
+      const turn_terms terms = {n << 32, CALLS, slices, (int64_t)n % slices, INT64_MAX, false, TURN_PLANS, plans, 5};
       timing t = {.subject = &s, .mode = sliced[n / 2 % 2], .rows = ROWS / slices};
       timing_place(&t);
       timing_begin(&t, &terms);
@@ -450,27 +460,24 @@ static void test_holds(void) {
   judge_destroy(j);
 }
 
-/* Returns how many elements are wrong after calls of two plans, of which `times` are told. */
-static int64_t judge_chain(const posenc_problem *problem, const int made[TURN_PLANS], const int64_t told[TURN_PLANS],
-                           int64_t changed) {
-  enum { SEED = 11, DRAW = 2 };
+/* Returns how many elements are wrong after calls of two plans, of which `told` are told. */
+static int64_t judge_chain(const posenc_problem *problem, const int made[2], const int64_t told[2], int64_t changed) {
+  enum { SEED = 11, DRAW = 2, SHIFT = 5 };
   static double memory[40 * 3 * 64], own[3 * 64];
   const int64_t width = row_elements_of(problem);
   const size_t row_bytes = (size_t)width * posenc_dtype_bytes(problem->dtype);
-  posenc_problem problems[TURN_PLANS] = {*problem, *problem};
-  posenc_plan *plans[TURN_PLANS];
-  judge *judges[TURN_PLANS];
+  posenc_problem problems[2] = {*problem, *problem}, all = *problem;
+  posenc_plan *plans[2];
   const posenc_kernel *kernel = NULL;
   judgement found = {0};
   applications a;
-  problems[1].base *= 1.01;
-  for (int p = 0; p < TURN_PLANS; p++) {
-    kernel = kernel_of(&plans[p], &problems[p]);
-    judges[p] = judge_create(&problems[p]);
-  }
-  if (!kernel || !judges[0] || !judges[1] || !applications_open(&a, problem->dim)) return -1;
+  problems[1].first += SHIFT;
+  all.rows += SHIFT;
+  judge *j = judge_create(&all);
+  for (int p = 0; p < 2; p++) kernel = kernel_of(&plans[p], &problems[p]);
+  if (!kernel || !j || !applications_open(&a, problem->dim)) return -1;
   turn_fill_x(SEED, DRAW, problem->dtype, 0, problem->rows * width, memory);
-  for (int p = 0; p < TURN_PLANS; p++)
+  for (int p = 0; p < 2; p++)
     for (int n = 0; n < made[p]; n++) {
       const posenc_slice slice = posenc_rows(0, problem->rows);
       posenc_apply(plans[p], &slice, memory, memory);
@@ -479,17 +486,15 @@ static int64_t judge_chain(const posenc_problem *problem, const int made[TURN_PL
     turn_spoil(3, problem->dtype, 1, (unsigned char *)memory + (size_t)changed * row_bytes / (size_t)width);
   for (int64_t row = 0; row < problem->rows; row++) {
     applications_begin(&a, problem);
-    for (int p = 0; p < TURN_PLANS; p++)
-      if (told[p]) applications_add(&a, judges[p], &kernel->bound, row, told[p]);
+    for (int p = 0; p < 2; p++)
+      if (told[p]) applications_add(&a, j, &kernel->bound, row + p * SHIFT, told[p]);
     turn_fill_x(SEED, DRAW, problem->dtype, row * width, width, own);
     applications_judge(&a, problem, row, 0, width, own, (unsigned char *)memory + (size_t)row * row_bytes, &found);
     if (!a.held || a.count != told[0] + told[1]) found.broken = -1000;
   }
   applications_close(&a);
-  for (int p = 0; p < TURN_PLANS; p++) {
-    posenc_plan_destroy(plans[p]);
-    judge_destroy(judges[p]);
-  }
+  for (int p = 0; p < 2; p++) posenc_plan_destroy(plans[p]);
+  judge_destroy(j);
   return found.compared == problem->rows * width ? found.broken : -1;
 }
 
@@ -532,9 +537,9 @@ static const json_t *check_of(const json_t *context, size_t i) {
 static void test_join(void) {
   json_t *one = json_pack("{s:[{s:s, s:s, s:i, s:b}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check", "floor",
                           "compared", 3, "ok", true, "kernel", "a", "check", "clock", "compared", 5, "ok", true);
-  json_t *two = json_pack("{s:[{s:s, s:s, s:i, s:b, s:s}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check",
-                          "clock", "compared", 2, "ok", false, "note", "late", "kernel", "b", "check", "clock",
-                          "compared", 7, "ok", true);
+  json_t *two =
+      json_pack("{s:[{s:s, s:s, s:i, s:b, s:s}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check", "clock",
+                "compared", 2, "ok", false, "note", "late", "kernel", "b", "check", "clock", "compared", 7, "ok", true);
   json_t *context = json_object(), *none = json_object();
   ok(timed_checks_join(context, none) && !json_object_get(context, "checks"), "no checks and none");
   ok(timed_checks_join(context, one) && json_array_size(json_object_get(context, "checks")) == 2, "checks are added");
@@ -560,6 +565,7 @@ int main(void) {
   test_groups();
   test_sizes();
   test_plans();
+  test_shifts();
   test_spans();
   test_spoil();
   test_x();
