@@ -71,7 +71,7 @@ bool turn_next(turn *t) {
   g->is_last = left <= t->last;
   g->calls = g->is_last ? left : draw_size(t, left - t->last);
   const bool is_used_up = g->first + g->calls - g->since > t->terms.chain;
-  g->draws = g->draw < 0 || !t->terms.alone || g->is_last || is_used_up;
+  g->draws = g->draw < 0 || g->is_last || is_used_up;
   if (g->draws) {
     g->draw++;
     g->since = g->first;

@@ -527,7 +527,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
 
 /* Returns after how many calls x is drawn anew: as many as keep the sum of all bounds so small that a call that was
    left out is seen. */
-static int64_t chain_of(const watch *w, const watched *one, size_t table) {
+static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_mode mode) {
   const posenc_problem *p = &w->request->shapes[table].problem;
   static const double telling = 0.05, largest = 4.0;
   if (!op_is_applied(p->op)) return INT64_MAX;
@@ -538,7 +538,7 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table) {
                each = at_0 + 1.5 * per_size;
   double most = p->op == POSENC_ADD ? fmin(telling / at_0, sqrt(2.0 * telling / per_size)) : telling / each;
   if (attention > 1.0) most = fmin(most, log(largest) / log(attention));
-  return most > 1.0 ? (int64_t)fmin(most, 4096.0) : 1;
+  return most > 1.0 ? (int64_t)fmin(most, mode == BENCH_ROW ? 128.0 : 4096.0) : 1; /* rows are followed one by one */
 }
 
 /* Checks that no other worker was busy since its last turn. Threads of OpenMP spin for a while. */
@@ -629,7 +629,7 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
                          .calls = facts->iterations,
                          .slices = is_sliced ? rows / facts->rows : 1,
                          .from = is_sliced ? at->called[mode] % (rows / facts->rows) : 0,
-                         .chain = chain_of(w, one, table),
+                         .chain = chain_of(w, one, table, mode),
                          .alone = is_alone(w, at, mode)};
   choose_plans(&o.terms, at->facts.plan_count);
   at->called[mode] += facts->iterations;

@@ -16,7 +16,7 @@
 /* What the groups of one turn break, in a word; null if nothing. */
 static const char *broken_by(const turn_terms *terms) {
   const int64_t most = terms->alone ? 1 : terms->chain < 4 ? terms->chain : 4;
-  int64_t calls = 0, draws = 0;
+  int64_t calls = 0, draws = 0, since = 0;
   int spans = 0;
   turn t = turn_begin(terms);
   const turn_group *g = &t.group;
@@ -32,7 +32,8 @@ static const char *broken_by(const turn_terms *terms) {
     if (g->draw != draws - 1) return "draws are not counted";
     if (g->is_last && !g->draws) return "x is not drawn before the last group";
     if (calls - g->since > terms->chain) return "a chain is too long";
-    if (!terms->alone && !g->draws) return "x is not drawn before a group";
+    if (any && g->draws && !g->is_last && g->first + g->calls - since <= terms->chain) return "x is drawn too often";
+    if (g->draws) since = g->first;
     if (g->spans != (g->is_last ? TURN_LAST_SPANS : g->spans ? TURN_SPANS : 0)) return "a number of spans";
     spans += g->spans;
     if (spans > TURN_NOTES) return "there is no room for all spans";
