@@ -3,6 +3,7 @@
 
 #include "bench/judge.h"
 
+#include "bench/turn.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -219,8 +220,8 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
 }
 
 /* Whether all elements are within a x |value| + b of the rounded values. */
-#define DEFINE_NEAR(name, dtype, type)                                                                                 \
-  static bool name(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b) {            \
+#define DEFINE_NEAR(name, dtype, type, attributes)                                                                     \
+  attributes static bool name(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b) { \
     const type *const values = (const type *)rounded + from;                                                           \
     int far = 0;                                                                                                       \
     _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < count; i++) {                                         \
@@ -229,18 +230,27 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
-DEFINE_NEAR(near_f32, POSENC_F32, float)
-DEFINE_NEAR(near_f64, POSENC_F64, double)
-DEFINE_NEAR(near_f16, POSENC_F16, float)
-DEFINE_NEAR(near_bf16, POSENC_BF16, float)
+#define DEFINE_NEARS(tier, attributes)                                                                                 \
+  DEFINE_NEAR(near_f32_##tier, POSENC_F32, float, attributes)                                                          \
+  DEFINE_NEAR(near_f64_##tier, POSENC_F64, double, attributes)                                                         \
+  DEFINE_NEAR(near_f16_##tier, POSENC_F16, float, attributes)                                                          \
+  DEFINE_NEAR(near_bf16_##tier, POSENC_BF16, float, attributes)
+TURN_TIERS(DEFINE_NEARS)
 
 typedef bool near_function(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b);
 
+static near_function *near_of(posenc_dtype dtype) {
+  near_function *const functions[] = {[POSENC_F32] = TURN_TIER(near_f32),
+                                      [POSENC_F64] = TURN_TIER(near_f64),
+                                      [POSENC_F16] = TURN_TIER(near_f16),
+                                      [POSENC_BF16] = TURN_TIER(near_bf16)};
+  return functions[dtype];
+}
+
 void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const void *got,
                     judgement *into) {
-  static near_function *const functions[] = {
-      [POSENC_F32] = near_f32, [POSENC_F64] = near_f64, [POSENC_F16] = near_f16, [POSENC_BF16] = near_bf16};
   const posenc_dtype dtype = j->problem.dtype;
+  near_function *const is_near = near_of(dtype);
   const size_t element = posenc_dtype_bytes(dtype);
   /* A rounded value is half an ulp off, and an ulp is at least 2^-precision of a value. The rest of the bound is in
      any case allowed. */
@@ -251,7 +261,7 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
     some = j->width - column < count - done ? j->width - column : count - done;
     const unsigned char *here = (const unsigned char *)got + (size_t)done * element;
     const double b = (bound->abs + bound->growth * (double)distance_of(j, row)) * 0.999;
-    if (!functions[dtype](here, j->rounded[table], from + done, some, a, is_padding(j, row) ? 0.0 : b))
+    if (!is_near(here, j->rounded[table], from + done, some, a, is_padding(j, row) ? 0.0 : b))
       judge_exactly(j, bound, table, row, column, some, here, into);
   }
 }
@@ -349,9 +359,9 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
 
 /* Whether all pairs of a head are certainly within the bound: the size of a pair is at least the mean of its elements'
    sizes times the square root of 2. The elements of pair i are `step` i and `apart` after it. */
-#define DEFINE_HEAD(name, dtype)                                                                                       \
-  static bool name(const applications *a, const posenc_problem *p, int64_t step, int64_t apart, double k0, double k1,  \
-                   int64_t at, const void *x, const void *got) {                                                       \
+#define DEFINE_HEAD(name, dtype, attributes)                                                                           \
+  attributes static bool name(const applications *a, const posenc_problem *p, int64_t step, int64_t apart, double k0,  \
+                              double k1, int64_t at, const void *x, const void *got) {                                 \
     const bool turns = p->op == POSENC_ROPE;                                                                           \
     const double *const sines = a->sines, *const cosines = a->cosines;                                                 \
     const double *const first =                                                                                        \
@@ -370,8 +380,10 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
-DEFINE_HEAD(head_f32, POSENC_F32)
-DEFINE_HEAD(head_bf16, POSENC_BF16)
+#define DEFINE_HEADS(tier, attributes)                                                                                 \
+  DEFINE_HEAD(head_f32_##tier, POSENC_F32, attributes)                                                                 \
+  DEFINE_HEAD(head_bf16_##tier, POSENC_BF16, attributes)
+TURN_TIERS(DEFINE_HEADS)
 
 void applications_judge(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
                         const void *x, const void *got, judgement *into) {
@@ -384,8 +396,8 @@ void applications_judge(const applications *a, const posenc_problem *p, int64_t 
     some = whole ? p->dim : 1;
     const unsigned char *there = (const unsigned char *)got + (size_t)done * element,
                         *own = (const unsigned char *)x + (size_t)(from + done) * element;
-    if (!whole || !(p->dtype == POSENC_F32 ? head_f32 : head_bf16)(a, p, halves ? 1 : 2, halves ? p->dim / 2 : 1, k0,
-                                                                   k1, 0, own, there))
+    if (!whole || !(p->dtype == POSENC_F32 ? TURN_TIER(head_f32) : TURN_TIER(head_bf16))(
+                      a, p, halves ? 1 : 2, halves ? p->dim / 2 : 1, k0, k1, 0, own, there))
       judge_applied(a, p, row, from + done, some, x, there, into);
   }
 }

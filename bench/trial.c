@@ -33,6 +33,7 @@ typedef struct trial {
   unsigned char *x;     /* a row */
   applications sums;
   judgement *found;
+  uint64_t drawn;
 } trial;
 
 static place place_of_call(const trial *t, int64_t call) {
@@ -102,8 +103,11 @@ static bool judge_call(trial *t, const turn_group *g, int64_t call) {
   const region *r = &p.memory;
   const size_t row_bytes = (size_t)r->width * t->element;
   const int64_t some = row_bytes < BLOCK ? BLOCK / (int64_t)row_bytes : 1;
+  const bool is_large = (double)(r->parts * r->rows) * (double)row_bytes > TRIAL_LARGE;
   for (int64_t row = 0; row < r->rows; row += some) {
     const int64_t rows = r->rows - row < some ? r->rows - row : some;
+    const bool is_end = row == 0 || row + rows == r->rows;
+    if (t->drawn && is_large && !is_end && turn_random(&t->drawn, TRIAL_SHARE) != 0) continue;
     for (int64_t part = 0; part < r->parts; part++) {
       const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
       if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;
@@ -170,7 +174,7 @@ static bool judge_plan(trial *t) {
 bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn_terms *terms, const evidence *e,
                    judgement *found) {
   unsigned char notes[TURN_NOTES * TURN_SPAN];
-  trial t = {.y = y, .e = e, .mode = mode, .rows = rows, .terms = terms, .found = found};
+  trial t = {.y = y, .e = e, .mode = mode, .rows = rows, .terms = terms, .found = found, .drawn = e->drawn};
   int noted = 0;
   bool done = begin(&t) && e->read(e->from, e->notes, notes, sizeof notes);
   if (mode == BENCH_PLAN) return end(&t, done && judge_plan(&t));

@@ -19,11 +19,16 @@ typedef struct yardstick {
   unsigned char *shown[TURN_PLANS];
 } yardstick;
 
+/* Large results are compared in full once; later a share of their blocks of rows, drawn after the calls, with the first
+   and the last. */
+enum { TRIAL_LARGE = 1 << 22, TRIAL_SHARE = 8 };
+
 /* The memory of a worker: `read` copies from an address there, and returns false if that cannot be. */
 typedef struct evidence {
   bool (*read)(void *from, const void *address, void *to, size_t bytes);
   void *from;
   const unsigned char *memory, *notes;
+  uint64_t drawn; /* a random number that is drawn after the calls, for the share of large results; 0: compare all */
 } evidence;
 
 /* Whether anything is compared. */

@@ -9,7 +9,7 @@
 
 /* About how many groups a turn has. Their calls are timed with two readings of the clock for each, and their spans are
    compared one by one. */
-enum { GROUPS = 32, LAST_MOST = 4 };
+enum { GROUPS = 32, LAST_MOST = 4, SHORT_CHAIN = 64 };
 
 /* SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
 static uint64_t next(uint64_t *state) {
@@ -71,7 +71,10 @@ bool turn_next(turn *t) {
   g->is_last = left <= t->last;
   g->calls = g->is_last ? left : draw_size(t, left - t->last);
   const bool is_used_up = g->first + g->calls - g->since > t->terms.chain;
-  g->draws = g->draw < 0 || g->is_last || is_used_up;
+  /* The last group begins with a new x, so that one or a few calls are held to the bound of one or a few; but not after
+     so few others that all of them are. */
+  const bool is_long = g->is_last && g->first - g->since > SHORT_CHAIN;
+  g->draws = g->draw < 0 || is_long || is_used_up;
   if (g->draws) {
     g->draw++;
     g->since = g->first;
@@ -135,22 +138,33 @@ static uint32_t key_of(uint64_t seed, int64_t draw) {
   return (uint32_t)next(&state);
 }
 
+bool turn_has_avx2(void) {
+  static int known; /* 0: not yet; 1: no; 2: yes. To ask takes a microsecond on virtual machines. */
+  if (!known) known = posenc_isa_detect() & POSENC_ISA_AVX2 ? 2 : 1;
+  return known == 2;
+}
+
+#define DEFINE_FILL(tier, attributes)                                                                                  \
+  attributes static void fill_f32_##tier(uint32_t key, uint32_t begin, int64_t count, float *out) {                    \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) out[i] =                                                   \
+        (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                                                   \
+  }                                                                                                                    \
+  attributes static void fill_bf16_##tier(uint32_t key, uint32_t begin, int64_t count, uint16_t *out) {                \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                          \
+      const float x = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                                     \
+      uint32_t bits;                                                                                                   \
+      memcpy(&bits, &x, sizeof bits);                                                                                  \
+      out[i] = (uint16_t)(bits >> 16);                                                                                 \
+    }                                                                                                                  \
+  }
+TURN_TIERS(DEFINE_FILL)
+
 void turn_fill_x(uint64_t seed, int64_t draw, posenc_dtype dtype, int64_t from, int64_t count, void *memory) {
   const uint32_t key = key_of(seed, draw), begin = (uint32_t)from;
-  float *const wide = memory;
-  uint16_t *const narrow = memory;
-  if (dtype == POSENC_F32) {
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) wide[i] = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;
-    return;
-  }
-#pragma omp simd
-  for (int64_t i = 0; i < count; i++) {
-    const float x = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    narrow[i] = (uint16_t)(bits >> 16);
-  }
+  if (dtype == POSENC_F32)
+    TURN_TIER(fill_f32)(key, begin, count, memory);
+  else
+    TURN_TIER(fill_bf16)(key, begin, count, memory);
 }
 
 /* Which bits of a significand are changed: [lowest, lowest + 2^choices). */

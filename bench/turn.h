@@ -106,6 +106,16 @@ void turn_fill_x(uint64_t seed, int64_t draw, posenc_dtype dtype, int64_t from, 
    seed restores it. */
 void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory);
 
+/* Loops over many numbers are compiled twice: DEFINE(suffix, attributes) for the compiler's target, and with AVX2. */
+#ifdef __x86_64__
+#define TURN_TIERS(DEFINE) DEFINE(generic, ) DEFINE(avx2, __attribute__((target("avx2"))))
+#define TURN_TIER(function) (turn_has_avx2() ? function##_avx2 : function##_generic)
+#else
+#define TURN_TIERS(DEFINE) DEFINE(generic, )
+#define TURN_TIER(function) function##_generic
+#endif
+bool turn_has_avx2(void);
+
 /* Returns a random number below n, n >= 1, and advances the state. */
 uint64_t turn_random(uint64_t *state, uint64_t n);
 

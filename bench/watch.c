@@ -347,9 +347,10 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
   judgement found = {0};
   char when[64];
   if (w->forbidden || !trial_can(&at->yardstick)) return;
+  const uint64_t drawn = at->suspicions[mode].turns ? random_seed() : 0; /* all in the first turn */
   snprintf(when, sizeof when, "after a timed call in mode %s", bench_mode_name(mode));
   const bool done = trial_of_turn(&at->yardstick, mode, at->facts.modes[mode].rows, terms,
-                                  &(evidence){read_for_trial, &from, a->memory, a->notes}, &found);
+                                  &(evidence){read_for_trial, &from, a->memory, a->notes, drawn}, &found);
   note_trial(w, one, table, when, done, &found);
 }
 
@@ -437,7 +438,8 @@ static bool show(watch *w, watched *one, size_t table, int plan) {
     return true;
   }
   if (w->forbidden) return true;
-  const bool done = trial_of_whole(&at->yardstick, &terms, &(evidence){read_for_trial, &from, a.memory, NULL}, &found);
+  const bool done =
+      trial_of_whole(&at->yardstick, &terms, &(evidence){read_for_trial, &from, a.memory, NULL, 0}, &found);
   note_trial(w, one, table, "before any timed call", done, &found);
   return !one->lost;
 }
