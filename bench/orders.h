@@ -16,6 +16,7 @@ typedef enum order_kind {
   ORDER_GROW,    /* makes `plan` plans of tables of `rows` rows, and all these rows, in place of earlier such plans */
   ORDER_TURN,    /* a repetition, after the limits */
   ORDER_LIMITS,  /* the limits once more */
+  ORDER_LET_GO,  /* gives the memory for results back */
 } order_kind;
 
 typedef struct order {
@@ -25,7 +26,8 @@ typedef struct order {
   int plan;         /* for ORDER_SHOW, ORDER_GROW */
   int64_t rows;     /* for ORDER_GROW */
   turn_terms terms; /* for ORDER_TURN */
-  bool keep;        /* for ORDER_LIMITS: large memory is not given back until the next turn */
+  bool wanted;      /* for ORDER_OPEN: the shape will be timed */
+  bool keep;        /* memory for results is not given back until the next turn */
 } order;
 
 /* The limits beside a repetition: with one thread, and with as many as the kernel has; NaN if it has one. */

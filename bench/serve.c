@@ -10,6 +10,9 @@
 #include "common/process.h"
 #include "common/work.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +57,8 @@ posenc_options serve_options(const bench_request *request, const posenc_kernel *
 
 /* ---- shapes ------------------------------------------------------------------------------------------ */
 
-/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if needed. */
-static posenc_status measure_subject(server *v, subject *s) {
+/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if it will be timed. */
+static posenc_status measure_subject(server *v, subject *s, bool wanted) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
@@ -63,7 +66,7 @@ static posenc_status measure_subject(server *v, subject *s) {
   if (op_is_applied(problem->op)) s->batch = v->of->request->batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
   buffer *held = &v->buffers[problem->dtype];
-  if (s->bytes > held->bytes) held->bytes = s->bytes;
+  if (wanted && s->bytes > held->bytes) held->bytes = s->bytes;
   return POSENC_OK;
 }
 
@@ -83,7 +86,7 @@ static void open_shape(server *v, const order *o, answer *a) {
     snprintf(a->words, sizeof a->words, "%s", refusal);
     return;
   }
-  const posenc_status status = measure_subject(v, s);
+  const posenc_status status = measure_subject(v, s, o->wanted);
   if (status != POSENC_OK) snprintf(a->words, sizeof a->words, "%s", posenc_status_message(status));
   a->bytes = s->bytes;
 }
@@ -138,9 +141,14 @@ static void prepare_shape(server *v, const order *o, answer *a) {
   a->pass = s->pass;
   a->plan = s->plan_seconds;
   a->plan_bytes = s->plan_bytes;
-  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-    if (s->modes & 1u << mode && mode_suits(&s->shape->problem, mode) && mode_suits_kernel(s, mode))
-      prepare_mode(v, o, mode, &a->modes[mode]);
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {
+    if (!(s->modes & 1u << mode) || !mode_suits(&s->shape->problem, mode) || !mode_suits_kernel(s, mode)) continue;
+    isolate_go_on();
+    prepare_mode(v, o, mode, &a->modes[mode]);
+  }
+#ifdef __GLIBC__
+  malloc_trim(0); /* otherwise tables of mode malloc stay, and count as the kernel's memory */
+#endif
 }
 
 /* ---- what memory holds before ------------------------------------------------------------------------------ */
@@ -349,18 +357,29 @@ static void grow(server *v, const order *o, answer *a) {
     for (int64_t r = 0; status == POSENC_OK && r < SINGLE && r < plain.rows; r++)
       status = posenc_execute(plan, r, 1, s->buffer);
     if (status != POSENC_OK) give_up(s, status);
+    isolate_go_on();
     a->plan_count = v->grown_count;
   }
+}
+
+/* Gives the memory of a dtype back, unless it stays. */
+static void let_go(server *v, const order *o, posenc_dtype dtype) {
+  buffer *held = &v->buffers[dtype];
+  if (o->keep) return;
+  posenc_free(held->memory);
+  held->memory = NULL;
+}
+
+static void let_go_of_shape(server *v, const order *o, answer *a) {
+  (void)a;
+  let_go(v, o, v->subjects[o->shape].shape->problem.dtype);
 }
 
 static void take_limits(server *v, const order *o, answer *a) {
   timing *t = &v->timings[o->shape][o->mode];
   a->limits = measure_limits(t);
   timing_rest(t);
-  buffer *held = &v->buffers[t->subject->shape->problem.dtype];
-  if (o->keep) return;
-  posenc_free(held->memory);
-  held->memory = NULL;
+  let_go(v, o, t->subject->shape->problem.dtype);
 }
 
 /* ---- orders --------------------------------------------------------------------------------------------------- */
@@ -371,12 +390,18 @@ static void greet(server *v, const order *o, answer *a) {
 }
 
 static void obey(server *v, const order *o, answer *a) {
-  static void (*const obeying[])(server *, const order *, answer *) = {
-      [ORDER_GREET] = greet, [ORDER_OPEN] = open_shape, [ORDER_PREPARE] = prepare_shape, [ORDER_SHOW] = show,
-      [ORDER_GROW] = grow,   [ORDER_TURN] = take_turn,  [ORDER_LIMITS] = take_limits};
+  static void (*const obeying[])(server *, const order *, answer *) = {[ORDER_GREET] = greet,
+                                                                       [ORDER_OPEN] = open_shape,
+                                                                       [ORDER_PREPARE] = prepare_shape,
+                                                                       [ORDER_SHOW] = show,
+                                                                       [ORDER_GROW] = grow,
+                                                                       [ORDER_TURN] = take_turn,
+                                                                       [ORDER_LIMITS] = take_limits,
+                                                                       [ORDER_LET_GO] = let_go_of_shape};
   obeying[o->kind](v, o, a);
   const subject *s = &v->subjects[o->shape];
-  if (s->device || o->kind <= ORDER_OPEN || o->kind == ORDER_LIMITS) return;
+  if (o->kind == ORDER_GROW && o->rows > 0) return; /* its plans may have descriptors */
+  if (s->device || o->kind <= ORDER_OPEN || o->kind >= ORDER_LIMITS) return;
   process_state *now = process_read(s->kernel->threaded ? NULL : v->before);
   const char *numbers = fpenv_restore(), *difference = process_difference(v->before, now, s->kernel->threaded);
   if (!difference) difference = numbers;
@@ -387,6 +412,7 @@ static void obey(server *v, const order *o, answer *a) {
 void serve(void *argument) {
   const service *of = argument;
   const size_t shapes = of->request->shape_count;
+  if (of->kernel->threaded) process_start_openmp();
   server v = {.of = of,
               .subjects = calloc(shapes + 1, sizeof *v.subjects),
               .timings = calloc(shapes + 1, sizeof *v.timings),

@@ -45,11 +45,11 @@ static bool fits_in_memory(double bytes, const json_t *environment) {
   return there == 0 || bytes < there;
 }
 
-/* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and what the exact
-   values take. */
+/* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and once for exact
+   values. */
 static bool has_memory(const session *run, size_t i, const answer *a, const json_t *environment) {
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
-  const double bytes = (double)a->bytes * (run->request->modes[i] & own ? 2.0 : 1.0);
+  const double bytes = (double)a->bytes * (run->request->modes[i] & own ? 3.0 : 2.0);
   return fits_in_memory(bytes, environment) ||
          bench_tell("bench: %s: no memory for its %zu bytes", run->request->shapes[i].name, a->bytes);
 }
@@ -61,11 +61,12 @@ static bool ask_kernel(session *run, size_t k, const json_t *environment) {
   bool any = false;
   for (size_t i = 0; i < request->shape_count; i++) {
     answer a;
-    if (!watch_open(run->watch, k, i, &a)) return true; /* it is lost */
+    const bool wanted = run->mine[i] && request->shapes[i].problem.rows > 0 &&
+                        !(request->kernel_counts && k >= request->kernel_counts[i]);
+    if (!watch_open(run->watch, k, i, wanted, &a)) return true; /* it is lost */
     if (a.refused) snprintf(why, sizeof why, "%s", a.words);
     any = any || !a.refused;
-    if (a.refused || !run->mine[i] || request->shapes[i].problem.rows == 0) continue;
-    if (request->kernel_counts && k >= request->kernel_counts[i]) continue;
+    if (a.refused || !wanted) continue;
     if (*a.words) return bench_tell("bench: %s on %s: %s", request->kernels[k]->name, request->shapes[i].name, a.words);
     if (!has_memory(run, i, &a, environment)) return false;
     run->taken[i * request->kernel_count + k] = true;

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/environment.h"
 #include "common/process.h"
+#include "common/work.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -387,7 +388,10 @@ static posenc_status make_plan(subject *s, int number) {
 
 posenc_status subject_prepare(subject *s) {
   posenc_status status = POSENC_OK;
-  for (int p = s->plan_count - 1; status == POSENC_OK && p >= 0; p--) status = make_plan(s, p);
+  for (int p = s->plan_count - 1; status == POSENC_OK && p >= 0; p--) {
+    status = make_plan(s, p);
+    isolate_go_on();
+  }
   if (status == POSENC_OK && !s->kernel->keeps_rows) { /* a crash at a plan's end is found before the timings */
     posenc_plan_destroy(s->plans[0]);
     status = make_plan(s, 0);

@@ -74,7 +74,8 @@ bool turn_next(turn *t) {
   /* The last group begins with a new x, so that one or a few calls are held to the bound of one or a few; but not after
      so few others that all of them are. */
   const bool is_long = g->is_last && g->first - g->since > SHORT_CHAIN;
-  g->draws = g->draw < 0 || is_long || is_used_up;
+  /* Of a slow x only the slices of the group that draws are drawn. */
+  g->draws = g->draw < 0 || t->terms.slices > 1 || is_long || is_used_up;
   if (g->draws) {
     g->draw++;
     g->since = g->first;

@@ -174,15 +174,13 @@ bool watch_lost_any(const watch *w) {
 /* Sends an order and waits for the answer. Returns false if the kernel is lost, also because of what its process says
    of its state. */
 static bool ask(watched *one, const order *o, answer *a) {
-  static const char *const when[] = {[ORDER_PREPARE] = "after the plan was made",
-                                     [ORDER_SHOW] = "after a call",
-                                     [ORDER_GROW] = "after some calls",
-                                     [ORDER_TURN] = "after timed calls",
-                                     [ORDER_LIMITS] = "after timed calls"};
+  static const char *const when[] = {[ORDER_PREPARE] = "after the plan was made", [ORDER_SHOW] = "after a call",
+                                     [ORDER_GROW] = "after some calls",           [ORDER_TURN] = "after timed calls",
+                                     [ORDER_LIMITS] = "after timed calls",        [ORDER_LET_GO] = "after timed calls"};
   if (one->lost) return false;
   if (!isolate_ask(one->lodger, o, sizeof *o, a, sizeof *a)) return bury(one);
   if (o->kind <= ORDER_OPEN) return true; /* the words are the reason of a refusal */
-  one->tallies[SURROUNDINGS].compared++;
+  if (o->kind < ORDER_LIMITS) one->tallies[SURROUNDINGS].compared++;
   if (*a->words)
     accuse(one, strstr(a->words, "threads running") ? OWN_THREADS : SURROUNDINGS, "%s, %.*s", when[o->kind],
            (int)sizeof a->words, a->words);
@@ -327,7 +325,7 @@ static bool read_for_trial(void *from, const void *address, void *to, size_t byt
 static void note_trial(watch *w, watched *one, size_t table, const char *when, bool done, const judgement *found) {
   char how[120] = "other bits than before";
   one->tallies[TIMED_VALUES].compared += found->compared;
-  if (!done && !w->forbidden) accuse(one, TIMED_VALUES, "what it wrote cannot be read %s", when);
+  if (!done && !w->forbidden && errno != ENOMEM) accuse(one, TIMED_VALUES, "what it wrote cannot be read %s", when);
   if (found->broken == 0) return;
   if (!isnan(found->got) || !isnan(found->exact))
     snprintf(how, sizeof how, "%.9g instead of %.9g", found->got, found->exact);
@@ -349,9 +347,31 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
   if (w->forbidden || !trial_can(&at->yardstick)) return;
   const uint64_t drawn = at->suspicions[mode].turns ? random_seed() : 0; /* all in the first turn */
   snprintf(when, sizeof when, "after a timed call in mode %s", bench_mode_name(mode));
+  errno = 0;
   const bool done = trial_of_turn(&at->yardstick, mode, at->facts.modes[mode].rows, terms,
                                   &(evidence){read_for_trial, &from, a->memory, a->notes, drawn}, &found);
   note_trial(w, one, table, when, done, &found);
+}
+
+/* Whether large memory stays with the workers between turns: all that they want together is a part of the machine's. */
+static bool keeps_memory(const watch *w) {
+  double all = 0.0;
+  for (size_t k = 0; k < w->request->kernel_count; k++) {
+    size_t most[POSENC_BF16 + 1] = {0};
+    for (size_t i = 0; w->all[k].stays && i < w->request->shape_count; i++) {
+      size_t *held = &most[w->request->shapes[i].problem.dtype];
+      if (w->all[k].stays[i].facts.bytes > *held) *held = w->all[k].stays[i].facts.bytes;
+    }
+    for (size_t d = 0; d < sizeof most / sizeof *most; d++) all += (double)most[d];
+  }
+  return all < 0.25 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* Has a worker give its memory back, unless that of all fits. Returns false if the kernel is lost. */
+static bool let_go(const watch *w, watched *one, size_t table) {
+  const order o = {.kind = ORDER_LET_GO, .shape = table};
+  answer a;
+  return keeps_memory(w) || ask(one, &o, &a);
 }
 
 /* ---- preparing ----------------------------------------------------------------------------------------------- */
@@ -373,9 +393,9 @@ static bool greet(watch *w, watched *one) {
          true;
 }
 
-bool watch_open(watch *w, size_t kernel, size_t table, answer *a) {
+bool watch_open(watch *w, size_t kernel, size_t table, bool wanted, answer *a) {
   watched *one = &w->all[kernel];
-  const order o = {.kind = ORDER_OPEN, .shape = table};
+  const order o = {.kind = ORDER_OPEN, .shape = table, .wanted = wanted};
   return (one->met || (one->met = greet(w, one))) && ask(one, &o, a);
 }
 
@@ -520,9 +540,9 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   if (!one->lost && before && problem->op == POSENC_TABLE && at->yardstick.held && a->bytes >= (size_t)1 << 22 &&
       !one->kernel->keeps_rows)
     check_growth(one, before + a->allocated, shown * (double)a->bytes);
-  if (one->lost) return false;
+  if (one->lost || !let_go(w, one, table)) return false;
   one->rested = busy_of(one);
-  return !one->lost;
+  return true;
 }
 
 /* ---- turns ------------------------------------------------------------------------------------------------------ */
@@ -547,7 +567,7 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
 static void check_others(watch *w, const watched *own) {
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     watched *one = &w->all[k];
-    const double allowed = one->kernel->threaded ? 0.5 : 0.02;
+    const double allowed = one->kernel->threaded ? 0.5 * environment_processors() : 0.02;
     if (one == own || one->lost || !one->clock || one->rested == 0.0) continue;
     one->tallies[LATE_WORK].compared++;
     const double worked = busy_of(one) - one->rested;
@@ -582,20 +602,6 @@ static void check_times(watched *one, suspicion *s, const answer *a, const outsi
               passed > 2.0 * told + 0.05,
           fmax(busy / most * told, passed) - told);
   suspect(one, s, LATE_WORK, !threaded && o->late > 5e-4, o->late);
-}
-
-/* Whether large memory stays with the workers between turns: all that they want together is a part of the machine's. */
-static bool keeps_memory(const watch *w) {
-  double all = 0.0;
-  for (size_t k = 0; k < w->request->kernel_count; k++) {
-    size_t most[POSENC_BF16 + 1] = {0};
-    for (size_t i = 0; w->all[k].stays && i < w->request->shape_count; i++) {
-      size_t *held = &most[w->request->shapes[i].problem.dtype];
-      if (w->all[k].stays[i].facts.bytes > *held) *held = w->all[k].stays[i].facts.bytes;
-    }
-    for (size_t d = 0; d < sizeof most / sizeof *most; d++) all += (double)most[d];
-  }
-  return all < 0.25 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* Whether each call is timed alone: after a preparation; or after memory was changed, if two readings of the clock are
@@ -656,6 +662,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
     if (!ask(one, &o, &after)) return false;
     times->best.serial = fmax(times->best.serial, after.limits.serial);
     times->best.threaded = fmax(times->best.threaded, after.limits.threaded);
+  } else if (!let_go(w, one, table)) {
+    return false;
   }
   one->rested = busy_of(one);
   return true;

@@ -47,7 +47,7 @@ bool watch_lost_any(const watch *w);
 
 /* Orders, each for kernel and shape by number. They return false if the kernel is lost. watch_prepare also has the
    kernel write the whole shape, unless that takes long, and judges it. */
-bool watch_open(watch *w, size_t kernel, size_t table, answer *a);
+bool watch_open(watch *w, size_t kernel, size_t table, bool wanted, answer *a);
 bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a);
 
 /* A benchmark's turn: the repetition and both limits, the better of before and after. */

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -229,18 +230,23 @@ static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int m
 
 /* ---- in the watcher ------------------------------------------------------------------------------ */
 
-/* Removes a folder with its files, and returns whether there were any. */
+static bool littered;
+
+static int remove_entry(const char *path, const struct stat *what, int kind, struct FTW *at) {
+  (void)what;
+  littered = littered || at->level > 0 || kind == FTW_DNR;
+  if (kind == FTW_DP || kind == FTW_DNR)
+    rmdir(path);
+  else
+    unlink(path);
+  return 0;
+}
+
+/* Removes a folder with what is in it, and returns whether there was anything. */
 static bool remove_folder(const char *path) {
-  DIR *folder = opendir(path);
-  bool any = false;
-  for (struct dirent *entry; folder && (entry = readdir(folder));) {
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    any = true;
-    unlinkat(dirfd(folder), entry->d_name, 0);
-  }
-  if (folder) closedir(folder);
-  rmdir(path);
-  return any;
+  enum { OPEN_FOLDERS = 16 };
+  nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+  return littered;
 }
 
 static void wake(int number) {

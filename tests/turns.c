@@ -50,6 +50,10 @@ static void test_groups(void) {
     for (size_t n = 0; n < sizeof chains / sizeof *chains && !broken; n++)
       for (uint64_t seed = 1; seed <= 40 && !broken; seed++, turns++)
         broken = broken_by(&(turn_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0, 8, 2, 3});
+  bool drawn = true;
+  for (turn t = turn_begin(&(turn_terms){77, 1000, 3, 0, 200, false, 8, 2, 3}); turn_next(&t);)
+    drawn = drawn && t.group.draws;
+  ok(drawn, "x in slices is drawn before each group");
   ok(!broken, "groups of %d turns: %s", turns, broken ? broken : "all calls once, short chains, a short last group");
 }
 
