@@ -100,7 +100,8 @@ static void fill_thrice(const void *constants, const posenc_problem *problem, in
   for (int i = 0; i < 3; i++) fill(constants, problem, row, rows, out);
 }
 
-/* The bound assumes pow, sin and cos within 2 ulp, as in examples/plugin/kernel.c. That of what fills memory holds always. */
+/* The bound assumes pow, sin and cos within 2 ulp, as in examples/plugin/kernel.c. That of what fills memory always
+   holds. */
 #define BOUND                                                                                                          \
   { .ulp = 0.5, .abs = 2 * DBL_EPSILON, .growth = 6 * DBL_EPSILON, .max_position = 1 << 30, .derived = true }
 #define NONE                                                                                                           \
