@@ -60,7 +60,7 @@ static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
 }
 
 static void choose_plan(timing *t) {
-  t->plan = (t->begin + t->step * t->number) & (t->subject->plan_count - 1); /* a power of two */
+  t->plan = (t->begin + t->step * t->number) & (t->of - 1); /* a power of two */
 }
 
 /* Passes to the next call: to the next plan and slice; after a pass, to the next plan for the first slice. */
@@ -78,7 +78,7 @@ static void advance(timing *t) {
 /* Lets all plans take turns. */
 static void use_all_plans(timing *t) {
   t->step = 1;
-  t->plans = t->subject->plan_count;
+  t->of = t->plans = t->subject->plan_count;
 }
 
 /* ---- the modes --------------------------------------------------------------------------------- */
@@ -201,6 +201,7 @@ void timing_begin(timing *t, const turn_terms *terms) {
   t->slice = turn_slice(terms, 0);
   t->begin = (int)((terms->seed >> 32) % (uint64_t)terms->of);
   t->step = terms->step;
+  t->of = terms->of;
   t->plans = terms->plans;
   t->pass_number = (int)(terms->from / terms->slices % terms->plans);
   t->number = (int)((t->slice + t->pass_number) % t->plans);

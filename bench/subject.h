@@ -44,9 +44,9 @@ typedef struct timing {
   limit limit;         /* for the memory of the mode; 0 bytes if it has none */
   int64_t next, slice; /* the next call: its number, and its slice of the rows */
   int plan;            /* its plan */
-  /* The plans of the turn: plan n is (begin + n x step) modulo their number. The next call's n, and that of the first
-     slice of this pass. */
-  int begin, step, plans, number, pass_number;
+  /* The plans of the turn: plan n is (begin + n x step) modulo `of`. The next call's n, and that of the first slice of
+     this pass. */
+  int begin, step, of, plans, number, pass_number;
   int64_t draws[DRAWS]; /* in "row", random rows */
   double plan_seconds;  /* in "first", the time of the plans of all iterations */
   /* The memory of the table or x: the subject's buffer or a place in it; in "fresh" and "malloc", that of the last

@@ -435,7 +435,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
 
 /* Has one plan write the whole shape, and judges that; keeps it if there are no exact values. */
 static bool show(watch *w, watched *one, size_t table, int plan) {
-  static const size_t kept_most = (size_t)1 << 28;
+  static const size_t kept_most = (size_t)1 << 26;
   stay *at = &one->stays[table];
   const turn_terms terms = {.seed = (random_seed() & UINT32_MAX) | (uint64_t)plan << 32,
                             .calls = 1,
@@ -532,7 +532,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   if (!ask(one, &o, a)) return false;
   at->facts = *a;
   choose_judges(w, one, table);
-  const int shown = at->yardstick.held && a->plan_count > 2 ? 2 : a->plan_count;
+  const int shown = a->plan_count > 2 ? 2 : a->plan_count;
   const bool is_shown = wants_comparison(w, one) && a->pass <= w->request->longest;
   for (int p = 0; p < shown && !one->lost && is_shown; p++)
     if (!show(w, one, table, p)) return false;
@@ -639,7 +639,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
                          .from = is_sliced ? at->called[mode] % (rows / facts->rows) : 0,
                          .chain = chain_of(w, one, table, mode),
                          .alone = is_alone(w, at, mode)};
-  choose_plans(&o.terms, at->facts.plan_count);
+  /* Without exact values, only what two plans wrote is kept. */
+  choose_plans(&o.terms, at->yardstick.held || at->facts.plan_count < 2 ? at->facts.plan_count : 2);
   at->called[mode] += facts->iterations;
   check_others(w, one);
   const double busy = busy_of(one), first = first_busy_of(one, busy);
