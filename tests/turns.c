@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests what the command and a kernel's worker derive from the seed of a turn (bench/turn.h), and the judge of what
    timed calls wrote (bench/judge.h). No process is started, and no time is taken. */
+#include "config.h"
+
 #include "bench/judge.h"
 #include "bench/subject.h"
 #include "bench/turn.h"
@@ -10,6 +12,8 @@
 
 #include <math.h>
 #include <string.h>
+
+#ifdef HAVE_BENCHMARK
 
 /* ---- groups ---- */
 
@@ -582,3 +586,12 @@ int main(void) {
   test_join();
   return tap_done();
 }
+
+#else
+
+int main(void) {
+  skip("turns of timed calls", "this build has no Google Benchmark");
+  return tap_done();
+}
+
+#endif
