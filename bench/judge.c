@@ -375,8 +375,8 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
       const double c = cosines[i], s = sines[i];                                                                       \
       const double e = turns ? u * c - v * s : u + first[i], f = turns ? v * c + u * s : v + second[i];                \
       const double size_u = turns ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = turns ? size_u : fabs(v);          \
-      far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u) |                                        \
-             !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                       \
+      far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u);                                         \
+      far |= !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                       \
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
