@@ -10,6 +10,9 @@
 #include "common/work.h"
 
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +213,19 @@ static void clean_up(session *run) {
   free(run->mine);
 }
 
+/* Sets how many threads OpenMP has in this process, and returns the number before. The references use it; but a process
+   that has started threads of OpenMP cannot fork workers whose kernels use it too, and a run may not be the last. */
+static int set_openmp_threads(int threads) {
+  int before = 1;
+#ifdef _OPENMP
+  before = omp_get_max_threads();
+  omp_set_num_threads(threads);
+#else
+  (void)threads;
+#endif
+  return before;
+}
+
 int bench_run(const bench_request *request, json_t **record) {
   session run = {.request = request};
   char message[512];
@@ -221,8 +237,11 @@ int bench_run(const bench_request *request, json_t **record) {
     bench_tell_memory();
   else if (!shim_initialize(request->extra, message, sizeof message))
     bench_tell("%s", message);
-  else if (setup_subjects(&run, environment))
+  else if (setup_subjects(&run, environment)) {
+    const int threads = set_openmp_threads(1);
     status = make_record(&run, environment, record);
+    set_openmp_threads(threads);
+  }
   progress_clear();
   clean_up(&run);
   json_decref(environment);
