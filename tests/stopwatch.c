@@ -190,6 +190,9 @@ static figures figures_of(const json_t *record, const char *name, const char *fi
 /* The device that the next kernel runs on, or null. */
 static bench_device *on_device;
 
+/* Whether what the next kernel writes is compared. */
+static bool is_checked;
+
 static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsigned modes, double min_time) {
   posenc_kernel kernel = *given;
   const posenc_kernel *const kernels[] = {&kernel};
@@ -207,7 +210,7 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
                                  .repetitions = REPETITIONS,
                                  .batch = 1,
                                  .min_time = min_time,
-                                 .unchecked = !on_device, /* nothing of a device is compared */
+                                 .unchecked = !is_checked && !on_device, /* nothing of a device is compared */
                                  .only = {1, 1},
                                  .silence = 60};
   json_t *record;
@@ -402,6 +405,19 @@ static void test_fresh(void) {
   json_decref(record);
 }
 
+/* Tests that a run whose results are compared with exact values, by references that use OpenMP, starts no thread here:
+   workers of a later run could not use OpenMP. */
+static void test_no_threads(void) {
+  is_checked = true;
+  json_decref(bench(posenc_kernel_find("cr-portable"), 64, 512, 1u << BENCH_HOT, 1e-5));
+  is_checked = false;
+  int threads = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  for (struct dirent *task; tasks && (task = readdir(tasks));) threads += task->d_name[0] != '.';
+  if (tasks) closedir(tasks);
+  hold(threads <= 1, "a run leaves %d threads", threads);
+}
+
 /* Counts the running threads of this process, without the first one. */
 static int running_threads(void) {
   int running = 0;
@@ -454,9 +470,9 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "rest") == 0) return rest();
   seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (seen == MAP_FAILED) return 99;
-  static void (*const tests[])(void) = {test_waits, test_plans,   test_slices,      test_uneven,
-                                        test_limit, test_threads, test_device,      test_cold,
-                                        test_fresh, test_rest,    test_whole_passes};
+  static void (*const tests[])(void) = {test_waits, test_plans,   test_slices,       test_uneven,
+                                        test_limit, test_threads, test_device,       test_cold,
+                                        test_fresh, test_rest,    test_whole_passes, test_no_threads};
   /* An emulator adds its own time, is told by posenc doctor, and runs no /proc/self/exe. */
   char emulator[ENVIRONMENT_TEXT];
   const bool emulated = environment_emulator(emulator);
