@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/fpenv.h"
 #include "common/process.h"
+#include "common/random.h"
 #include "common/work.h"
 
 #ifdef __GLIBC__
@@ -168,7 +169,7 @@ static void spoil_lines(server *v, const subject *s, const region *r, unsigned c
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
   for (int n = 0; n < lines; n++) {
-    const span at = region_span(r, turn_random(&v->spoiled, UINT64_MAX), element);
+    const span at = region_span(r, random_below(&v->spoiled, UINT64_MAX), element);
     turn_spoil(v->spoiled, dtype, at.count, memory + (size_t)at.at * element);
   }
 }

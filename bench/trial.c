@@ -4,6 +4,7 @@
 #include "bench/trial.h"
 
 #include "bench/subject.h"
+#include "common/random.h"
 #include "common/shapes.h"
 
 #include <math.h>
@@ -107,7 +108,7 @@ static bool judge_call(trial *t, const turn_group *g, int64_t call) {
   for (int64_t row = 0; row < r->rows; row += some) {
     const int64_t rows = r->rows - row < some ? r->rows - row : some;
     const bool is_end = row == 0 || row + rows == r->rows;
-    if (t->drawn && is_large && !is_end && turn_random(&t->drawn, TRIAL_SHARE) != 0) continue;
+    if (t->drawn && is_large && !is_end && random_below(&t->drawn, TRIAL_SHARE) != 0) continue;
     for (int64_t part = 0; part < r->parts; part++) {
       const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
       if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;

@@ -3,6 +3,7 @@
 
 #include "bench/turn.h"
 
+#include "common/random.h"
 #include "common/shapes.h"
 
 #include <string.h>
@@ -11,25 +12,13 @@
    compared one by one. */
 enum { GROUPS = 32, LAST_MOST = 4, SHORT_CHAIN = 64 };
 
-/* SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
-static uint64_t next(uint64_t *state) {
-  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-  return x ^ x >> 31;
-}
-
-uint64_t turn_random(uint64_t *state, uint64_t n) {
-  return next(state) % n;
-}
-
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
 turn turn_begin(const turn_terms *terms) {
   turn t = {.terms = *terms, .random = terms->seed};
-  t.last = terms->alone ? 1 : least(terms->calls, 1 + (int64_t)turn_random(&t.random, LAST_MOST));
+  t.last = terms->alone ? 1 : least(terms->calls, 1 + (int64_t)random_below(&t.random, LAST_MOST));
   t.last = least(t.last, terms->chain);
   t.group.draw = -1;
   return t;
@@ -38,7 +27,7 @@ turn turn_begin(const turn_terms *terms) {
 /* Returns a size of a group that is not the last one, of `left` calls. */
 static int64_t draw_size(turn *t, int64_t left) {
   const int64_t mean = t->terms.calls / GROUPS, most = mean > 0 ? 2 * mean : 1;
-  const int64_t size = 1 + (int64_t)turn_random(&t->random, (uint64_t)most);
+  const int64_t size = 1 + (int64_t)random_below(&t->random, (uint64_t)most);
   return t->terms.alone ? 1 : least(least(size, left), t->terms.chain);
 }
 
@@ -49,11 +38,11 @@ static int draw_spans(turn *t) {
                 groups = t->terms.calls / each + 1, most = (TURN_NOTES - TURN_LAST_SPANS) / TURN_SPANS / 2;
   int spans = g->is_last ? TURN_LAST_SPANS : TURN_SPANS;
   if (!g->is_last && (t->noted + TURN_SPANS > TURN_NOTES - TURN_LAST_SPANS ||
-                      (int64_t)turn_random(&t->random, (uint64_t)groups) >= most))
+                      (int64_t)random_below(&t->random, (uint64_t)groups) >= most))
     spans = 0;
   /* Half of the spans are those that were noted, and then spoiled, after the group before. */
   for (int i = 0; i < spans; i++)
-    if (i % 2 || g->random[i] == 0 || g->is_last) g->random[i] = next(&t->random);
+    if (i % 2 || g->random[i] == 0 || g->is_last) g->random[i] = random_next(&t->random);
   /* What works on after a call has returned may have left the ends for later. */
   if (g->is_last) {
     g->random[0] = TURN_FIRST_ROW;
@@ -102,7 +91,7 @@ int64_t turn_reach(int64_t rows) {
 void turn_shifts(uint64_t seed, int64_t rows, int64_t shifts[TURN_PLANS]) {
   const int64_t apart = turn_reach(rows) / (TURN_PLANS - 1);
   shifts[0] = 0;
-  for (int p = 1; p < TURN_PLANS; p++) shifts[p] = (p - 1) * apart + 1 + (int64_t)turn_random(&seed, (uint64_t)apart);
+  for (int p = 1; p < TURN_PLANS; p++) shifts[p] = (p - 1) * apart + 1 + (int64_t)random_below(&seed, (uint64_t)apart);
 }
 
 region region_of(const posenc_problem *problem, int64_t batch, int64_t all, int64_t first, int64_t rows) {
@@ -124,7 +113,7 @@ span region_span(const region *r, uint64_t random, size_t element_bytes) {
 
 void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count) {
   uint64_t state = ~seed;
-  for (int i = 0; i < count; i++) drawn[i] = (int64_t)turn_random(&state, (uint64_t)rows);
+  for (int i = 0; i < count; i++) drawn[i] = (int64_t)random_below(&state, (uint64_t)rows);
 }
 
 /* Mixes 32 bits (the finalizer of MurmurHash3, Appleby, 2011), in operations that compilers vectorize. */
@@ -136,7 +125,7 @@ static inline uint32_t mix(uint32_t x) {
 
 static uint32_t key_of(uint64_t seed, int64_t draw) {
   uint64_t state = seed + (uint64_t)draw;
-  return (uint32_t)next(&state);
+  return (uint32_t)random_next(&state);
 }
 
 bool turn_has_avx2(void) {

@@ -116,7 +116,4 @@ void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory);
 #endif
 bool turn_has_avx2(void);
 
-/* Returns a random number below n, n >= 1, and advances the state. */
-uint64_t turn_random(uint64_t *state, uint64_t n);
-
 #endif

@@ -8,6 +8,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/progress.h"
+#include "common/random.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -621,7 +622,7 @@ static void choose_plans(turn_terms *terms, int count) {
   uint64_t random = ~terms->seed;
   terms->of = count;
   terms->plans = terms->alone || count < 2 ? count : 2;
-  terms->step = count < 2 ? 0 : 1 + (int)turn_random(&random, (uint64_t)count - 1);
+  terms->step = count < 2 ? 0 : 1 + (int)random_below(&random, (uint64_t)count - 1);
   if (terms->plans > 2) terms->step |= 1; /* reaches all, as their number is a power of two */
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/difference.h"
 
+#include "common/random.h"
 #include "common/shapes.h"
 #include "reference/format.h"
 
@@ -77,13 +78,6 @@ static void compare_rows(const block *k, int64_t row, int64_t rows, difference *
 
 /* ---- columns ----------------------------------------------------------------------------------- */
 
-/* The last step of splitmix64 (Steele, Lea and Flood, 2014). */
-static uint64_t mixed(uint64_t z) {
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
 /* A column's number, and a digest of its values. */
 typedef struct column {
   uint64_t digest;
@@ -96,7 +90,7 @@ static void digest_rows(column *columns, int64_t dim, posenc_dtype dtype, const 
       const double x = format_element(dtype, rows, r * dim + c), value = isnan(x) ? (double)NAN : x + 0.0; /* -0: 0 */
       uint64_t bits;
       memcpy(&bits, &value, sizeof bits);
-      columns[c].digest = mixed(columns[c].digest ^ bits) + UINT64_C(0x9e3779b97f4a7c15);
+      columns[c].digest = random_mix(columns[c].digest ^ bits) + UINT64_C(0x9e3779b97f4a7c15);
     }
 }
 

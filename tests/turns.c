@@ -7,6 +7,7 @@
 #include "bench/subject.h"
 #include "bench/turn.h"
 #include "common/contract.h"
+#include "common/random.h"
 #include "common/shapes.h"
 #include "tests/tap.h"
 
@@ -151,7 +152,7 @@ static void are_within(const char *what, const region *r, size_t element) {
   memset(rows, 0, sizeof rows);
   uint64_t state = 5;
   for (int n = 0; n < DRAWN; n++) {
-    turn_random(&state, 2);
+    random_next(&state);
     const span s = region_span(r, state * UINT64_C(0xbf58476d1ce4e5b9), element);
     const int64_t full = TURN_SPAN / (int64_t)element;
     within = within && s.part >= 0 && s.part < r->parts && s.row >= 0 && s.row < r->rows && s.column >= 0 &&

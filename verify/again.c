@@ -3,6 +3,7 @@
    that a call takes. */
 #include "config.h"
 
+#include "common/random.h"
 #include "common/sanitizer.h"
 #include "verify/probe.h"
 #include "verify/variants.h"

@@ -3,6 +3,7 @@
 
 #include "verify/variants.h"
 
+#include "common/random.h"
 #include "verify/probe.h"
 
 #include <inttypes.h>

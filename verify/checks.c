@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/checks.h"
 
+#include "common/random.h"
 #include "reference/format.h"
 
 #include <math.h>

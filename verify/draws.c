@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Problems that are drawn from all that a kernel takes, so that two seeds see different ones. */
+#include "common/random.h"
 #include "verify/variants.h"
 
 #include <inttypes.h>

@@ -2,6 +2,7 @@
 #include "verify/encoding-exam.h"
 
 #include "common/contract.h"
+#include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
 

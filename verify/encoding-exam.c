@@ -2,6 +2,7 @@
 #include "verify/encoding-exam.h"
 
 #include "common/field.h"
+#include "common/random.h"
 #include "verify/record.h"
 
 #include <inttypes.h>

@@ -7,6 +7,7 @@
 #include "verify/cache.h"
 #include "verify/explain.h"
 #include "common/fpenv.h"
+#include "common/random.h"
 #include "verify/leaks.h"
 #include "verify/parts.h"
 #include "verify/relations.h"

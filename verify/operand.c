@@ -3,6 +3,7 @@
 
 #include "verify/operand.h"
 
+#include "common/random.h"
 #include "common/threads.h"
 #include "reference/vectors.h"
 #include "verify/property.h"

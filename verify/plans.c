@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/variants.h"
 
+#include "common/random.h"
 #include "verify/probe.h"
 
 #include <assert.h>

@@ -3,6 +3,8 @@
 
 #include "verify/probe.h"
 
+#include "common/random.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

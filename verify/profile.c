@@ -2,6 +2,7 @@
 #include "verify/profile.h"
 
 #include "common/field.h"
+#include "common/random.h"
 #include "common/work.h"
 #include "reference/split.h"
 #include "verify/checks.h"

@@ -118,23 +118,3 @@ uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
   for (; count >= 8; bytes += 8, count -= 8) digest = digest_word(digest, bytes, 8);
   return count ? digest_word(digest, bytes, count) : digest;
 }
-
-/* Returns the next number of splitmix64 (Steele, Lea and Flood, 2014). */
-static uint64_t random_next(uint64_t *state) {
-  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-
-uint64_t random_below(uint64_t *state, uint64_t limit) {
-  const uint64_t biased = UINT64_MAX - UINT64_MAX % limit;
-  uint64_t drawn;
-  do drawn = random_next(state);
-  while (drawn >= biased);
-  return drawn % limit;
-}
-
-double random_unit(uint64_t *state) {
-  return (double)(random_next(state) >> 11) * 0x1p-53;
-}

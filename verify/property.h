@@ -99,10 +99,4 @@ static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* Returns a uniform number from 0 to 1, without 1. */
-double random_unit(uint64_t *state);
-
-/* Returns a uniform number below `limit` (> 0). Any number can be the first state. */
-uint64_t random_below(uint64_t *state, uint64_t limit);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/relations.h"
 
+#include "common/random.h"
 #include "common/work.h"
 
 #include <math.h>

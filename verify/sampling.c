@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/sampling.h"
 
+#include "common/random.h"
 #include "common/shapes.h"
 #include "verify/property.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/search.h"
 
+#include "common/random.h"
 #include "common/work.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/random.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 
 #include "verify/stress.h"
 
+#include "common/random.h"
 #include "verify/leaks.h"
 #include "verify/variants.h"
 

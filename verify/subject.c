@@ -10,6 +10,7 @@
 #include "reference/format.h"
 #include "reference/scaling.h"
 #include "common/fpenv.h"
+#include "common/random.h"
 #include "verify/seal.h"
 
 #include <inttypes.h>

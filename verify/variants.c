@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/variants.h"
 
+#include "common/random.h"
 #include "common/work.h"
 #include "verify/applied.h"
 #include "verify/checks.h"
