@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The memory of all shapes of a dtype, as large as the largest of them needs. It always holds numbers of the dtype: in
    another dtype these might be NaN, or subnormal, which is slow. */
@@ -237,12 +236,6 @@ static limits measure_limits(timing *t) {
   return (limits){limit_rate(&t->limit, 1), threads > 1 ? limit_rate(&t->limit, threads) : NAN};
 }
 
-static double thread_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /*
  * Returns the seconds of a group's calls, and sets the region that the last one wrote. Without a preparation, they are
  * timed from the first to the end of the last, so that many short ones cost two readings of the clock. A preparation
@@ -297,9 +290,9 @@ static void take_turn(server *v, const order *o, answer *a) {
   if (s->device) s->device->busy(); /* of what was before */
   for (turn now = turn_begin(&o->terms); status == POSENC_OK && turn_next(&now);) {
     set_memory(v, t, &now);
-    const double busy = thread_seconds();
+    const double busy = clock_thread_seconds();
     a->seconds += time_group(t, &now.group, &written, &status);
-    a->busy += thread_seconds() - busy;
+    a->busy += clock_thread_seconds() - busy;
     if (status == POSENC_OK && !s->device && t->mode != BENCH_PLAN)
       noted = note_spans(v, t, &written, &now.group, noted);
     if (now.group.is_last && t->mode == BENCH_PLAN) show_plan(v, t, &now);

@@ -109,9 +109,8 @@ static pid_t process_of(const watched *one) {
 }
 
 static double busy_of(const watched *one) {
-  struct timespec now;
-  if (!one->lodger || !one->clock || clock_gettime(one->clock, &now) != 0) return one->busy;
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  const double now = one->lodger && one->clock ? clock_read(one->clock) : NAN;
+  return isnan(now) ? one->busy : now;
 }
 
 /* Returns the seconds that the processors spent in the worker's first thread; those of all its threads if the system

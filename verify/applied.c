@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/applied.h"
 
+#include "common/clock.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,9 +166,9 @@ void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   unsigned char *x = arena_place(a->x, bytes, false);
   operand_draw(&a->operand, w.row, w.rows, 0, x);
   if (again) memcpy(a->drawn, x, bytes);
-  const double start = subject_seconds();
+  const double start = clock_thread_seconds();
   const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->one, false);
-  const window same = subject_again(w, subject_seconds() - start);
+  const window same = subject_again(w, clock_thread_seconds() - start);
   check_accuracy(a, w, x, out);
   if (!again) return;
   check_bits(&a->s->checks[IN_PLACE], problem, a->drawn, x, problem->first + w.row, w.rows);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "common/clock.h"
 #include "verify/variants.h"
 
 #include "common/random.h"
@@ -47,7 +48,7 @@ static void compare_piece(probe *r, int64_t row, int64_t some, int64_t rows, con
 /* Makes a call of many rows, and compares some of them with calls of few rows. Returns the seconds of all calls. */
 static double try_large_call(probe *r, int64_t rows, const arena *large, unsigned char *all) {
   enum { PIECES = 6, FEW = 4 };
-  const double start = subject_seconds();
+  const double start = clock_thread_seconds();
   stress_say("calls of many rows");
   probe_run(r, 0, rows, large, all);
   for (int n = 0; n < PIECES; n++) {
@@ -57,7 +58,7 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
                                  : (int64_t)random_below(r->t->random, (uint64_t)last + 1);
     compare_piece(r, row, some, rows, all);
   }
-  return subject_seconds() - start;
+  return clock_thread_seconds() - start;
 }
 
 /* Checks more than 2^16 and more than 2^20 rows with few columns, all of them against calls for a part. Each number
@@ -127,8 +128,8 @@ void check_decoding(stress *t) {
   probe r;
   if (probe_open(&r, t, &p, true)) {
     stress_say("one row after another");
-    const double start = subject_seconds();
-    for (int64_t row = 0; row < steps && (row % 64 || !subject_takes_long(subject_seconds() - start)); row++)
+    const double start = clock_thread_seconds();
+    for (int64_t row = 0; row < steps && (row % 64 || !subject_takes_long(clock_thread_seconds() - start)); row++)
       probe_compare(&r, DECODING, row, 1, t->one,
                     arena_place_off(t->one, r.row_bytes, (size_t)row * 4 * posenc_dtype_bytes(p.dtype) % 256));
     probe_close(&r);
@@ -136,8 +137,8 @@ void check_decoding(stress *t) {
   int64_t firsts[FIRSTS];
   const int count = variant_firsts(t, firsts);
   p.rows = FAR_ROWS;
-  const double start = subject_seconds();
-  for (int64_t n = 0; n < plans && count && !subject_takes_long(subject_seconds() - start); n++) {
+  const double start = clock_thread_seconds();
+  for (int64_t n = 0; n < plans && count && !subject_takes_long(clock_thread_seconds() - start); n++) {
     p.first = firsts[random_below(t->random, (uint64_t)count)];
     if (!probe_open(&r, t, &p, true)) continue;
     for (int64_t draw = 0; draw < draws; draw++)
@@ -156,8 +157,8 @@ void check_endurance(stress *t) {
   if (!probe_open(&r, t, &p, true)) return;
   check *c = &t->s->checks[ENDURANCE];
   double out[3 * HEADS * DIM];
-  const double start = subject_seconds();
-  for (int64_t done = 0; done < calls && !subject_takes_long(subject_seconds() - start); done += AT_A_TIME) {
+  const double start = clock_thread_seconds();
+  for (int64_t done = 0; done < calls && !subject_takes_long(clock_thread_seconds() - start); done += AT_A_TIME) {
     stress_say("a long run of calls");
     subject_begin_calls();
     for (int64_t n = done; n < done + AT_A_TIME; n++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/checks.h"
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "reference/format.h"
 
@@ -117,9 +118,9 @@ static void check_each_row(subject *s, window w, const unsigned char *out) {
 
 void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
                           uint64_t *random) {
-  const double start = subject_seconds();
+  const double start = clock_thread_seconds();
   const unsigned char *out = subject_execute(s, s->plan, w.row, w.rows, whole);
-  const window same = subject_again(w, subject_seconds() - start);
+  const window same = subject_again(w, clock_thread_seconds() - start);
   check_each_row(s, w, out);
   check_accuracy(s, w, reference, out);
   if (again) subject_check_again(s, same, NULL, out, other, random);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Problems that are drawn from all that a kernel takes, so that two seeds see different ones. */
+#include "common/clock.h"
 #include "common/random.h"
 #include "verify/variants.h"
 
@@ -277,10 +278,10 @@ static bool check_dim(stress *t, int64_t dim, int64_t rows) {
    those of models; and some beyond. */
 bool check_drawn_dims(stress *t) {
   enum { SMALL = 512, ROWS = 8, LAYOUTS = 4, WIDE = 40, WIDE_ROWS = 2 };
-  const double start = subject_seconds(), most = 1.0;
+  const double start = clock_thread_seconds(), most = 1.0;
   bool enough = true;
   stress_say("every dim");
-  for (int64_t dim = 2; enough && dim <= SMALL && subject_seconds() - start < most; dim += 2)
+  for (int64_t dim = 2; enough && dim <= SMALL && clock_thread_seconds() - start < most; dim += 2)
     if (below(t, SMALL) < share_of(t, SMALL)) enough = check_dim(t, dim, 1 + below(t, ROWS));
   for (int n = 0; enough && n < 2 * HEAD_DIMS * LAYOUTS && !t->apply_known; n++) {
     const bool is_few = n >= HEAD_DIMS * LAYOUTS; /* 1 to 4 rows, in any layout */
@@ -289,9 +290,9 @@ bool check_drawn_dims(stress *t) {
     if (!is_few) p.layout = variant_layout(p.op, n % LAYOUTS);
     enough = examine_columns(t, &p, (window){0, p.rows}, WIDTHS);
   }
-  for (int n = 0; enough && is_derived(t) && n < MODEL_DIMS && subject_seconds() - start < most; n++)
+  for (int n = 0; enough && is_derived(t) && n < MODEL_DIMS && clock_thread_seconds() - start < most; n++)
     if (below(t, SMALL) < share_of(t, SMALL)) enough = check_dim(t, model_dims[n], 1 + below(t, WIDE_ROWS));
-  for (int64_t n = share_of(t, WIDE); enough && is_derived(t) && n > 0 && subject_seconds() - start < most; n--)
+  for (int64_t n = share_of(t, WIDE); enough && is_derived(t) && n > 0 && clock_thread_seconds() - start < most; n--)
     enough = check_dim(t, 2 * (int64_t)log_uniform(t, SMALL / 2, DIM_MOST / 2), 1 + below(t, WIDE_ROWS));
   return enough;
 }
@@ -358,7 +359,7 @@ static void compare_window(stress *t, subject *other, window w, fast_oracle *ref
 /* Examines windows of `most_rows` rows at most, drawn or all that there are, which have about one in `share` of the
    rows from a position on; for at most about `most` seconds. */
 static bool sweep(stress *t, strip *s, int64_t first, int64_t rows, int64_t most_rows, int64_t share) {
-  const double start = subject_seconds(), most = 0.3;
+  const double start = clock_thread_seconds(), most = 0.3;
   bool enough = true;
   subject other;
   s->problem.first = first;
@@ -366,7 +367,7 @@ static bool sweep(stress *t, strip *s, int64_t first, int64_t rows, int64_t most
   const shape of = shape_of(&s->problem);
   if (subject_open(&other, t->s->kernel, &of, &t->options)) return true;
   const int64_t begin = share > 1 ? below(t, rows) : 0; /* so that no position is always beyond the time */
-  for (int64_t done = 0, some; enough && done < rows && subject_seconds() - start < most;) {
+  for (int64_t done = 0, some; enough && done < rows && clock_thread_seconds() - start < most;) {
     const int64_t row = (begin + done) % rows;
     some = least(share > 1 ? 1 + below(t, most_rows) : most_rows, rows - row);
     if (op_is_applied(s->problem.op))
@@ -393,9 +394,9 @@ static bool sweep_decimal(stress *t, strip *s, int64_t end) {
    ones. */
 static bool sweep_octaves(stress *t, strip *s, int64_t end, bool all) {
   enum { LONG = 4096 + 64, SHORT = 6, FEW = 2, ROWS = 16 };
-  const double start = subject_seconds(), most = 0.3;
+  const double start = clock_thread_seconds(), most = 0.3;
   bool enough = true;
-  for (int k = 20; enough && k < 62 && INT64_C(1) << k < end / 2 && subject_seconds() - start < most; k++) {
+  for (int k = 20; enough && k < 62 && INT64_C(1) << k < end / 2 && clock_thread_seconds() - start < most; k++) {
     const int64_t octave = INT64_C(1) << k, sign = below(t, 2) ? 1 : -1, drawn = LONG + below(t, STRESS_ROWS - LONG),
                   rows = below(t, 4) ? drawn : drawn | 63;
     if (all && below(t, 2)) enough = sweep(t, s, sign * (octave + below(t, octave / 2)), rows, rows, 1);
@@ -421,8 +422,8 @@ bool check_drawn_positions(stress *t) {
     enough = sweep(t, &s, begin, near, NEAR_ROWS, all ? EIGHTH : LESS) && sweep_decimal(t, &s, end) &&
              sweep_octaves(t, &s, end, all);
   fast_destroy(s.reference);
-  const double start = subject_seconds();
-  for (int n = 0; enough && n < share_of(t, WIDE) && subject_seconds() - start < most; n++) {
+  const double start = clock_thread_seconds();
+  for (int n = 0; enough && n < share_of(t, WIDE) && clock_thread_seconds() - start < most; n++) {
     posenc_problem p = variant_problem(t, ROWS, head_dims[below(t, HEAD_DIMS)]);
     p.first = begin + below(t, near - ROWS);
     enough = examine_columns(t, &p, (window){0, ROWS}, FAR_POSITIONS);
@@ -450,9 +451,9 @@ static bool examine_drawn(stress *t, const posenc_problem *p, window w) {
 bool check_domain(stress *t) {
   enum { DRAWS = 96, ELEMENTS = 1 << 15 };
   static double factors[FACTORS];
-  const double start = subject_seconds(), most = 0.3;
+  const double start = clock_thread_seconds(), most = 0.3;
   bool enough = true;
-  for (int64_t n = share_of(t, DRAWS); enough && n > 0 && subject_seconds() - start < most; n--) {
+  for (int64_t n = share_of(t, DRAWS); enough && n > 0 && clock_thread_seconds() - start < most; n--) {
     posenc_problem p;
     window w;
     if (!draw_problem(t, ELEMENTS, &p, &w, factors)) continue;

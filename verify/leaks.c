@@ -3,6 +3,7 @@
 
 #include "verify/leaks.h"
 
+#include "common/clock.h"
 #include "common/fpenv.h"
 #include "verify/probe.h"
 
@@ -76,9 +77,9 @@ static void check_growth(probe *r, const char *what, int times, double seconds, 
   enum { BLOCKS = 5, MOST_BLOCKS = 25, SETTLED = 2 };
   check *c = &r->t->s->checks[LEAK];
   uint64_t allocated = UINT64_MAX, mapped = UINT64_MAX, left = UINT64_MAX;
-  const double start = subject_seconds();
+  const double start = clock_thread_seconds();
   work(r);
-  const double affordable = seconds / BLOCKS / (subject_seconds() - start);
+  const double affordable = seconds / BLOCKS / (clock_thread_seconds() - start);
   if (affordable < times) times = affordable > 1.0 ? (int)affordable : 1;
   const int most = r->t->s->kernel->threaded ? MOST_BLOCKS : BLOCKS;
   int block = 0;

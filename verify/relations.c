@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/relations.h"
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "common/work.h"
 
@@ -274,8 +275,8 @@ void applied_check_relations(applied *a, uint64_t *random) {
   if (problem->rows == 0) return;
   /* Kernels that compute each row from position 0 take seconds for one draw. Others take some milliseconds, so that the
      number of draws is the same in each run. */
-  const double begin = subject_seconds(), most = 1.0;
-  for (int draw = 0; draw < DRAWS && subject_seconds() - begin < most; draw++) {
+  const double begin = clock_thread_seconds(), most = 1.0;
+  for (int draw = 0; draw < DRAWS && clock_thread_seconds() - begin < most; draw++) {
     const int64_t row = (int64_t)random_below(random, (uint64_t)last + 1);
     isolate_say("rows far apart", 1.0);
     check_batch(a, row, rows, draw % 2 ? 0 : GAP);

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
@@ -203,12 +202,6 @@ bool subject_takes_long(double seconds) {
 
 window subject_again(window w, double seconds) {
   return (window){w.row, subject_takes_long(seconds) ? least(w.rows, CHECKED_ROWS) : w.rows};
-}
-
-double subject_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* Returns the number of elements from one sequence of a batch to the next. */

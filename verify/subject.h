@@ -57,10 +57,6 @@ void subject_end_calls(subject *s, int64_t position);
 /* subject_end_calls for calls of several threads. elsewhere: the result of fpenv_restore in another thread, or null. */
 void subject_end_calls_of(subject *s, int64_t position, const char *elsewhere);
 
-/* Returns the CPU seconds of this thread, which do not depend on other processes, or on threads that wait for the next
-   team. */
-double subject_seconds(void);
-
 /* Whether a call, or the calls of a check, take longer than those of any kernel for real use. Kernels that need a tenth
    of a microsecond per element get fewer and smaller calls. */
 bool subject_takes_long(double seconds);
