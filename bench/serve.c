@@ -188,6 +188,15 @@ static void spoil_region(server *v, const subject *s, const region *r, unsigned 
                memory + (size_t)(part * r->apart + r->first * r->width) * element);
 }
 
+/* Draws x anew in a region, or spoils the results of a table there, so that right ones must have been written later. */
+static void renew_region(server *v, const subject *s, const turn_terms *terms, int64_t draw, const region *r,
+                         unsigned char *memory) {
+  if (op_is_applied(s->shape->problem.op))
+    fill_region(s, terms, draw, r, memory);
+  else
+    spoil_region(v, s, r, memory);
+}
+
 /* Brings about what memory holds before the next group, whose first call is the next one. */
 static void set_memory(server *v, timing *t, const turn *now) {
   enum { LINES = 16 }; /* which take less time than a call that is timed alone */
@@ -199,10 +208,8 @@ static void set_memory(server *v, timing *t, const turn *now) {
   if (timing_allocates(t)) return; /* it is new */
   for (int64_t n = 0; n < g->calls && n < now->terms.slices; n++) {
     const region r = timing_region(&ahead);
-    if (has_x)
-      fill_region(s, &now->terms, g->draw, &r, t->memory);
-    else if (g->is_last)
-      spoil_region(v, s, &r, t->memory);
+    if (has_x || g->is_last)
+      renew_region(v, s, &now->terms, g->draw, &r, t->memory);
     else
       spoil_lines(v, s, &r, t->memory, LINES);
     ahead.slice = turn_slice(&now->terms, g->first + n + 1);
@@ -268,10 +275,7 @@ static void show_plan(server *v, timing *t, const turn *now) {
   const subject *s = t->subject;
   if (s->device) return;
   const region r = region_of(&s->shape->problem, s->batch, rows, 0, some);
-  if (op_is_applied(s->shape->problem.op))
-    fill_region(s, &now->terms, 0, &r, t->memory);
-  else
-    spoil_region(v, s, &r, t->memory);
+  renew_region(v, s, &now->terms, 0, &r, t->memory);
   const posenc_status status = timing_show(t, turn_plan(&now->terms, now->terms.calls - 1), some);
   if (status != POSENC_OK) give_up(s, status);
 }
@@ -307,15 +311,11 @@ static void take_turn(server *v, const order *o, answer *a) {
 /* Writes the whole table, or applies it, by one of the plans. */
 static void show(server *v, const order *o, answer *a) {
   subject *s = &v->subjects[o->shape];
-  const posenc_problem *problem = &s->shape->problem;
   hold(v, s, a);
-  timing t = {.subject = s, .mode = BENCH_HOT, .rows = problem->rows, .plan = o->plan};
+  timing t = {.subject = s, .mode = BENCH_HOT, .rows = s->shape->problem.rows, .plan = o->plan};
   timing_place(&t);
   const region r = timing_region(&t);
-  if (op_is_applied(problem->op))
-    fill_region(s, &o->terms, 0, &r, t.memory);
-  else
-    spoil_region(v, s, &r, t.memory);
+  renew_region(v, s, &o->terms, 0, &r, t.memory);
   const posenc_status status = timing_work(&t);
   if (status != POSENC_OK) give_up(s, status);
   a->memory = t.memory;
