@@ -3,14 +3,22 @@
 
 #include "bench/turn.h"
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "common/shapes.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 /* About how many groups a turn has. Their calls are timed with two readings of the clock for each, and their spans are
    compared one by one. */
 enum { GROUPS = 32, LAST_MOST = 4, SHORT_CHAIN = 64 };
+
+uint64_t turn_seed(void) {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint64_t)(1e9 * clock_seconds());
+  return seed;
+}
 
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;

@@ -65,6 +65,9 @@ typedef struct turn {
   int noted;
 } turn;
 
+/* Returns a seed that cannot be foretold. */
+uint64_t turn_seed(void);
+
 turn turn_begin(const turn_terms *terms);
 
 /* Sets t->group to the next group; returns false after the last one. */
