@@ -4,6 +4,7 @@
 #include "bench/judge.h"
 
 #include "bench/turn.h"
+#include "common/shapes.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -24,10 +25,6 @@ struct judge {
   void *rounded[2];
   double *sines, *cosines;
 };
-
-static bool is_applied(const posenc_problem *problem) {
-  return problem->op == POSENC_ADD || problem->op == POSENC_ROPE;
-}
 
 bool judge_can(const posenc_problem *problem) {
   for (int64_t r = 0; problem->positions && r < problem->rows; r++)
@@ -60,21 +57,25 @@ static exact value_of(const fast_lanes *groups, int64_t i, bool cosine) {
   return cosine ? (exact){at->cos_high[k], at->cos_low[k], 0.0} : (exact){at->sin_high[k], at->sin_low[k], 0.0};
 }
 
-/* What stands in a column: the sine or the cosine of a frequency index. */
+/* The element in a column of a table: the sine or the cosine of a frequency index. */
 typedef struct column_of_pair {
   int64_t index;
   bool cosine;
 } column_of_pair;
 
-/* Returns the element in a column: of a table, or of table 0, the cosines, or 1 of a rope cache. */
-static column_of_pair element_in(const judge *j, int table, int64_t column) {
-  const posenc_problem *p = &j->problem;
+/* Returns the element in a column of the problem's table, which for rope has the cosine first; of a rope cache, in a
+   column of table 0, the cosines, or of table 1. */
+static column_of_pair element_in(const posenc_problem *p, int table, int64_t column) {
   if (p->op == POSENC_ROPE_CACHE) {
-    const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % j->pairs;
+    const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % (p->dim / 2);
     return (column_of_pair){i, table == 0};
   }
-  const int64_t columns = j->table.dim;
-  const posenc_columns at = posenc_layout_columns(j->table.layout, columns);
+  if (p->axes && p->axes->grouped) /* not in rope, so the layout is that of the table */
+    for (int64_t i = 0;; i++) {
+      if (axes_column(p, i, false) == column) return (column_of_pair){i, false};
+      if (axes_column(p, i, true) == column) return (column_of_pair){i, true};
+    }
+  const posenc_columns at = posenc_layout_columns(posenc_table_of(p).layout, p->dim);
   const int64_t first = at.sin < at.cos ? at.sin : at.cos, second = at.sin < at.cos ? at.cos : at.sin;
   const bool is_second = at.step == 1 ? column >= second : (column - first) % 2;
   const int64_t index = (column - (is_second ? second : first)) / at.step;
@@ -107,7 +108,7 @@ static void put_pair(const judge *j, int64_t row, int64_t i, const fast_lanes *g
   put(j, 0, row, axes_column(&j->table, i, true), &cosine);
 }
 
-static bool compute(judge *j) {
+static void compute(judge *j) {
   for (int64_t row = 0; row < j->problem.rows; row++) {
     const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
     for (int64_t i = 0; i < j->pairs; i++) {
@@ -120,12 +121,11 @@ static bool compute(judge *j) {
       j->cosines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, true).high;
     }
   }
-  return true;
 }
 
 static bool allocate(judge *j) {
   const size_t rows = (size_t)j->problem.rows, pairs = (size_t)j->pairs;
-  if (is_applied(&j->problem)) {
+  if (op_is_applied(j->problem.op)) {
     j->sines = calloc(rows * pairs + 1, sizeof *j->sines);
     j->cosines = calloc(rows * pairs + 1, sizeof *j->cosines);
     return j->sines && j->cosines;
@@ -158,9 +158,12 @@ judge *judge_create(const posenc_problem *problem) {
     enough = j->positions;
     if (enough) memcpy(j->positions, problem->positions, bytes);
   }
-  if (enough && compute(j)) return j;
-  judge_destroy(j);
-  return NULL;
+  if (!enough) {
+    judge_destroy(j);
+    return NULL;
+  }
+  compute(j);
+  return j;
 }
 
 void judge_destroy(judge *j) {
@@ -207,11 +210,7 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
                           const void *got, judgement *into) {
   const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
   for (int64_t c = column; c < column + count; c++) {
-    column_of_pair at = element_in(j, table, c);
-    if (j->table.axes && j->table.axes->grouped)
-      for (at.index = 0; axes_column(&j->table, at.index, at.cosine = false) != c &&
-                         axes_column(&j->table, at.index, at.cosine = true) != c;)
-        at.index++;
+    const column_of_pair at = element_in(&j->problem, table, c);
     const exact value = is_padding(j, row) ? (exact){0.0, 0.0, 0.0} : value_of(groups, at.index, at.cosine);
     const double here = format_element(j->problem.dtype, got, c - column),
                  most = is_padding(j, row) ? 0.0 : allowed(j, bound, row, &value);
@@ -332,25 +331,20 @@ static double allowed_of(const applications *a, const posenc_problem *p, double 
 /* Judges `count` elements of a row one by one. */
 static void judge_applied(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
                           const void *x, const void *got, judgement *into) {
+  const int64_t apart = posenc_layout_columns(p->layout, p->dim).step == 1 ? p->dim / 2 : 1; /* the columns of a pair */
   for (int64_t n = 0; n < count; n++) {
-    const int64_t c = (from + n) % p->dim, head = from + n - c, pairs = p->dim / 2;
-    const bool halves = posenc_layout_columns(p->layout, p->dim).step == 1;
-    int64_t i = halves ? c % pairs : c / 2;
-    bool second = halves ? c >= pairs : c % 2;
-    if (p->axes && p->axes->grouped)
-      for (i = 0; axes_column(p, i, second = false) != c && axes_column(p, i, second = true) != c;) i++;
+    const int64_t c = (from + n) % p->dim, head = from + n - c;
+    const column_of_pair at = element_in(p, 0, c);
     const double own = format_element(p->dtype, x, head + c), here = format_element(p->dtype, got, n);
     double value, size;
     if (p->op == POSENC_ADD) {
-      const posenc_columns at = posenc_layout_columns(p->layout, p->dim);
-      const bool cosine = p->axes && p->axes->grouped ? second : second == (at.cos > at.sin);
-      value = own + (cosine ? a->cosines : a->sines)[i];
+      value = own + (at.cosine ? a->cosines : a->sines)[at.index];
       size = fabs(own);
     } else {
-      const int64_t other = halves ? (second ? c - pairs : c + pairs) : (second ? c - 1 : c + 1);
-      const double beside = format_element(p->dtype, x, head + other);
-      value = own * a->cosines[i] + (second ? beside : -beside) * a->sines[i];
-      size = sqrt(own * own + beside * beside);
+      const bool is_first = at.cosine;
+      const double other = format_element(p->dtype, x, head + (is_first ? c + apart : c - apart));
+      value = own * a->cosines[at.index] + (is_first ? -other : other) * a->sines[at.index];
+      size = sqrt(own * own + other * other);
     }
     const double most = allowed_of(a, p, size);
     if (!(fabs(here - value) <= most)) note(into, row, from + n, here, value, most);

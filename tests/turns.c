@@ -436,10 +436,12 @@ static void test_tables(void) {
   judge_table("a rope cache", &problem);
   problem.layout = POSENC_SPLIT;
   judge_table("a rope cache of half the columns", &problem);
-  const posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 32);
+  posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 32);
   problem = posenc_table(50, 32);
   problem.axes = &axes;
   judge_table("two axes", &problem);
+  axes.grouped = true;
+  judge_table("two axes with columns of their own", &problem);
   static const double places[50] = {[1] = 7, [3] = 1e6, [4] = -5};
   problem = posenc_table(50, 32);
   problem.positions = places;
@@ -527,6 +529,12 @@ static void test_applied(void) {
   judge_applied("add", &problem);
   problem.layout = POSENC_SPLIT_CS;
   judge_applied("add in halves", &problem);
+  problem.layout = POSENC_INTERLEAVED_CS;
+  judge_applied("add with the cosine first", &problem);
+  posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 64);
+  axes.grouped = true;
+  problem.axes = &axes;
+  judge_applied("add of two axes", &problem);
   problem = posenc_table(40, 64);
   problem.op = POSENC_ROPE;
   problem.heads = 3;
