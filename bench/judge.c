@@ -39,7 +39,7 @@ static int64_t place_of(const judge *j, int64_t row) {
   return j->positions ? (int64_t)j->positions[row] : j->problem.first + row;
 }
 
-/* Returns the distance from 0 for which the bound is. */
+/* Returns the distance from 0 of a row's position, or of the farthest of its positions on all axes. */
 static int64_t distance_of(const judge *j, int64_t row) {
   const int64_t at = place_of(j, row);
   if (j->problem.axes) return axes_farthest(&j->axes, at);
@@ -50,7 +50,7 @@ static bool is_padding(const judge *j, int64_t row) {
   return j->problem.padding != POSENC_NO_PADDING && place_of(j, row) == j->problem.padding;
 }
 
-/* Returns the exact value of frequency index i at the row that the lanes are of. */
+/* Returns the exact value of frequency index i. groups: the lanes of a row. */
 static exact value_of(const fast_lanes *groups, int64_t i, bool cosine) {
   const fast_lanes *at = &groups[i / FAST_LANES];
   const int64_t k = i % FAST_LANES;
@@ -195,8 +195,8 @@ static void note(judgement *into, int64_t row, int64_t column, double got, doubl
   into->allowed = allowed;
 }
 
-/* Returns the largest allowed error of an element, as the contract has it (posenc.h). With an attention factor, it is
-   one that holds for all kernels, which multiply by it or leave that to the library. */
+/* Returns the largest allowed error of an element, as the contract has it (posenc.h). With an attention factor, it has
+   room for kernels that multiply by it before they round, and for those whose rounded rows the library multiplies. */
 static double allowed(const judge *j, const posenc_bound *bound, int64_t row, const exact *value) {
   const format *f = format_of(j->problem.dtype);
   const double growth = bound->growth * (double)distance_of(j, row) * fmax(1.0, j->problem.scale),
@@ -251,8 +251,9 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
   const posenc_dtype dtype = j->problem.dtype;
   near_function *const is_near = near_of(dtype);
   const size_t element = posenc_dtype_bytes(dtype);
-  /* A rounded value is half an ulp off, and an ulp is at least 2^-precision of a value. The rest of the bound is in
-     any case allowed. */
+  /* The bound is of the difference from the exact value, of which the rounded one is within half an ulp. An ulp is at
+     least 2^-precision of a value. So the contract allows a x |value| + b, where b is the absolute part; 0.999 leaves
+     room for roundings here. Elements beyond that are compared with the exact value. */
   const double a = fmax(bound->ulp - 0.5, 0.0) * ldexp(1.0, -format_of(dtype)->precision) * 0.999;
   into->compared += count;
   for (int64_t done = 0, some; done < count; done += some) {
@@ -319,8 +320,8 @@ void applications_add(applications *a, const judge *j, const posenc_bound *bound
   a->per_size = fmax(a->per_size, at_1 - at_0);
 }
 
-/* Returns the largest error of all applications together, for a size of x. In add, the size grows by at most the
-   attention factor each time; in rope, it and the errors are multiplied by that factor. */
+/* Returns the largest allowed error of all applications together, where x has that size. In add, the size grows by at
+   most the attention factor each time; in rope, it and the errors are multiplied by that factor. */
 static double allowed_of(const applications *a, const posenc_problem *p, double size) {
   const double n = (double)a->count, attention = fmax(1.0, posenc_attention(p));
   if (p->op == POSENC_ADD) return n * (a->at_0 + a->per_size * (size + 0.5 * (n + 1.0) * attention));
@@ -351,8 +352,9 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
   }
 }
 
-/* Whether all pairs of a head are certainly within the bound: the size of a pair is at least the mean of its elements'
-   sizes times the square root of 2. The elements of pair i are `step` i and `apart` after it. */
+/* Whether all pairs of a head are certainly within the bound, k0 + k1 x size. In add that is the size of the element.
+   In rope it is that of the pair (u, v), for which 0.707 (|u| + |v|) is taken: no larger, and without a root. The first
+   element of pair i is number `step` i, the second one is `apart` after it. */
 #define DEFINE_HEAD(name, dtype, attributes)                                                                           \
   attributes static bool name(const applications *a, const posenc_problem *p, int64_t step, int64_t apart, double k0,  \
                               double k1, int64_t at, const void *x, const void *got) {                                 \

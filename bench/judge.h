@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was compared, and the first element that is wrong. */
+/* How many elements were compared, how many of these are wrong, and the first of them. */
 typedef struct judgement {
   int64_t compared, broken;
   int64_t row, column; /* of the result; with sequences, the first one that is wrong */
@@ -18,7 +18,7 @@ typedef struct judgement {
 /* The exact values of a problem, row by row. */
 typedef struct judge judge;
 
-/* Whether exact values of such a problem can be had: whole positions and an even dim. */
+/* Whether the judge has exact values of such a problem: if all positions are whole, and dim is even. */
 bool judge_can(const posenc_problem *problem);
 
 /* Computes all exact values, 4 bytes for each element of a table, 8 in f64 and for add and rope. Null if memory runs
@@ -52,8 +52,8 @@ void applications_close(applications *a);
 void applications_begin(applications *a, const posenc_problem *problem);
 void applications_add(applications *a, const judge *j, const posenc_bound *bound, int64_t row, int64_t times);
 
-/* Compares elements [from, from + count) of the row's heads × dim with x after these applications. x: the pairs' other
-   elements are needed, so it has the whole row. */
+/* Compares elements [from, from + count) of the row's heads × dim with x after these applications. x: the whole row
+   before them, as rope takes both elements of a pair. */
 void applications_judge(const applications *a, const posenc_problem *problem, int64_t row, int64_t from, int64_t count,
                         const void *x, const void *got, judgement *into);
 

@@ -37,7 +37,7 @@ typedef struct server {
   posenc_plan *grown[GROWN];
   int grown_count;
   unsigned char *notes;
-  uint64_t spoiled; /* state of random numbers: where memory is changed */
+  uint64_t spoiled; /* state of the random numbers by which memory is spoiled */
 } server;
 
 static void give_up(const subject *s, posenc_status status) {
@@ -163,7 +163,7 @@ static void fill_region(const subject *s, const turn_terms *terms, int64_t draw,
   }
 }
 
-/* Spoils some lines of a region, drawn without a pattern. */
+/* Spoils spans at random places of a region. */
 static void spoil_lines(server *v, const subject *s, const region *r, unsigned char *memory, int lines) {
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
@@ -173,8 +173,8 @@ static void spoil_lines(server *v, const subject *s, const region *r, unsigned c
   }
 }
 
-/* Spoils a region: all of it if it is small, else some lines. Those of a large table would take longer than its calls,
-   and would leave it in the caches. */
+/* Spoils a region: all of it if it is small, else some lines. To spoil all of a large table would take longer than its
+   calls, and leave it in the caches. */
 static void spoil_region(server *v, const subject *s, const region *r, unsigned char *memory) {
   enum { LINES = 1 << 13 };
   const posenc_dtype dtype = s->shape->problem.dtype;
@@ -197,7 +197,7 @@ static void renew_region(server *v, const subject *s, const turn_terms *terms, i
     spoil_region(v, s, r, memory);
 }
 
-/* Brings about what memory holds before the next group, whose first call is the next one. */
+/* Sets what memory holds before a group (doc/timing.md). To be called when the group's first call is the next one. */
 static void set_memory(server *v, timing *t, const turn *now) {
   enum { LINES = 16 }; /* which take less time than a call that is timed alone */
   const turn_group *g = &now->group;
@@ -205,7 +205,7 @@ static void set_memory(server *v, timing *t, const turn *now) {
   const bool has_x = op_is_applied(s->shape->problem.op);
   timing ahead = *t;
   if (!(has_x ? g->draws : g->is_last || now->terms.alone) || s->device || t->mode == BENCH_PLAN) return;
-  if (timing_allocates(t)) return; /* it is new */
+  if (timing_allocates(t)) return; /* calls have new memory */
   for (int64_t n = 0; n < g->calls && n < now->terms.slices; n++) {
     const region r = timing_region(&ahead);
     if (has_x || g->is_last)
@@ -216,7 +216,8 @@ static void set_memory(server *v, timing *t, const turn *now) {
   }
 }
 
-/* Copies the group's spans, which are of its last call, for the watcher, and spoils those of a table. */
+/* Copies the group's spans of what its last call wrote, for the command's process. Spans of a table are then spoiled,
+   except after the last group. Returns how many spans of the turn were copied so far. */
 static int note_spans(server *v, const timing *t, const region *r, const turn_group *g, int noted) {
   const subject *s = t->subject;
   const posenc_dtype dtype = s->shape->problem.dtype;
@@ -269,7 +270,8 @@ static double time_group(timing *t, const turn_group *g, region *written, posenc
   return seconds;
 }
 
-/* In mode plan, the rows of the last plan's problem are written, by a plan like it. */
+/* After a turn in mode plan, in which no rows are written: writes the first rows of the last plan's problem, by another
+   plan of it. */
 static void show_plan(server *v, timing *t, const turn *now) {
   const int64_t rows = t->subject->shape->problem.rows, some = rows < SHOWN_ROWS ? rows : SHOWN_ROWS;
   const subject *s = t->subject;
@@ -291,7 +293,7 @@ static void take_turn(server *v, const order *o, answer *a) {
   a->limits = measure_limits(t);
   timing_begin(t, &o->terms);
   timing_wake(t);
-  if (s->device) s->device->busy(); /* of what was before */
+  if (s->device) s->device->busy(); /* its time so far does not count */
   for (turn now = turn_begin(&o->terms); status == POSENC_OK && turn_next(&now);) {
     set_memory(v, t, &now);
     const double busy = clock_thread_seconds();
@@ -326,8 +328,8 @@ static void destroy_grown(server *v) {
   v->grown_count = 0;
 }
 
-/* Makes plans of the shape's table with fewer rows, each with a base of its own where the kernel makes that, and all
-   their rows, first at once and then some one by one. */
+/* Makes plans of the shape's table with `rows` rows, each with another base if the kernel takes it. Each plan writes
+   its rows, first all at once and then some one by one. */
 static void grow(server *v, const order *o, answer *a) {
   enum { SINGLE = 64 };
   static const double longest = 0.25; /* seconds, after which no further plan is made */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker of one kernel: makes the calls that the watching process orders. */
+/* The worker of one kernel: makes the calls that the command's process orders. */
 #ifndef POSENC_BENCH_SERVE_H
 #define POSENC_BENCH_SERVE_H
 
@@ -10,7 +10,7 @@ typedef struct service {
   const bench_request *request;
   const posenc_kernel *kernel;
   const evictor *evictor;
-  const uint64_t *seeds; /* of the other problem of each shape */
+  const uint64_t *seeds; /* by shape: from which turn_shifts draws where its plans begin */
   size_t cache;          /* size of the last cache level, 0 if unknown */
 } service;
 

@@ -16,8 +16,8 @@ enum { BLOCK = 1 << 20 };
 /* A call: where its rows are, in memory and in the table. */
 typedef struct place {
   region memory;
-  int64_t row;   /* of the table, or of x, that the region's first row is */
-  int64_t exact; /* the same row of the exact values, which begin with plan 0 */
+  int64_t row;   /* the row of the table, or of x, that the region begins with */
+  int64_t exact; /* the same row's number in the exact values, of which row 0 is that of plan 0 */
   int plan;
 } place;
 
@@ -49,7 +49,7 @@ static place place_of_call(const trial *t, int64_t call) {
   return (place){region_of(t->y->problem, t->y->batch, all, row, rows), row, row + t->y->shifts[plan], plan};
 }
 
-/* Compares elements of one row with what the plan wrote before. */
+/* Compares elements of one row with what the plan wrote before the timings. */
 static void judge_shown(trial *t, const place *p, int64_t part, int64_t row, int64_t column, int64_t count,
                         const unsigned char *got) {
   const unsigned char *shown = t->y->shown[p->plan];
@@ -65,7 +65,7 @@ static void judge_shown(trial *t, const place *p, int64_t part, int64_t row, int
   }
 }
 
-/* Sets the applications of a group's calls to a row of x: the calls from `since` to `end` that have worked on it. */
+/* Sets t->sums to what the calls of [since, end) have applied to a row of x, of those that worked on it. */
 static void apply_calls(trial *t, int64_t since, int64_t end, const place *last, int64_t row) {
   int64_t times[TURN_PLANS] = {0};
   applications_begin(&t->sums, t->y->problem);
@@ -98,7 +98,7 @@ static void judge_span(trial *t, const turn_group *g, const place *p, const span
     judge_shown(t, p, at->part, at->row, at->column, at->count, got);
 }
 
-/* Compares all that a call left in memory, after calls from `since` on. */
+/* Compares all that a call left in memory; in x, what all calls since the group's draw left. */
 static bool judge_call(trial *t, const turn_group *g, int64_t call) {
   const place p = place_of_call(t, call);
   const region *r = &p.memory;

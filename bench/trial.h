@@ -7,7 +7,7 @@
 #include "bench/modes.h"
 #include "bench/turn.h"
 
-/* What the results of a kernel on a shape are compared with. */
+/* The values with which the results of a kernel on a shape are compared: exact ones, or earlier results. */
 typedef struct yardstick {
   const posenc_problem *problem; /* of the shape */
   int64_t batch;                 /* sequences of x; 1 of a table */
@@ -15,7 +15,7 @@ typedef struct yardstick {
   judge *judge;                  /* exact values of all positions of all plans, if `held` */
   int64_t shifts[TURN_PLANS];    /* by how many positions each plan begins later */
   bool held;                     /* there are exact values, and bounds for all rows */
-  /* Otherwise what the plans wrote when nothing was timed, or null: nothing is compared. */
+  /* If not `held`: what each plan wrote before the timings, or null, in which case nothing is compared. */
   unsigned char *shown[TURN_PLANS];
 } yardstick;
 

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* About how many groups a turn has. Their calls are timed with two readings of the clock for each, and their spans are
-   compared one by one. */
-enum { GROUPS = 32, LAST_MOST = 4, SHORT_CHAIN = 64 };
+enum {
+  GROUPS = 32,     /* of a turn, about; each takes two readings of the clock, and comparisons of its spans */
+  LAST_MOST = 4,   /* the most calls of the last group */
+  SHORT_CHAIN = 64 /* after so few calls since x was drawn, it is not drawn anew for the last group */
+};
 
 uint64_t turn_seed(void) {
   uint64_t seed = 0;
@@ -39,7 +41,8 @@ static int64_t draw_size(turn *t, int64_t left) {
   return t->terms.alone ? 1 : least(least(size, left), t->terms.chain);
 }
 
-/* Spans are noted after each group as long as there is room; if there are more groups, after some drawn ones. */
+/* Draws the spans that are noted after a group, and returns their number. There is room for those of some 30 groups; of
+   more groups, some are drawn. */
 static int draw_spans(turn *t) {
   turn_group *g = &t->group;
   const int64_t each = t->terms.alone ? 1 : least(t->terms.chain, t->terms.calls / GROUPS + 1),
@@ -51,7 +54,7 @@ static int draw_spans(turn *t) {
   /* Half of the spans are those that were noted, and then spoiled, after the group before. */
   for (int i = 0; i < spans; i++)
     if (i % 2 || g->random[i] == 0 || g->is_last) g->random[i] = random_next(&t->random);
-  /* What works on after a call has returned may have left the ends for later. */
+  /* A kernel that works on after its calls have returned may write the first or the last row late. */
   if (g->is_last) {
     g->random[0] = TURN_FIRST_ROW;
     g->random[1] = TURN_LAST_ROW;
@@ -68,10 +71,10 @@ bool turn_next(turn *t) {
   g->is_last = left <= t->last;
   g->calls = g->is_last ? left : draw_size(t, left - t->last);
   const bool is_used_up = g->first + g->calls - g->since > t->terms.chain;
-  /* The last group begins with a new x, so that one or a few calls are held to the bound of one or a few; but not after
-     so few others that all of them are. */
+  /* The bound of a chain grows with its calls, so x is drawn anew before the last group: its calls are compared within
+     the bound of one to four. After a short chain that is not needed. */
   const bool is_long = g->is_last && g->first - g->since > SHORT_CHAIN;
-  /* Of a slow x only the slices of the group that draws are drawn. */
+  /* If calls work on slices, a draw fills only those of its group, so that each group needs a draw. */
   g->draws = g->draw < 0 || t->terms.slices > 1 || is_long || is_used_up;
   if (g->draws) {
     g->draw++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A turn: the calls of one repetition, what each is asked for, and what memory holds before. All of it follows from
- * the seed of the turn, which is drawn anew each time. The kernel's process makes the calls; the process that watches
- * it derives the same calls, and judges what they left in memory.
+ * the seed of the turn, which is drawn anew each time. The kernel's worker makes the calls; the command's process
+ * derives the same calls from the seed, and judges what they left in memory.
  *
  * The calls are divided into groups of random sizes, each of which is timed as a whole. After a group, some spans of
- * memory are noted for the watcher, and then changed; before the last group all memory is changed, and after it all is
+ * memory are noted, to be compared, and then changed; before the last group all memory is changed, and after it all is
  * compared. So a kernel cannot know after which call its results are looked at, nor where.
  */
 #ifndef POSENC_BENCH_TURN_H
@@ -23,8 +23,8 @@
  * turn, so that their constants stay in the caches; slow ones use all. Of a kernel whose plans hold tables there are
  * two.
  *
- * Not another base, which kernels may be made for: those that round correctly have proofs for the usual bases, and take
- * twice as long for others. Not positions far away, where sines of the C library take longer.
+ * They do not have other bases, because kernels that round correctly have proofs for the usual ones, and take twice as
+ * long for others; nor positions far away, because sines of the C library take longer there.
  */
 enum { TURN_PLANS = 8 };
 
@@ -39,12 +39,12 @@ typedef struct turn_terms {
   int64_t slices; /* the calls that make one pass over the rows, 1 unless a pass takes long */
   int64_t from;   /* the slice of the first call, so that turns continue where the one before ended */
   int64_t chain;  /* the most calls between two draws of x; INT64_MAX if there is no x */
-  bool alone;     /* each call is timed alone, after memory was changed or prepared otherwise */
+  bool alone;     /* each call is timed alone, and memory is changed or prepared before it */
   int of, plans;  /* all plans, and those of this turn */
   int step;       /* from one of them to the next */
 } turn_terms;
 
-/* The spans that are noted after a group, those after the last one, and of a whole turn, and their size in bytes. */
+/* How many spans are noted after a group, after the last one, and in a whole turn at most; and the bytes of a span. */
 enum { TURN_SPANS = 4, TURN_LAST_SPANS = 16, TURN_NOTES = 256, TURN_SPAN = 64 };
 
 /* Successive calls [first, first + calls). */
@@ -101,8 +101,8 @@ span region_span(const region *r, uint64_t random, size_t element_bytes);
 /* Draws `count` rows in single calls without a pattern. */
 void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count);
 
-/* Writes elements [from, from + count) of draw number `draw` of x, numbers of [-1, 1), to memory for element `from` on.
-   dtype: f32 or bf16. */
+/* Writes elements [from, from + count) of draw number `draw` of x, numbers of [-1, 1). memory: where the first of them
+   goes. dtype: f32 or bf16. */
 void turn_fill_x(uint64_t seed, int64_t draw, posenc_dtype dtype, int64_t from, int64_t count, void *memory);
 
 /* Makes each number wrong by a part of 2^-15 to 2^-3 of it, by one bit of its significand; a second time with the same

@@ -54,7 +54,7 @@ static void note_trial(watch *w, watched *one, size_t table, const char *when, b
   free(options);
 }
 
-/* Judges what a turn left behind. */
+/* Judges what a turn left in the worker's memory. */
 static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, const turn_terms *terms,
                        const answer *a) {
   const stay *at = &one->stays[table];
@@ -70,7 +70,8 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
   note_trial(w, one, table, when, done, &found);
 }
 
-/* Whether large memory stays with the workers between turns: all that they want together is a part of the machine's. */
+/* Whether workers keep their memory between turns: if all that they need together is less than a quarter of the
+   machine's. */
 static bool keeps_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {
@@ -84,7 +85,7 @@ static bool keeps_memory(const watch *w) {
   return all < 0.25 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Has a worker give its memory back, unless that of all fits. Returns false if the kernel is lost. */
+/* Orders a worker to give its memory back, unless all keep theirs. Returns false if the kernel is lost. */
 static bool let_go(const watch *w, watched *one, size_t table) {
   const order o = {.kind = ORDER_LET_GO, .shape = table};
   answer a;
@@ -133,7 +134,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   y->held = y->judge && judge_holds(y->judge, y->bound);
 }
 
-/* Has one plan write the whole shape, and judges that; keeps it if there are no exact values. */
+/* Has one plan write the whole shape, and judges the result; without exact values, keeps it to be compared with. */
 static bool show(watch *w, watched *one, size_t table, int plan) {
   static const size_t kept_most = (size_t)1 << 26;
   stay *at = &one->stays[table];
@@ -164,7 +165,7 @@ static bool show(watch *w, watched *one, size_t table, int plan) {
   return !one->lost;
 }
 
-/* Accuses a kernel whose memory has grown by most of `bytes`, which are tables. */
+/* Accuses a kernel whose memory has grown, from `before`, by much of `bytes`, the size of the tables that it wrote. */
 static void check_growth(watched *one, size_t before, double bytes) {
   const size_t now = watched_resident(one);
   const double grown = now > before ? (double)(now - before) : 0.0;
@@ -192,10 +193,10 @@ static double growth_by(watched *one, size_t table, int64_t rows, int *plans) {
 }
 
 /*
- * Checks that plans, and calls of them, do not take memory for their rows, before other plans fill what the kernel may
- * have for some. Several plans of the table are made, and as many of an eighth of its rows, so that what a plan takes
- * for any number of rows makes no difference. Tables below 64 KiB are not told from the pages of the heap; large ones
- * are looked at when their plans are made.
+ * Checks that plans, and calls of them, do not take memory for their rows. Several plans of the table are made, and as
+ * many of an eighth of its rows, whose memory is subtracted, as it may be needed for any number of rows. To be called
+ * before the plans of the shape are made: a kernel that keeps a few tables would take the memory for them then. Tables
+ * below 64 KiB are no larger than what the heap grows by anyway; check_growth looks at large ones.
  */
 static void try_growth(const watch *w, watched *one, size_t table) {
   enum { PART = 8, ROWS_LEAST = 64, PLANS_LEAST = 8, PLANS_MOST = 16 };
@@ -260,7 +261,8 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
                each = at_0 + 1.5 * per_size;
   double most = p->op == POSENC_ADD ? fmin(telling / at_0, sqrt(2.0 * telling / per_size)) : telling / each;
   if (attention > 1.0) most = fmin(most, log(largest) / log(attention));
-  return most > 1.0 ? (int64_t)fmin(most, mode == BENCH_ROW ? 128.0 : 4096.0) : 1; /* rows are followed one by one */
+  /* In mode row, the judge takes the calls of a chain one by one. */
+  return most > 1.0 ? (int64_t)fmin(most, mode == BENCH_ROW ? 128.0 : 4096.0) : 1;
 }
 
 /* Checks that no other worker was busy since its last turn. Threads of OpenMP spin for a while. */
@@ -288,8 +290,8 @@ typedef struct outside {
   double busy, first, late; /* processors' time of all threads, of the first one, and after the answer */
 } outside;
 
-/* Compares the worker's times with those outside. Processors' times do not depend on other work of the machine; and no
-   clock is behind the moment at which the order was sent. */
+/* Compares the worker's times with those outside. Processors' times do not depend on other work of the machine. Both
+   processes read the same clock, so the worker begins after the order was sent, and ends before the answer came. */
 static void check_times(watched *one, suspicion *s, const answer *a, const outside *o) {
   const double told = a->ended - a->began, passed = o->ended - o->began, others = o->busy - o->first;
   const bool threaded = one->kernel->threaded;
@@ -304,8 +306,9 @@ static void check_times(watched *one, suspicion *s, const answer *a, const outsi
   suspect(one, s, LATE_WORK, !threaded && o->late > 5e-4, o->late);
 }
 
-/* Whether each call is timed alone: after a preparation; or after memory was changed, if two readings of the clock are
-   little beside a call of a table, or if all calls are asked for the same. x changes with each call. */
+/* Whether each call is timed alone. In modes with a preparation, each is. So is a call of a table before which memory
+   is changed: if it is so slow that two readings of the clock do not matter, or if there is one plan, and a call would
+   find the right numbers of the one before. x changes with each call. */
 static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
   static const double slow = 100e-6;
   const mode_facts *facts = &at->facts.modes[mode];

@@ -35,8 +35,8 @@ typedef struct tally {
   char words[240]; /* empty: none */
 } tally;
 
-/* What the turns of one benchmark have shown. A check that depends on other work of the machine fails only if most
-   turns fail it. */
+/* How many turns of one benchmark have failed each check. A check that depends on other work of the machine fails only
+   if most turns fail it. */
 typedef struct suspicion {
   int turns, of[BENCH_CHECKS];
   double worst[BENCH_CHECKS]; /* the mildest of the failures */
@@ -74,8 +74,8 @@ typedef struct known {
 /* All workers of a run. */
 typedef struct watch {
   const bench_request *request;
-  watched *all; /* by kernel */
-  uint64_t *seeds;
+  watched *all;    /* by kernel */
+  uint64_t *seeds; /* by shape, as in service */
   evictor evictor;
   known *known;
   size_t known_count;
@@ -87,7 +87,7 @@ typedef struct watch {
 /* Starts a worker for each kernel. Null after an error, which has been printed. */
 watch *watch_start(const bench_request *request, size_t cache);
 
-/* Ends all workers, some of which may be lost at that; frees everything. */
+/* watch_close ends all workers, by which kernels can still be lost; watch_end also frees everything. */
 void watch_close(watch *w);
 void watch_end(watch *w);
 
@@ -107,8 +107,8 @@ double watch_busy(const watch *w);
    of its state. */
 bool watched_ask(watched *one, const order *o, answer *a);
 
-/* Meets the worker before the kernel's code has run there: only then does it depend on the system alone whether its
-   memory can be read. Returns false if the kernel is lost. */
+/* Greets the worker, before the kernel's code has run there: whether its memory can be read then depends on the system
+   alone. Returns false if the kernel is lost. */
 bool watched_meet(watch *w, watched *one);
 
 /* Notes that a kernel breaks a check, and kills its worker. */
