@@ -201,13 +201,15 @@ static int64_t stack_of_call(probe *r) {
 }
 
 void check_stack(stress *t) {
-  static const int64_t sizes[][2] = {{3, 64}, {2, 8192}, {1 << 16, 4}};
+  static const int64_t sizes[][2] = {{3, 64}, {2, 8192}, {1 << 13, 64}, {1 << 16, 4}};
+  /* A kernel without a derived bound may compute each row from position 0 on: the most rows are too many for it. */
+  const size_t count = sizeof sizes / sizeof *sizes - !t->s->bound.derived;
   check *c = &t->s->checks[STACK];
   if (SANITIZED) {
     c->skip = "a sanitizer takes stack of its own";
     return;
   }
-  for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+  for (size_t n = 0; n < count; n++) {
     posenc_problem p = variant_problem(t, sizes[n][0], sizes[n][1]);
     probe r;
     p.heads = 1;

@@ -8,6 +8,7 @@
 #include "verify/probe.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 
@@ -61,9 +62,9 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   return clock_thread_seconds() - start;
 }
 
-/* Checks more than 2^16 and more than 2^20 rows with few columns, all of them against calls for a part. Each number
-   takes 16 times as long as the one before, or 256 times for a kernel that computes each row from the first one on;
-   they are left out if that may be too long. */
+/* Checks more than 2^8, 2^12, 2^16 and 2^20 rows with few columns, all of them against calls for a part. Each number
+   takes 16 times as long as the one before, or 256 times for a kernel that computes each row from the first one on; so
+   it is left out if it may take too long when the time grows as it last did. */
 static bool check_many_rows(stress *t) {
   enum { ROWS = (1 << 20) + (1 << 18), TIMES = 16, PART = STRESS_ROWS - 5, PAIRS = 2 };
   posenc_problem p = variant_problem(t, ROWS, 2 * (1 + (int64_t)random_below(t->random, PAIRS)));
@@ -72,12 +73,14 @@ static bool check_many_rows(stress *t) {
   if (p.op == POSENC_ROPE) p.inverse = random_below(t->random, 2);
   if (t->apply_known || !probe_open(&r, t, &p, false)) return true;
   arena *large = arena_create(r.row_bytes * (size_t)ROWS);
-  double seconds = 0.0;
-  for (int octave = 12; large && octave <= 20 && !subject_takes_long(TIMES * seconds); octave += 4) {
+  double seconds = 0.0, growth = TIMES;
+  for (int octave = 8; large && octave <= 20 && !subject_takes_long(growth * seconds); octave += 4) {
     const int64_t least_rows = (INT64_C(1) << octave) + 1,
                   rows = least_rows + (int64_t)random_below(t->random, (uint64_t)least_rows / 4);
     unsigned char *all = arena_place(large, r.row_bytes * (size_t)rows, false);
-    seconds = try_large_call(&r, rows, large, all);
+    const double taken = try_large_call(&r, rows, large, all);
+    if (seconds > 0.0) growth = fmax(TIMES, taken / seconds);
+    seconds = taken;
     for (int64_t row = 0; row < rows; row += PART) compare_piece(&r, row, least(PART, rows - row), rows, all);
   }
   const bool enough = large;

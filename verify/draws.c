@@ -274,13 +274,13 @@ static bool check_dim(stress *t, int64_t dim, int64_t rows) {
   return examine_columns(t, &p, (window){0, rows}, WIDTHS);
 }
 
-/* Checks every even dim to 512, or a quarter of them where another exam has them all; those of heads, in each layout;
-   those of models; and some beyond. */
+/* Checks a dim above 2,048, which need not be a multiple of a kernel's tiles; every even dim to 512, or some of them
+   where another exam has them all; those of heads, in each layout; those of models; and some beyond. */
 bool check_drawn_dims(stress *t) {
-  enum { SMALL = 512, ROWS = 8, LAYOUTS = 4, WIDE = 40, WIDE_ROWS = 2 };
+  enum { SMALL = 512, ROWS = 8, LAYOUTS = 4, LARGE = 2050, WIDE = 40, WIDE_ROWS = 2 };
   const double start = clock_thread_seconds(), most = 1.0;
-  bool enough = true;
   stress_say("every dim");
+  bool enough = check_dim(t, LARGE + 2 * below(t, LARGE / 2), 1 + WIDE_ROWS);
   for (int64_t dim = 2; enough && dim <= SMALL && clock_thread_seconds() - start < most; dim += 2)
     if (below(t, SMALL) < share_of(t, SMALL)) enough = check_dim(t, dim, 1 + below(t, ROWS));
   for (int n = 0; enough && n < 2 * HEAD_DIMS * LAYOUTS && !t->apply_known; n++) {

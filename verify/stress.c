@@ -29,18 +29,16 @@ static bool examine_other(stress *t, const posenc_problem *problem, posenc_store
   return enough;
 }
 
-/* Checks dims from 2 to 64 with every remainder, in each layout, and a larger one, with regular and streaming
-   stores. */
+/* Checks dims from 2 to 64 with every remainder, in each layout, with regular and streaming stores. Larger ones are
+   those of check_drawn_dims. */
 static bool check_widths(stress *t) {
-  enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16, KINDS = LAYOUTS + 1 };
+  enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16 };
   const int first = (int)random_below(t->random, LAYOUTS);
   bool enough = true;
-  for (int n = 0; enough && n < VARIANT_DIMS * KINDS; n++) {
-    const int residue = n / KINDS, kind = n % KINDS;
-    const int64_t vectors =
-        kind < LAYOUTS ? (first + residue + kind) % LAYOUTS : LAYOUTS + (int64_t)random_below(t->random, 32);
-    posenc_problem p = variant_problem(t, kind < LAYOUTS ? ROWS : ROWS / 4, 2 * (residue + 1) + VECTOR * vectors);
-    if (kind < LAYOUTS) p.layout = variant_layout(p.op, kind);
+  for (int n = 0; enough && n < VARIANT_DIMS * LAYOUTS; n++) {
+    const int residue = n / LAYOUTS, kind = n % LAYOUTS, vectors = (first + residue + kind) % LAYOUTS;
+    posenc_problem p = variant_problem(t, ROWS, 2 * (residue + 1) + VECTOR * vectors);
+    p.layout = variant_layout(p.op, kind);
     fast_oracle *reference = variant_reference(&p);
     enough = reference;
     stress_say("other dims");
@@ -48,18 +46,6 @@ static bool check_widths(stress *t) {
       enough = examine_other(t, &p, stores, reference, WIDTHS);
     fast_destroy(reference);
   }
-  return enough;
-}
-
-/* Checks a dim above those of most shapes, which need not be a multiple of a kernel's tiles. */
-static bool check_wide(stress *t) {
-  enum { ROWS = 3, LEAST = 2050, MOST = 4094 };
-  const posenc_problem p =
-      variant_problem(t, ROWS, LEAST + 2 * (int64_t)random_below(t->random, (MOST - LEAST) / 2 + 1));
-  stress_say("a large dim");
-  fast_oracle *reference = variant_reference(&p);
-  const bool enough = reference && examine_other(t, &p, t->options.stores, reference, WIDTHS);
-  fast_destroy(reference);
   return enough;
 }
 
@@ -211,7 +197,7 @@ static bool check_all(stress *t) {
     return true;
   }
   check_const(t);
-  if (!check_widths(t) || !check_wide(t) || !check_odd(t)) return false;
+  if (!check_widths(t) || !check_odd(t)) return false;
   if (!check_positions(t) || !check_lists(t) || !check_plans(t) || !check_call_sizes(t)) return false;
   if (!check_apply(t) || !check_axes(t)) return false;
   check_decoding(t);

@@ -22,12 +22,13 @@ double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t po
 }
 
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade) {
+  if (binade) *binade = 1.0;
+  if (!problem_attends(table)) return posenc_bound_at(bound, table->dtype, position);
   const double attention = posenc_attention(table);
-  int exponent = 0;
-  if (problem_attends(table)) frexp(attention, &exponent);
+  int exponent;
+  frexp(attention, &exponent);
   const double largest = ldexp(1.0, exponent);
   if (binade) *binade = largest;
-  if (!problem_attends(table)) return posenc_bound_at(bound, table->dtype, position);
   return attention * (posenc_bound_at(bound, POSENC_F64, position) + 0x1p-51) +
          0.5 * largest * kernel_ulp_below_one(table->dtype);
 }
