@@ -3,16 +3,18 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/programs.h"
+#include "common/clock.h"
 #include "common/field.h"
 #include "common/progress.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-enum { STATUS_WORSE = 1 };
+enum { STATUS_WORSE = 1, STATUS_UNDECIDED = 3 };
 
 static const char usage[] = "Usage: posenc compare OLD NEW [OPTION]...\n"
                             "  or:  posenc compare --run OLD NEW [OPTION]... [-- BENCH-OPTION...]\n"
@@ -21,11 +23,12 @@ static const char usage[] = "Usage: posenc compare OLD NEW [OPTION]...\n"
                             "--format json or any other Google Benchmark JSON, where a ratio of times counts\n"
                             "if it is significant by Mann and Whitney's U test.\n"
                             "\n"
-                            "With --run, OLD and NEW are programs, such as posenc of two builds. Both are\n"
-                            "run as 'PROGRAM bench --format json BENCH-OPTION...' again and again, in blocks\n"
-                            "of four processes: old new new old, or new old old new, chosen at random. A\n"
-                            "ratio of times counts if it is significant by Wilcoxon's signed-rank test of\n"
-                            "the blocks.\n";
+                            "With --run, OLD and NEW are programs, such as posenc of two builds, or plugins:\n"
+                            "files whose names end in .so, which this posenc loads. Both are run as\n"
+                            "'PROGRAM bench --format json BENCH-OPTION...', for a plugin with --plugin, again\n"
+                            "and again, in blocks of four processes: old new new old, or new old old new,\n"
+                            "chosen at random. A ratio of times counts if it is significant by Wilcoxon's\n"
+                            "signed-rank test of the blocks.\n";
 static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more time. For records it is the\n"
                             "median of all quotients of a new and an old timing; for programs, the median of\n"
                             "the means of all pairs of blocks, with the best timing of each process. The\n"
@@ -33,7 +36,9 @@ static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more tim
                             "intervals enclose all true ratios at once. The next column is the smallest\n"
                             "difference that would have been significant. A benchmark is the same if its\n"
                             "whole interval is within the threshold, and undecided if timings are too few or\n"
-                            "spread too widely.\n"
+                            "spread too widely. With --seconds, which looks again after more blocks, the\n"
+                            "first look has half of the significance level, each later one half of the one\n"
+                            "before, so that all looks together have at most --alpha.\n"
                             "\n"
                             "A timing of one thread that took 5 % longer than the CPU time of the thread was\n"
                             "interrupted by other processes; in records of posenc, such timings are left\n"
@@ -47,26 +52,24 @@ static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more tim
                                               "  0                 if nothing is worse\n"
                                               "  1                 if something is\n"
                                               "  2                 on bad input or any other error\n"
+                                              "  3                 with --fail-undecided, if nothing is worse but\n"
+                                              "                    something is undecided\n"
                                               "\n"
                                               "Examples:\n"
                                               "  $ posenc compare before/accuracy.json after/accuracy.json\n"
                                               "  $ posenc compare before/bench.json after/bench.json \\\n"
                                               "      --slower 10 --format markdown\n"
                                               "  $ posenc compare --run old/posenc new/posenc -- \\\n"
-                                              "      --kernel cr-portable --len 512 --dim 512\n";
+                                              "      --kernel cr-portable --len 512 --dim 512\n"
+                                              "  $ posenc compare --run old/mine.so new/mine.so --slower 10 \\\n"
+                                              "      --seconds 300 --fail-undecided -- --kernel mine --len 5000\n";
 
 /* ---- records ---- */
 
-static void require_check(const char *what, const char *path, const json_t *record) {
-  char why[400];
-  if (compare_check(record, why, sizeof why)) return;
-  progress_clear();
-  die("%s%s: %s", what, path, why);
-}
-
 static json_t *load(const char *path) {
+  char why[400];
   json_t *record = load_json(NULL, path, JSON_REJECT_DUPLICATES);
-  require_check("", path, record);
+  if (!compare_check(record, why, sizeof why)) die("%s: %s", path, why);
   return record;
 }
 
@@ -83,34 +86,47 @@ static json_t *compare_files(const options *given, const compare_limits *limits)
 
 /* ---- programs ---- */
 
-static const char *const sides[] = {"old program", "new program"};
-
-/* Returns "PROGRAM bench --format json --repetitions N --min-time S BENCH-OPTION...", a new array. The user's options
-   come last, so that they replace the ones before. */
-static char **arguments_of(const options *given, int side) {
-  static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
-                               "--min-time", TEXT_OF(RUN_MIN_TIME)};
-  enum { OURS = sizeof ours / sizeof *ours };
-  const size_t more = given->operand_count - 2;
-  char **arguments = allocated(calloc(1 + OURS + more + 1, sizeof *arguments));
-  arguments[0] = given->operands[side];
-  memcpy(arguments + 1, ours, sizeof ours);
-  memcpy(arguments + 1 + OURS, given->operands + 2, more * sizeof *arguments);
-  return arguments;
+static bool is_plugin(const char *operand) {
+  const size_t length = strlen(operand);
+  return length > 3 && strcmp(operand + length - 3, ".so") == 0;
 }
 
-/* Runs one process and adds its record to the blocks; returns the record. */
-static json_t *run_once(const options *given, int side, char *const *arguments, blocks *all) {
+/* A side of the comparison: what it is called in messages, and its command line. */
+typedef struct contestant {
+  char name[400], **arguments;
+  json_t *last; /* its last record */
+} contestant;
+
+/* Sets the command line "PROGRAM bench --format json --repetitions N --min-time S [--plugin FILE] BENCH-OPTION...", a
+   new array. The user's options come last, so that they replace the ones before. */
+static contestant contestant_of(const options *given, int side) {
+  static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
+                               "--min-time", TEXT_OF(RUN_MIN_TIME)};
+  enum { OURS = sizeof ours / sizeof *ours, PLUGIN = 2 };
+  char *const operand = given->operands[side];
+  const bool plugin = is_plugin(operand);
+  const size_t more = given->operand_count - 2;
+  contestant made = {.arguments = allocated(calloc(1 + OURS + PLUGIN + more + 1, sizeof *made.arguments))};
+  char **next = made.arguments;
+  snprintf(made.name, sizeof made.name, "%s %s %s", side ? "new" : "old", plugin ? "plugin" : "program", operand);
+  *next++ = plugin ? "/proc/self/exe" : operand;
+  memcpy(next, ours, sizeof ours);
+  next += OURS;
+  if (plugin) *next++ = "--plugin", *next++ = operand;
+  memcpy(next, given->operands + 2, more * sizeof *next);
+  return made;
+}
+
+/* Runs one process and adds its record to the blocks. */
+static void run_once(contestant *one, int side, blocks *all, double planned) {
   static size_t done;
-  char why[200];
-  progress_show("compare", sides[side], (double)done++, 4.0 * given->blocks, "processes");
-  json_t *record = program_json(sides[side], arguments);
-  char what[32];
-  snprintf(what, sizeof what, "%s ", sides[side]);
-  require_check(what, arguments[0], record);
-  if (blocks_add(all, side, record, why, sizeof why)) return record;
+  char why[400];
+  progress_show("compare", one->name, (double)done++, planned, "processes");
+  json_decref(one->last);
+  one->last = program_json(one->name, one->arguments);
+  if (compare_check(one->last, why, sizeof why) && blocks_add(all, side, one->last, why, sizeof why)) return;
   progress_clear();
-  die("%s%s: %s", what, arguments[0], why);
+  die("%s: %s", one->name, why);
 }
 
 /* Draws the order within a block at random, so that a periodic load cannot always slow down the same program. Of two
@@ -121,33 +137,48 @@ static bool draw(void) {
   return byte & 1;
 }
 
-static json_t *compare_programs(const options *given, const compare_limits *limits) {
-  char **arguments[] = {arguments_of(given, 0), arguments_of(given, 1)};
-  json_t *last[] = {NULL, NULL};
-  blocks *all = allocated(blocks_open((size_t)given->blocks));
-  for (int block = 0; block < given->blocks; block++) {
+/* Runs blocks until there are so many, or until a time, but at least one. */
+static void run_blocks(contestant both[2], blocks *all, size_t wanted, double end) {
+  do {
     const int first = draw();
     const int order[] = {first, !first, !first, first};
-    for (int i = 0; i < 4; i++) {
-      const int side = order[i];
-      json_decref(last[side]);
-      last[side] = run_once(given, side, arguments[side], all);
-    }
-  }
+    for (int i = 0; i < 4; i++) run_once(&both[order[i]], order[i], all, 4.0 * (double)wanted);
+  } while (blocks_count(all) < wanted && clock_seconds() < end);
   progress_clear();
-  json_t *json = allocated(compare_blocks(all, last[0], last[1], limits));
+}
+
+/* Runs the blocks, and looks at them. With --seconds, runs as many again while something is undecided and there is
+   time. By then it is the data that have asked for more; so the looks share the significance level: their sum is at
+   most alpha / 2 + alpha / 4 + ... */
+static json_t *compare_programs(const options *given, const compare_limits *limits) {
+  const double end = is_given(given, OPTION_SECONDS) ? clock_seconds() + given->seconds : 0.0;
+  contestant both[] = {contestant_of(given, 0), contestant_of(given, 1)};
+  compare_limits look = *limits;
+  blocks *all = allocated(blocks_open());
+  json_t *json = NULL;
+  run_blocks(both, all, (size_t)given->blocks, INFINITY);
+  for (;;) {
+    if (end > 0.0) look.alpha /= 2.0;
+    json_decref(json);
+    json = allocated(compare_blocks(all, both[0].last, both[1].last, &look));
+    const bool decided = json_integer_value(json_object_get(json, "undecided")) == 0;
+    if (decided || clock_seconds() >= end || blocks_count(all) >= BLOCKS_MAX) break;
+    run_blocks(both, all, 2 * blocks_count(all), end);
+  }
   blocks_close(all);
   for (int side = 0; side < 2; side++) {
-    json_decref(last[side]);
-    free(arguments[side]);
+    json_decref(both[side].last);
+    free(both[side].arguments);
   }
   return json;
 }
 
 static void require_operands(const options *given) {
+  if (!(given->seconds >= 0.0)) die_value("--seconds", given->texts[OPTION_SECONDS], "not a time");
   if (!given->run_programs) {
     if (given->operand_count > 2) die("extra operand '%s'", given->operands[2]);
     if (is_given(given, OPTION_BLOCKS)) die("--blocks %s: it is for --run", given->texts[OPTION_BLOCKS]);
+    if (is_given(given, OPTION_SECONDS)) die("--seconds %s: it is for --run", given->texts[OPTION_SECONDS]);
     return;
   }
   for (char **option = given->operands + 2; *option; option++)
@@ -182,11 +213,13 @@ static int run(options *given) {
   else
     (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, given->all,
                                                                                 output_stream(out));
-  const bool worse = comparison->worse > 0;
+  const int status = comparison->worse > 0                                ? STATUS_WORSE
+                     : given->fail_undecided && comparison->undecided > 0 ? STATUS_UNDECIDED
+                                                                          : EXIT_SUCCESS;
   record_free(comparison);
   json_decref(json);
   close_output("--output", given->output, out);
-  return worse ? STATUS_WORSE : EXIT_SUCCESS;
+  return status;
 }
 
 const command command_compare = {
@@ -197,6 +230,6 @@ const command command_compare = {
     .notes = notes,
     .operands_least = 2,
     .operands_most = INT_MAX,
-    .operand_missing = "OLD and NEW are needed: two records, or with --run two programs",
+    .operand_missing = "OLD and NEW are needed: two records, or with --run two programs or plugins",
     .run = run,
 };

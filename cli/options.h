@@ -116,7 +116,7 @@ struct options {
   posenc_stores stores;
   double silence;
   int64_t seed, budget, search;
-  double seconds; /* time limit of a report, in seconds; 0: none */
+  double seconds; /* time limit of a report or of compare --run, in seconds; 0: none */
   bool brief, explain, profile;
   int repetitions;
   double min_time;
@@ -125,7 +125,7 @@ struct options {
   shard only;
   double growth, slower, alpha;
   int blocks;
-  bool run_programs;
+  bool run_programs, fail_undecided;
   bool resume, help, version, problems, encodings, full, all, allow_new, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;

@@ -20,15 +20,14 @@
 
 enum { STATUS_NOT_STARTED = 127 };
 
-__attribute__((noreturn, format(printf, 3, 4))) static void fail(const char *what, const char *path, const char *format,
-                                                                 ...) {
+__attribute__((noreturn, format(printf, 2, 3))) static void fail(const char *what, const char *format, ...) {
   char why[400];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
   progress_clear();
-  die("%s %s: %s", what, path, why);
+  die("%s: %s", what, why);
 }
 
 /* Runs the program in the child. */
@@ -55,14 +54,14 @@ static void read_last_line(FILE *file, char *line, size_t size) {
     if (*line < ' ' || *line > '~') *line = '?';
 }
 
-static void require_success(const char *what, const char *path, int status, FILE *told) {
+static void require_success(const char *what, int status, FILE *told) {
   char last[200];
   if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) return;
   read_last_line(told, last, sizeof last);
   const char *before = *last ? ": " : "";
-  if (WIFSIGNALED(status)) fail(what, path, "it was killed by signal %d%s%s", WTERMSIG(status), before, last);
-  if (WEXITSTATUS(status) == STATUS_NOT_STARTED && *last) fail(what, path, "%s", last);
-  fail(what, path, "it ended with exit status %d%s%s", WEXITSTATUS(status), before, last);
+  if (WIFSIGNALED(status)) fail(what, "it was killed by signal %d%s%s", WTERMSIG(status), before, last);
+  if (WEXITSTATUS(status) == STATUS_NOT_STARTED && *last) fail(what, "%s", last);
+  fail(what, "it ended with exit status %d%s%s", WEXITSTATUS(status), before, last);
 }
 
 /* Reads to the end, so that a program that still writes is not ended by SIGPIPE. */
@@ -74,11 +73,11 @@ static void read_rest(int file) {
 json_t *program_json(const char *what, char *const *arguments) {
   int printed[2];
   FILE *told = output_temporary();
-  if (!told || pipe2(printed, O_CLOEXEC) != 0) fail(what, *arguments, "%s", strerror(errno));
+  if (!told || pipe2(printed, O_CLOEXEC) != 0) fail(what, "%s", strerror(errno));
   fflush(NULL);
   const pid_t self = getpid(), child = fork();
   if (child == 0) execute(arguments, self, printed[1], fileno(told));
-  if (child < 0) fail(what, *arguments, "%s", strerror(errno));
+  if (child < 0) fail(what, "%s", strerror(errno));
   close(printed[1]);
   json_error_t error;
   json_t *json = json_loadfd(printed[0], JSON_REJECT_DUPLICATES, &error);
@@ -86,8 +85,8 @@ json_t *program_json(const char *what, char *const *arguments) {
   close(printed[0]);
   int status;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  require_success(what, *arguments, status, told);
+  require_success(what, status, told);
   fclose(told);
-  if (!json) fail(what, *arguments, "it printed no record: %s", error.text);
+  if (!json) fail(what, "it printed no record: %s", error.text);
   return json;
 }

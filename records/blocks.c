@@ -18,16 +18,14 @@ typedef struct made {
 } made;
 
 struct blocks {
-  size_t count, added[SIDES];
-  json_t *names; /* {name: its number}; null before the first record */
+  size_t count, added[SIDES], room; /* complete blocks; processes; processes of a side that memory is for */
+  json_t *names;                    /* {name: its number}; null before the first record */
   size_t benchmarks;
   made *made[SIDES]; /* indexed by process and number of the benchmark */
 };
 
-blocks *blocks_open(size_t count) {
-  blocks *all = calloc(1, sizeof *all);
-  if (all) all->count = count;
-  return all;
+blocks *blocks_open(void) {
+  return calloc(1, sizeof(blocks));
 }
 
 void blocks_close(blocks *all) {
@@ -61,11 +59,20 @@ static bool number_benchmarks(blocks *all, const json_t *numbers) {
   json_object_foreach((json_t *)(uintptr_t)numbers, name, value) {
     if (json_object_set_new(all->names, name, json_integer((json_int_t)all->benchmarks++)) != 0) return false;
   }
-  for (int side = 0; side < SIDES; side++) {
-    all->made[side] = calloc(OF_BLOCK * all->count * all->benchmarks + 1, sizeof *all->made[side]);
-    if (!all->made[side]) return false;
-  }
   return all->names;
+}
+
+/* Makes room for another process of a side. */
+static bool make_room(blocks *all, bool is_new) {
+  if (all->added[is_new] < all->room) return true;
+  const size_t room = 2 * all->room + OF_BLOCK;
+  for (int side = 0; side < SIDES; side++) {
+    made *grown = realloc(all->made[side], room * all->benchmarks * sizeof *grown);
+    if (!grown) return false;
+    all->made[side] = grown;
+  }
+  all->room = room;
+  return true;
 }
 
 /* Returns the first name in one list that is not in the other, or null if there is none. */
@@ -102,12 +109,16 @@ bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_
   } else if (all->benchmarks == 0) {
     done = false;
     snprintf(why, size, "it has timed nothing");
+  } else if (!make_room(all, is_new)) {
+    done = false;
+    snprintf(why, size, "out of memory");
   } else {
     const char *gone = missing(all->names, taken.numbers), *more = missing(taken.numbers, all->names);
     if (gone) snprintf(why, size, "benchmark %.80s is missing, which an earlier process had", gone);
     if (more && !gone) snprintf(why, size, "benchmark %.80s is new, which no earlier process had", more);
     done = !gone && !more && add_benchmarks(all, is_new, &taken, why, size);
     if (done) all->added[is_new]++;
+    all->count = (all->added[0] < all->added[1] ? all->added[0] : all->added[1]) / OF_BLOCK;
   }
   timings_close(&taken);
   return done;

@@ -29,8 +29,10 @@ static void look_at(const pair *of, speed_row *row) {
     snprintf(row->note, sizeof row->note, "%s", is->failed ? "fails now" : "failed before");
   } else if ((was->interrupted && was->count < LEAST_LEFT) || (is->interrupted && is->count < LEAST_LEFT)) {
     row->verdict = "undecided";
-    snprintf(row->note, sizeof row->note,
-             "other processes interrupted %zu of %zu repetitions: see posenc compare --run", interrupted, all);
+    snprintf(
+        row->note, sizeof row->note,
+        "other processes interrupted %zu of %zu repetitions; %d of each record are needed: see posenc compare --run",
+        interrupted, all, LEAST_LEFT);
   } else if (!was->count || !is->count) {
     row->verdict = "undecided";
     snprintf(row->note, sizeof row->note, "%s", compare_no_times);

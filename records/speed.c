@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_BLOCKS = 1000 };
+enum { MOST_MORE = 1000 };
 
 speed_row speed_new(const char *name) {
   return (speed_row){
@@ -36,29 +36,41 @@ static bool correct(speed_row *rows, size_t count) {
   return done;
 }
 
-/* Returns the number of blocks, in total, with which the interval would exclude equal speed or be within the threshold,
-   whichever takes fewer, as the estimate changes too. The width of the interval shrinks as 1 / sqrt(blocks). */
-static double blocks_needed(const speed_row *row, const compare_limits *limits, size_t tested) {
-  if (!(row->ratio.low > 0.0)) return ceil(log2(2.0 * (double)tested / limits->alpha));
+/* Returns the fewest repetitions of each record, or blocks, with which the test can tell anything: its least p is
+   2 / C(2 n, n) for n repetitions of each, and 2 / 2^n for n blocks. */
+static double least_needed(const speed_row *row, double alpha) {
+  if (row->blocks) return ceil(log2(2.0 / alpha));
+  double n = 1.0;
+  for (double ways = 2.0; 2.0 / ways > alpha; n++) ways *= 2.0 * (2.0 * n + 1.0) / (n + 1.0);
+  return n;
+}
+
+/* Returns the number of blocks, or of repetitions of each record, in total, with which the interval would exclude equal
+   speed or be within the threshold, whichever takes fewer, as the estimate changes too. The width of the interval
+   shrinks as 1 / sqrt(their number). */
+static double needed(const speed_row *row, const compare_limits *limits, size_t tested, double have) {
+  if (!(row->ratio.low > 0.0)) return least_needed(row, limits->alpha / (double)tested);
   const double half = log1p(speed_smallest(row)), off = fabs(log(row->ratio.estimate)),
                gap = fmax(off, log1p(limits->slower) - off);
-  return ceil((double)row->blocks * (half / gap) * (half / gap));
+  return ceil(have * (half / gap) * (half / gap));
 }
 
 static void tell_undecided(speed_row *row, const compare_limits *limits, size_t tested) {
-  const char *why = row->ratio.low > 0.0 ? "the spread is too wide to tell"
-                    : row->blocks        ? "too few blocks to tell"
-                                         : "too few repetitions to tell";
-  if (!row->blocks) {
-    snprintf(row->note, sizeof row->note, "%s", why);
-    return;
-  }
-  const double needed = blocks_needed(row, limits, tested), more = fmax(needed - (double)row->blocks, 1.0);
-  if (more <= MOST_BLOCKS) {
-    row->more = (int64_t)more;
-    snprintf(row->note, sizeof row->note, "%s: about %.0f more blocks would decide", why, more);
+  const char *what = row->blocks ? "blocks" : "repetitions";
+  const size_t fewer = row->counts[0] < row->counts[1] ? row->counts[0] : row->counts[1];
+  const double have = (double)(row->blocks ? row->blocks : fewer),
+               more = fmax(needed(row, limits, tested, have) - have, 1.0);
+  char why[40];
+  if (row->ratio.low > 0.0)
+    snprintf(why, sizeof why, "the spread is too wide to tell");
+  else
+    snprintf(why, sizeof why, "too few %s to tell", what);
+  if (more <= MOST_MORE) {
+    if (row->blocks) row->more = (int64_t)more;
+    snprintf(row->note, sizeof row->note, "%s: about %.0f more %s%s would decide", why, more, what,
+             row->blocks ? "" : " of each");
   } else {
-    snprintf(row->note, sizeof row->note, "%s, and %d more blocks would not decide", why, MOST_BLOCKS);
+    snprintf(row->note, sizeof row->note, "%s, and %d more %s would not decide", why, MOST_MORE, what);
   }
 }
 

@@ -107,6 +107,48 @@ printf '%s\n' time=100000 "fields='\"of_limit\": 0.4, '" "first_fields='\"of_lim
 check 'a limit that other processes made slow' run_ends 0 --all
 check 'is left out' says '^same  *f  *40.0% of limit  *40.0% of limit'
 
+# ---- until it can tell
+takes old '100000 + m * 7919 % 60000'
+takes new '100000 + m * 6007 % 61000'
+check 'undecided, which shall fail' run_ends 3 --blocks 4 --fail-undecided
+check 'more time lets more blocks tell' run_ends 0 --blocks 4 --seconds 600 --slower 20 --all --fail-undecided
+check 'that it is the same, after twice as many once or more' \
+  eval "says '^same  *f ' && says '^\\(8\\|16\\|32\\|64\\|128\\|256\\) blocks of 4 processes'"
+takes old "100000 + 100 * $noise"
+takes new "110000 + 110 * $other"
+check 'one block and ten percent' run_ends 1 --blocks 1 --seconds 600
+check 'take 16 blocks, as each look has half of the level before' says '^16 blocks of 4 processes'
+check 'eight do not decide if there are more looks' run_ends 1 --blocks 8 --seconds 600
+check 'but sixteen' says '^16 blocks of 4 processes'
+check 'no time, one look' run_ends 3 --blocks 8 --seconds 0 --fail-undecided
+check 'of eight blocks' says '^8 blocks of 4 processes'
+takes old '100000 + m * 7919 % 60000'
+echo 'sleep 0.1; time=$((100000 + m * 6007 % 61000))' | program new
+check 'a time that ends' run_ends 3 --blocks 1 --seconds 1 --slower 0.001 --fail-undecided
+check 'ends it after some blocks' says '^[2-7] blocks of 4 processes'
+check 'a time that is none' run_fails '--seconds -1: not a time' --seconds -1
+
+# ---- plugins
+modules=$abs_top_builddir/tests/mutants
+if [ -e "$modules/habits.so" ] && "$POSENC" bench --help >/dev/null 2>&1; then
+  cp "$modules/habits.so" old/mine.so
+  cp "$modules/habits.so" new/mine.so
+  plugins() { # STATUS KERNEL OPTION...
+    want=$1 kernel=$2
+    shift 2
+    ends "$want" --run old/mine.so new/mine.so "$@" -- --kernel "$kernel" --len 64 --dim 64 --mode hot \
+      --repetitions 3 --min-time 0.0001
+  }
+  check 'two plugins are run by this posenc' plugins 3 written-twice --blocks 1 --fail-undecided
+  check 'and their kernel compared' says '^undecided  *hot/64x64/written-twice '
+  cp "$modules/times-replay.so" new/mine.so
+  check 'a kernel that one does not have is told with its plugin' is_refused \
+    '^posenc compare: new plugin new/mine.so: it ended with exit status 2: ' \
+    --run old/mine.so new/mine.so --blocks 1 -- --kernel written-twice
+else
+  skip 'plugins' 'no shared objects, or no Google Benchmark, in this build'
+fi
+
 # ---- invalid records
 takes old 100000
 echo 'echo one >&2; echo "two	lines" >&2; exit 3' | program new

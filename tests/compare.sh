@@ -50,10 +50,14 @@ check 'which is told' says '^better  *f '
 check 'the same is the same' ends 0 fast.json again.json --all
 check 'and told when asked for' says '^same  *f '
 check 'what spreads is undecided' ends 0 fast.json wild.json
-check 'with the reason' says 'the spread is too wide to tell'
+check 'with the reason' says 'the spread is too wide to tell: about [1-9][0-9]* more repetitions of each would decide$'
 check 'the other machine is told' says '^cpu: x, now y$'
+check 'unless that shall fail' ends 3 fast.json wild.json --fail-undecided
+check 'which the same does not' ends 0 fast.json again.json --fail-undecided
+check 'and worse is worse' ends 1 fast.json slow.json --fail-undecided
 check 'one timing decides nothing' ends 0 fast.json single.json
-check 'and says so' says 'too few repetitions to tell'
+check 'and says how many would' says 'too few repetitions to tell: about 3 more repetitions of each would decide$'
+check '--seconds of records' is_refused '--seconds 3: it is for --run' fast.json slow.json --seconds 3
 check 'at alpha 0.001 five timings decide nothing' ends 0 fast.json slow.json --alpha 0.001
 
 sed '0,/"ok": true/s//"ok": false/' a.json > unkept.json
@@ -136,7 +140,7 @@ repetitions hot/8x8/k '' $busy 100:100 101:101 102:101 > mostly.json
 repetitions hot/8x8/k '' 104:100 104:100 104:100 104:100 104:100 > nearly.json
 check 'repetitions that other processes interrupted' ends 0 alone.json busy.json
 check 'decide nothing' says \
-  '^undecided  *hot/8x8/k .* other processes interrupted 8 of 16 repetitions: see posenc compare --run$'
+  '^undecided  *hot/8x8/k .* other processes interrupted 8 of 16 repetitions; 4 of each record are needed: see posenc'
 check 'on whichever side' ends 0 busy.json alone.json
 check 'as well' says '^undecided .*interrupted 8 of 16'
 check 'four that were not are enough' ends 0 alone.json partly.json --all
