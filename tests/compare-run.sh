@@ -64,6 +64,8 @@ check 'eight decide' run_ends 1 --blocks 8
 check 'with the p of all on one side' says 'p 0\.0078$'
 printf '%s\n' 'names="f g"' "time=\$((100000 + 100 * $noise))" | program old
 printf '%s\n' 'names="f g"' "time=\$((110000 + 110 * $other))" | program new
+check 'one block' run_ends 0 --blocks 1
+check 'needs more on two benchmarks than on one' says 'too few blocks to tell: about 8 more blocks would decide$'
 check 'but not on two benchmarks: p is twice as large' run_ends 0 --blocks 8
 check 'in both' test "$(grep -c '^undecided .* p 0\.0156 .*too few blocks to tell: about 1 more blocks' out)" -eq 2
 
