@@ -5,12 +5,12 @@
 #include "cli/message.h"
 #include "common/contract.h"
 #include "common/isolate.h"
+#include "common/plain.h"
 #include "common/work.h"
 #include "impls/opencl/opencl.h"
 #include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -110,8 +110,7 @@ const char *catalogue_untimed(const posenc_kernel *kernel) {
 
 /* Whether the path is UTF-8 without control characters, as replay commands, JSON and lines of TAP require. */
 static bool is_printable(const char *path) {
-  for (const char *c = path; *c; c++)
-    if (iscntrl((unsigned char)*c)) return false;
+  if (!plain_is(path)) return false;
   json_t *text = json_string(path); /* null unless it is UTF-8 */
   const bool is_utf8 = text != NULL;
   json_decref(text);

@@ -2,7 +2,9 @@
 #include "cli/files.h"
 
 #include "cli/message.h"
+#include "common/field.h"
 #include "common/progress.h"
+#include "files/mapping.h"
 #include "files/npy.h"
 #include "files/safetensors.h"
 #include "posenc.h"
@@ -90,13 +92,14 @@ applied_arrays open_arrays(const options *given, const char *file) {
 json_t *load_json(const char *option, const char *path, size_t flags) {
   json_error_t error;
   char why[JSON_ERROR_TEXT_LENGTH + 60];
-  FILE *file = fopen(path, "r");
-  if (!file) die_file(option, path, strerror(errno));
+  fault unopened;
+  FILE *file = regular_open(path, &unopened);
+  if (!file) die_file(option, path, unopened.text);
   errno = 0;
   json_t *json = json_loadf(file, flags, &error);
   if (ferror(file)) die_file(option, path, strerror(errno));
   fclose(file);
-  if (json) return json;
+  if (json) return allocated(field_plain(json));
   if (json_error_code(&error) == json_error_premature_end_of_input) die_file(option, path, "its JSON is cut off");
   snprintf(why, sizeof why, "no JSON in line %d: %s", error.line, error.text);
   die_file(option, path, why);

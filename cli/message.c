@@ -4,10 +4,10 @@
 #include "cli/message.h"
 
 #include "common/output.h"
+#include "common/plain.h"
 #include "common/progress.h"
 #include "common/sanitizer.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -49,8 +49,7 @@ void leave(int status) {
 static void print_line(const char *format, va_list arguments) {
   char message[4096]; /* the longest are posenc merge's, which tell a command */
   vsnprintf(message, sizeof message, format, arguments);
-  for (char *c = message; *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
+  plain_make(message);
   progress_clear();
   fprintf(stderr, "%s: %s\n", program, message);
 }
@@ -104,15 +103,15 @@ void print_quoted(FILE *stream, const char *word) {
     fputs(word, stream);
     return;
   }
-  const char *c = word;
-  while (*c && !iscntrl((unsigned char)*c)) c++;
-  if (*c) { /* in bash's $'...', a newline in the name does not look like the end of the line */
+  if (!plain_is(word)) { /* in bash's $'...', a newline in the name does not look like the end of the line */
     fputs("$'", stream);
-    for (; *word; word++)
-      if (iscntrl((unsigned char)*word))
-        fprintf(stream, "\\%03o", (unsigned)(unsigned char)*word);
+    for (size_t forbidden = 0; *word; word++) {
+      if (!forbidden) forbidden = plain_forbidden(word);
+      if (forbidden)
+        fprintf(stream, "\\%03o", (unsigned)(unsigned char)*word), forbidden--;
       else
         fputs(*word == '\'' || *word == '\\' ? (char[]){'\\', *word, '\0'} : (char[]){*word, '\0'}, stream);
+    }
     putc('\'', stream);
     return;
   }

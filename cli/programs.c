@@ -4,6 +4,7 @@
 #include "cli/programs.h"
 
 #include "cli/message.h"
+#include "common/field.h"
 #include "common/output.h"
 #include "common/progress.h"
 
@@ -88,5 +89,5 @@ json_t *program_json(const char *what, char *const *arguments) {
   require_success(what, status, told);
   fclose(told);
   if (!json) fail(what, "it printed no record: %s", error.text);
-  return json;
+  return allocated(field_plain(json));
 }

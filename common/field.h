@@ -37,8 +37,12 @@ static inline json_t *field_real(double x) {
 }
 
 /* Returns a path, or a name from a file, as a new string of at most 199 bytes. Bytes that are not UTF-8, which JSON
-   requires, control characters, which terminals obey, and the characters of `also` are replaced by "?". */
+   requires, what must not be printed (common/plain.h), and the characters of `also` are replaced by "?". */
 json_t *field_name(const char *name, const char *also);
+
+/* Returns a copy of JSON of foreign origin, a new reference, whose strings and keys are plain (common/plain.h), and
+   releases the value. Null if memory runs out. */
+json_t *field_plain(json_t *value);
 
 /* Formats a number, without a point if it is an integer; "0" if the value is not a number. */
 static inline number_text field_text(const json_t *value) {

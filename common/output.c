@@ -126,12 +126,13 @@ static int create_beside(const char *target, char **path) {
   return file;
 }
 
-/* Opens a new temporary file, which is removed on interrupts. */
+/* Opens a new temporary file, which is removed on interrupts. It has the mode of the file that it replaces, without the
+   bits of set-user-ID and set-group-ID, which a write in place clears, too: what was trusted was the old content. */
 static bool open_temporary(output *out, const struct stat *existing) {
   sigset_t before;
   block_interrupts(&before);
   const int file = create_beside(out->target, &out->temporary);
-  bool ok = file >= 0 && (!existing || fchmod(file, existing->st_mode & 07777) == 0);
+  bool ok = file >= 0 && (!existing || fchmod(file, existing->st_mode & 01777) == 0);
   ok = ok && (out->stream = fdopen(file, "w")) && pending_replace(NULL, out->temporary);
   if (!ok && file >= 0) {
     const int error = errno;

@@ -39,16 +39,31 @@ static void handle_cuts(void) {
   sigaction(SIGBUS, &action, NULL);
 }
 
+/* Returns the descriptor of a regular file, and its status; -1 with `why` set on failure. */
+static int open_regular(const char *path, struct stat *status, fault *why) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* open(2) does not wait for a pipe */
+  const bool ok = (file >= 0 && fstat(file, status) == 0) || fault_say(why, "%s", strerror(errno));
+  if (ok && (S_ISREG(status->st_mode) || fault_say(why, "it is no regular file"))) return file;
+  if (file >= 0) close(file);
+  return -1;
+}
+
+FILE *regular_open(const char *path, fault *why) {
+  struct stat status;
+  const int file = open_regular(path, &status, why);
+  FILE *stream = file >= 0 ? fdopen(file, "r") : NULL;
+  if (file >= 0 && !stream) {
+    fault_say(why, "%s", strerror(errno));
+    close(file);
+  }
+  return stream;
+}
+
 static bool map_file(mapping *m, fault *why) {
   struct stat status;
-  const int file = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* open(2) does not wait for a pipe */
-  if (file < 0 || fstat(file, &status) != 0) {
-    fault_say(why, "%s", strerror(errno));
-    if (file >= 0) close(file);
-    return false;
-  }
-  bool ok = S_ISREG(status.st_mode) || fault_say(why, "it is no regular file");
-  if (ok && (uint64_t)status.st_size > PTRDIFF_MAX) ok = fault_say(why, "it is larger than the address space");
+  const int file = open_regular(m->path, &status, why);
+  if (file < 0) return false;
+  bool ok = (uint64_t)status.st_size <= PTRDIFF_MAX || fault_say(why, "it is larger than the address space");
   const size_t size = ok ? (size_t)status.st_size : 0;
   if (size > 0) {
     void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);

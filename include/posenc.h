@@ -199,19 +199,21 @@ typedef struct posenc_axes {
 
 /* The axes of a grid: `count` (1 .. POSENC_AXES) sizes, in the order of its dimensions, the last of which changes from
    row to row. Each has the same number of pairs, dim / (2 count). The caller changes what differs; in MAE, which has
-   the columns of the width first, the order of the axes. */
+   the columns of the width first, the order of the axes. A stride that does not fit in 63 bits, or is that of a size
+   below 1, is 0: posenc_problem_refusal tells it. */
 static inline posenc_axes posenc_grid(int count, const int64_t *sizes, int64_t dim) {
   posenc_axes axes;
   int64_t stride = 1;
   axes.size = sizeof axes;
   axes.count = count;
   for (int a = POSENC_AXES - 1; a >= 0; a--) {
-    axes.axis[a].pairs = a < count ? dim / (2 * count) : 0;
-    axes.axis[a].size = a < count ? sizes[a] : 1;
+    const int64_t size = a < count ? sizes[a] : 1;
+    axes.axis[a].pairs = a < count ? dim / 2 / count : 0;
+    axes.axis[a].size = size;
     axes.axis[a].stride = stride;
     axes.axis[a].positions = NULL;
     axes.axis[a].divisor = 1.0;
-    if (a < count) stride *= sizes[a];
+    stride = size > 0 && stride <= INT64_MAX / size ? stride * size : 0;
   }
   axes.order = POSENC_AXES_CHUNKED;
   axes.frequencies = POSENC_AXES_RESTARTED;

@@ -2,6 +2,8 @@
 /* Prints comparisons as text and as a Markdown table. */
 #include "records/compare.h"
 
+#include "common/plain.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -86,12 +88,9 @@ void compare_print_text(const record_comparison *comparison, bool all, FILE *str
   print_summary(comparison, stream);
 }
 
-/* Prints the text of a cell. Names come from files, and '|' in a name would end the cell. */
+/* Prints the text of a cell. Names come from files. */
 static void print_cell(const char *text, FILE *stream) {
-  for (; *text; text++) {
-    if (*text == '|') fputc('\\', stream);
-    fputc(*text == '\n' ? ' ' : *text, stream);
-  }
+  plain_markdown(stream, text);
   fputs(" |", stream);
 }
 

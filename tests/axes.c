@@ -349,6 +349,19 @@ static void test_refusals(void) {
   BAD("dim/2 together", count, 1);
   BAD("size and stride", axis[0].size, 0);
   BAD("size and stride", axis[0].stride, 0);
+  /* Modulo 2^64 the product of the last two is 2^61, a valid stride. */
+  const int64_t huge[] = {2, INT64_C(3) << 61, 3}, fitting[] = {2, INT64_MAX / 3, 3};
+  posenc_axes grid = posenc_grid(3, huge, 6);
+  const posenc_problem six = posenc_table(15, 6);
+  ok(grid.axis[0].stride == 0 && grid.axis[1].stride == 3, "a stride that overflows is 0");
+  refuses("size and stride", &six, &grid);
+  grid = posenc_grid(3, fitting, 6);
+  ok(grid.axis[0].stride == INT64_MAX / 3 * 3, "the largest stride is kept");
+  grid = posenc_grid(2, (const int64_t[]){2, -3}, 6);
+  ok(grid.axis[0].stride == 0 && grid.axis[1].size == -3, "sizes below 1 are kept, without a stride");
+  refuses("size and stride", &six, &grid);
+  refuses("1 to 4", &six, (grid = posenc_grid(0, sizes, 6), &grid));
+  refuses("1 to 4", &six, (grid = posenc_grid(INT32_MAX, (const int64_t[POSENC_AXES]){1, 1, 1, 1}, 6), &grid));
   BAD("divisor", axis[0].divisor, 0.5);
   BAD("divisor", axis[0].divisor, NAN);
   BAD("positions must be", axis[0].positions, nan_list);

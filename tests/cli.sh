@@ -483,6 +483,22 @@ interrupt() { # SIGNAL CONDITION COMMAND...
   status=$?
   wait
 }
+# ---- files to read: opening a pipe with a name waits for its writer
+
+mkfifo fifo
+echo '{}' >record.json
+not_awaited() { # ARGUMENT...
+  timeout 60 "$POSENC" "$@" >out 2>err
+  status=$?
+  one_line 'fifo: it is no regular file$'
+}
+for command in 'check fifo' 'merge fifo fifo' 'compare record.json fifo' 'compare fifo record.json' \
+  'report --from fifo -o page' 'report fifo fifo -o page' 'verify --kernel naive --len 8 --dim 8 --baseline fifo' \
+  'verify --kernel naive --len 8 --dim 8 --format json --shard 1/2 -o fifo --resume'; do
+  check "a pipe is refused: $command" not_awaited $command
+done
+rm fifo record.json
+
 mkdir kept
 # Whether a new file in that folder, under its temporary name, is larger.
 has_written() { # FOLDER BYTES

@@ -47,6 +47,13 @@ takes new "110000 + 110 * $other"
 check 'ten percent more time is worse' run_ends 1 -- --kernel cr-portable --len 512 --dim 512
 check 'by that ratio' says '^worse  *f  *100 us  *110 us  *1\.099  1\.09[0-9] to 1\.10[0-9]  *0\.[0-9]%  p 0\.0000$'
 check 'the environments are compared' says '^cpu: old, now new$'
+printf '%s\n' 'names=f\\u001b\\u009b time=1000' | program new
+cp new/posenc old/posenc
+check 'names that terminals would obey' run_ends 0 --blocks 4 --all
+check 'are printed without that' says '^[a-z]*  *f??  '
+takes old "100000 + 100 * $noise"
+takes new "110000 + 110 * $other"
+run_ends 1 -- --kernel cr-portable --len 512 --dim 512
 check 'the summary has the blocks, and what all of them can tell' \
   says '^16 blocks of 4 processes; significant in every benchmark from a difference of [0-9.]*% on$'
 check 'a block is two processes of each, one within the other' test "$(cut -d ' ' -f 1 order | paste - - - - |

@@ -99,6 +99,25 @@ check 'which is told, too' says '^better  *f .* 0\.[45]'
 check 'by time alone they are the same' ends 0 large.json small.json --by time --all
 check 'as their times are' says '^same  *f '
 
+# ---- text of foreign origin: facts and names may have what terminals obey, line ends, and HTML
+foreign='\u001b[2J\u009b31m\n0 worse<script>|\u2028\u202e\u007f'
+timings "x$foreign" 100 101 99 100.5 99.5 | sed "s/\"f\"/\"f$(printf '%s' "$foreign" | sed 's/[\\]/&&/g')\"/g" > foreign.json
+sed 's/"cpu": "x/"cpu": "y/' foreign.json > stranger.json
+plain='?\[2J?31m?0 worse<script>|???'
+forbidden=$(printf '\033\n\302\233\n\342\200\250\n\342\200\256\n\177')
+obeyed() { grep -q -e "$forbidden" out err; }
+check 'a name that terminals would obey' ends 0 foreign.json stranger.json --all
+check 'is printed without that, in one line' says "^cpu: x$plain, now y$plain\$"
+check 'as names of benchmarks are' says "^same  *f$plain "
+check 'without control characters' eval '! obeyed'
+check 'in Markdown' ends 0 foreign.json stranger.json --format markdown
+check 'it is text, too' says '^| cpu | x?\\\[2J?31m?0 worse\\<script\\>\\|??? | y'
+check 'without control characters' eval '! obeyed'
+check 'in the rows, too' ends 0 foreign.json stranger.json --all --format markdown
+check 'it is text there' says '^| same | f?\\\[2J?31m?0 worse\\<script\\>\\|??? | '
+check 'in JSON' ends 0 foreign.json stranger.json --format json
+check 'it is plain, too' eval '! obeyed && ! grep -q -i -e "u00[01]" -e u009b -e u2028 out'
+
 # ---- several benchmarks: Holm's correction
 several() { # PERCENT: benchmarks a to j, of five timings each; those of a take that percentage of the others
   sep='{"benchmarks": ['

@@ -142,7 +142,11 @@ static void test_problems(void) {
   STATUS(problem.rows = INT64_MAX, POSENC_TOO_LARGE);
   STATUS(problem.rows = INT64_C(1) << 58, POSENC_TOO_LARGE);
   STATUS(problem.first = INT64_MAX - 7, POSENC_TOO_LARGE);
-  STATUS(problem.first = INT64_C(1) << 62, POSENC_NO_KERNEL);
+  STATUS(problem.first = (INT64_C(1) << 62) - 7, POSENC_OK); /* the last position is 2^62 */
+  STATUS(problem.first = (INT64_C(1) << 62) - 6, POSENC_NO_KERNEL);
+  STATUS(problem.first = -(INT64_C(1) << 62), POSENC_OK);
+  STATUS(problem.first = -(INT64_C(1) << 62) - 1, POSENC_NO_KERNEL);
+  STATUS((problem.first = (INT64_C(1) << 62) + 1, problem.rows = 0), POSENC_NO_KERNEL);
   STATUS(problem.base = 0.5, POSENC_NO_KERNEL);
   STATUS(problem.shift = 3.9999, POSENC_BAD_PROBLEM); /* frequencies down to base^-30000 */
   STATUS((problem.base = 1e-300, problem.shift = 1.0), POSENC_NO_KERNEL);
@@ -248,7 +252,7 @@ static void test_kernel_refusals(void) {
   inexact.shift = 0.1;
   cannot_run(posenc_kernel_find("recurrence"), &far, "a kernel whose recurrence begins at position 0");
   cannot_run(rotation, &inexact, "a denominator that is not exact");
-  far.first = (INT64_C(1) << 62) - 7;
+  far.first = (INT64_C(1) << 62) - 6;
   cannot_run(rotation, &far, "positions beyond 2^62");
   posenc_kernel kernel = *posenc_kernel_find("naive");
   kernel.abi++;

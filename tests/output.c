@@ -75,6 +75,8 @@ static void test_modes(void) {
   umask(before);
   ok(made, "a new file has the mode that the umask leaves");
   ok(kept, "a file that is replaced keeps its mode");
+  ok(chmod(path, 06755) == 0 && output_write_file(path, "newest", 6) && mode_of() == 0755,
+     "but not the bits of set-user-ID and set-group-ID");
   remove(path);
 }
 

@@ -12,7 +12,7 @@ static const char *counts_refusal(const posenc_axes *axes, int64_t pairs) {
   for (int a = 0; a < axes->count; a++) {
     const posenc_axis *axis = &axes->axis[a];
     if (axis->pairs < 1 || axis->pairs > pairs) return "each axis has at least one pair of columns, and at most dim/2";
-    if (axis->size < 1 || axis->stride < 1) return "size and stride of an axis must be at least 1";
+    if (axis->size < 1 || axis->stride < 1) return "size and stride of an axis must be at least 1, and fit in 63 bits";
     if (!(axis->divisor >= 1.0 && axis->divisor <= 0x1p20)) return "the divisor of an axis must be within 1 and 2^20";
     if (axes->frequencies == POSENC_AXES_DEALT && axis->pairs != axes->axis[0].pairs)
       return "frequencies are dealt to axes of equal numbers of pairs";

@@ -41,7 +41,8 @@ const char *angle_can_do(const posenc_problem *problem) {
   if (problem->base < 1.0) return "it needs base >= 1";
   if (problem->scale < 0x1p-128 || problem->scale > 0x1p20)
     return "it needs a scale, and positions as multiples of one, within 2^-128 and 2^20";
-  if (problem->first < -ANGLE_MAX_POSITION || problem->first > ANGLE_MAX_POSITION - problem->rows)
+  if (problem->first < -ANGLE_MAX_POSITION || problem->first > ANGLE_MAX_POSITION ||
+      problem->first - 1 > ANGLE_MAX_POSITION - problem->rows)
     return "it needs positions within ±2^62";
   if (!is_exact_denominator(problem)) return "it needs a dim/2 - shift that is exact in double";
   return NULL;

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/page.h"
 
-#include <string.h>
+#include "common/plain.h"
 
-static void escape(FILE *stream, const char *text) {
-  for (; *text; text++) {
-    if (strchr("\\`*_{}[]<>#|!&~$", *text)) fputc('\\', stream);
-    fputc((unsigned char)*text < ' ' ? ' ' : *text, stream);
-  }
-}
+#include <string.h>
 
 static void heading(page *p, int level, const char *title) {
   fprintf(p->stream, "%.*s ", level, "######");
-  escape(p->stream, title);
+  plain_markdown(p->stream, title);
   fputs("\n\n", p->stream);
 }
 
@@ -57,7 +52,7 @@ static void text(page *p, page_look look, const char *plain) {
   else if (look == PAGE_FILE)
     fprintf(p->stream, "[%s](%s)", plain, plain);
   else
-    escape(p->stream, plain);
+    plain_markdown(p->stream, plain);
 }
 
 static void code_block(page *p, const char *plain) {
@@ -73,11 +68,11 @@ static void data(page *p, const char *summary) {
 }
 
 static void table(page *p, const char *caption) {
-  escape(p->stream, caption);
+  plain_markdown(p->stream, caption);
   fputs("\n\n|", p->stream);
   for (size_t i = 0; i < p->column_count; i++) {
     fputc(' ', p->stream);
-    escape(p->stream, p->columns[i].title);
+    plain_markdown(p->stream, p->columns[i].title);
     fputs(" |", p->stream);
   }
   fputs("\n|", p->stream);
@@ -97,7 +92,7 @@ static void cell_end(page *p, size_t span) {
 
 static void figure(page *p, const char *caption, const char *svg) {
   (void)svg; /* figures are only in the HTML page */
-  escape(p->stream, caption);
+  plain_markdown(p->stream, caption);
   fputs(" Drawn in the HTML page.\n\n", p->stream);
 }
 
