@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/select.h"
 #include "cli/values.h"
+#include "verify/request.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -122,6 +123,7 @@ int main(int argc, char **argv) {
   static options given;
   given = options_defaults();
   given.self = chosen;
+  if (chosen->bit == VERIFY) given.silence = VERIFY_DEFAULT_SILENCE;
   options_read(&given, argc, argv);
   if (given.expect) expect_require("--expect", given.expect);
   take_model(&given);

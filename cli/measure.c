@@ -14,6 +14,7 @@
 #include "verify/cases.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,10 @@ static void ignore_lost(const posenc_kernel *kernel, const char *words, void *ar
    asked get null, because the measurement reports the crash. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
   question asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
-  const isolation how = {chosen->kernels, chosen->kernel_count, given->silence, NULL, NULL, NULL};
+  /* A kernel that does not answer is not judged here, but when it is measured, which takes the time limit again. */
+  static const double patience = 3.0;
+  const double silence = fmin(given->silence, patience);
+  const isolation how = {chosen->kernels, chosen->kernel_count, silence, NULL, NULL, NULL};
   const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
   char words[400];
   describe_exit(&end, words, sizeof words);

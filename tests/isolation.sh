@@ -92,6 +92,52 @@ posenc verify --plugin "$plugin" --kernel recipe/can-do-crash --len 40 --dim 16
 check 'what does not survive can_do is told, and by can_do' \
   grep -q -e '^not ok 1 - recipe/can-do-crash survival .*at that time: can_do' out
 
+# A kernel that hangs has its verdict within half a minute of a run of all published shapes, whichever function hangs;
+# and every format tells what was left out because of it.
+left_out='no sign of life within the time limit.*; [1-9][0-9]* other exams of the kernel were left out because of it'
+hangs_soon() { # FUNCTION: writes its output and status to FUNCTION.out
+  begun=$(date +%s)
+  "$POSENC" verify --plugin "$plugin" --kernel "recipe/$1-hang" >"$1.out" 2>"$1.err"
+  echo "# status $? after $(($(date +%s) - begun)) s" >>"$1.out"
+}
+judged_soon() { # FUNCTION
+  took=$(sed -n 's/^# status 1 after \([0-9]*\) s$/\1/p' "$1.out")
+  [ "${took:-99}" -le 30 ] || { tail -n 1 "$1.out"; false; }
+}
+hanging() { # OPTION...
+  posenc verify --plugin "$plugin" --kernel 'recipe/execute-hang,rotation-portable' --brief --search 0 --budget 100 \
+    --time-limit 3 "$@"
+  [ $status -eq 1 ]
+}
+if emulated; then
+  skip 'a hang is judged soon' 'an emulator beside other work takes longer'
+else
+  for function in can-do prepare execute; do hangs_soon $function & done # at once, as they wait
+  wait
+  for function in can-do prepare execute; do
+    check "a hang in $function has its verdict within 30 s" judged_soon $function
+    check 'which tells how many exams were left out' grep -q -e "^not ok .* survival .*$left_out\$" $function.out
+  done
+fi
+check 'TAP of all published shapes' hanging --format tap
+check 'tells it of one exam' test "$(grep -c -e "^not ok .*$left_out\$" out)" -eq 1
+exams=$(grep -c -e 'rotation-portable survival' out)
+skipped=$(grep -c -e '^ok .*recipe/execute-hang survival .* # SKIP left out, because the kernel hung on ' out)
+check 'and names each exam that was left out' test "$skipped" -gt 20 -a \
+  "$((skipped + $(grep -c -e '^not ok .*recipe/execute-hang survival ' out)))" -eq "$exams"
+check 'the honest kernel has all of its exams' test "$(grep -c -e '^ok .* rotation-portable accuracy ' out)" -gt 20
+check 'JUnit' hanging --format junit
+check 'tells it, too' says "<failure message=\"$left_out\""
+check 'and each exam' test "$(grep -c -e '<skipped message="left out, because the kernel hung on ' out)" -eq "$skipped"
+check 'text' hanging --format text
+check 'tells it, too' says "^FAIL  recipe/execute-hang, survival .*$left_out\$"
+check 'JSON, and annotations' hanging --format json --github kernel.c:7
+check 'tell it, too' says "\"note\": \"$left_out\""
+check 'annotations, too' grep -q -e "^::error file=kernel.c,line=7.*$left_out" err
+cp out hung.json
+posenc compare hung.json hung.json
+check 'the record is whole' test $status -eq 0
+
 # ---- processes killed by others ----
 
 for signal in TERM KILL; do

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,6 +61,23 @@ static json_t *record_of_end(const exam *e, const isolated *end) {
   return record;
 }
 
+/* Returns the record of an exam that is not made, because the kernel hung in that of another shape: each would last
+   until the time limit. */
+static json_t *record_left_out(const exam *e, const exam *hung) {
+  char why[200];
+  snprintf(why, sizeof why, "left out, because the kernel hung on %s", hung->of->name);
+  const check skipped = {.skip = why};
+  json_t *record = result_begin(e, NULL);
+  json_object_set_new(record, "checks", json_pack("[o]", record_check(property_name(SURVIVAL), &skipped)));
+  return record;
+}
+
+static bool is_left_out(const json_t *record) {
+  const json_t *first = json_array_get(json_object_get(record, "checks"), 0);
+  return json_is_true(json_object_get(first, "skipped")) &&
+         strcmp(field_string(first, "property"), property_name(SURVIVAL)) == 0;
+}
+
 /* The progress of a run in elements; `mine` are the elements of the current process. */
 typedef struct showing {
   const char *stage, *name;
@@ -79,12 +97,14 @@ static void report_progress(const char *doing, double share, void *argument) {
   lanes_progress(share * *elements);
 }
 
-/* Returns the record of an exam, made in its own process. Returns null and sets errno, EAGAIN without a process. */
-static json_t *examined(const exam *e) {
+/* Returns the record of an exam, made in its own process. Returns null and sets errno, EAGAIN without a process. Sets
+   *hangs if the kernel gave no sign of life. */
+static json_t *examined(const exam *e, bool *hangs) {
   double elements = exam_elements(e);
   exam mine = *e;
   isolated end =
       isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements, NULL});
+  *hangs = end.how == ENDED_BY_SILENCE;
   errno = end.how == ENDED_FORK_FAILED ? EAGAIN : ENOMEM;
   json_t *record = end.result                     ? json_loads(end.result, 0, NULL)
                    : end.how == ENDED_FORK_FAILED ? NULL
@@ -147,6 +167,23 @@ static double profile_elements(verify_profile wanted) {
   return elements[wanted];
 }
 
+/* Whether exams of the kernel were left out, because it hung. */
+static bool has_hung(const json_t *records, const posenc_kernel *kernel) {
+  size_t i;
+  json_t *record;
+  json_array_foreach(records, i, record) {
+    if (is_left_out(record) && strcmp(field_string(record, "kernel"), kernel->name) == 0) return true;
+  }
+  return false;
+}
+
+/* Returns the empty profile of a kernel whose process ended so. */
+static json_t *failed_profile(const posenc_kernel *kernel, const isolated *end) {
+  json_t *profile = profile_empty_json(kernel);
+  json_object_set_new(profile, "failure", check_of_end(end));
+  return profile;
+}
+
 /* Returns a kernel's profile, or an empty one with a "failure" if it crashes; null without memory or process. */
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
@@ -156,10 +193,7 @@ static json_t *profiled(profile_task of, showing *s) {
   free(end.result);
   s->done += s->mine;
   s->fork_failed = end.how == ENDED_FORK_FAILED;
-  if (s->fork_failed || profile) return profile;
-  profile = profile_empty_json(of.kernel);
-  json_object_set_new(profile, "failure", check_of_end(&end));
-  return profile;
+  return s->fork_failed || profile ? profile : failed_profile(of.kernel, &end);
 }
 
 static size_t count_exams(const verify_request *request) {
@@ -192,34 +226,44 @@ static void refusal_worker(void *argument) {
   isolate_result(refusal ? "refused" : "taken");
 }
 
-/* The answer of a kernel to the shape of an exam, which the lanes share. */
-enum { NOT_ASKED, REFUSED, TAKEN };
+/* The answer of a kernel to the shape of an exam. */
+enum { NOT_ASKED, REFUSED, TAKEN, SILENT };
+
+/* What the lanes share of an exam. */
+typedef struct asked {
+  _Atomic unsigned char answer;
+  atomic_size_t hung_in; /* of the first exam of a kernel: the piece in which it hung, and 1; 0 if it did not */
+} asked;
 
 /* Whether the kernel computes the shape of an exam. If it crashes when asked, it does not, and its exam reports
    that. */
-static bool is_taken(const exam *e, _Atomic unsigned char *known) {
-  if (*known == NOT_ASKED) {
+static bool is_taken(const exam *e, asked *of) {
+  if (of->answer == NOT_ASKED) {
     exam mine = *e;
     isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL, NULL});
-    *known = end.result && strcmp(end.result, "taken") == 0 ? TAKEN : REFUSED;
+    const bool taken = end.result && strcmp(end.result, "taken") == 0;
+    of->answer = end.how == ENDED_BY_SILENCE ? SILENT : taken ? TAKEN : REFUSED;
     free(end.result);
   }
-  return *known == TAKEN;
+  return of->answer == TAKEN;
 }
 
-/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel computes. */
-static bool is_first(const verify_request *request, size_t number, _Atomic unsigned char *known) {
+/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel computes. A kernel that does
+   not answer is asked no more. */
+static bool is_first(const verify_request *request, size_t number, asked *known) {
   const exam e = exam_of(request, number);
   for (size_t n = 0; n < number; n++) {
     const exam before = exam_of(request, n);
-    if (is_like(&before, &e) && !before.cases && is_taken(&before, &known[n])) return false;
+    if (!is_like(&before, &e) || before.cases) continue;
+    if (is_taken(&before, &known[n])) return false;
+    if (known[n].answer == SILENT) return true;
   }
   return true;
 }
 
 /* Whether an exam of an earlier kernel on this shape checks the library's code for add and rope, which all kernels
    without an apply of their own use. */
-static bool is_apply_known(const verify_request *request, size_t number, _Atomic unsigned char *known) {
+static bool is_apply_known(const verify_request *request, size_t number, asked *known) {
   const exam e = exam_of(request, number);
   if (!op_is_applied(e.of->problem.op) || e.kernel->apply) return false;
   for (size_t n = 0; n < number; n++) {
@@ -315,10 +359,10 @@ static bool *deal(const verify_request *request, const exam_parts *p) {
   return mine;
 }
 
-/* Adds the profiles that are set in `mine`, whose last entry is for the distances of rows. Returns false if memory runs
-   out, or if *fork_failed is set. */
-static bool add_profiles(const verify_request *request, const bool *mine, json_t *curves, json_t **distances, tally *t,
-                         bool *fork_failed) {
+/* Adds the profiles that are set in `mine`, whose last entry is for the distances of rows. records: of the exams.
+   Returns false if memory runs out, or if *fork_failed is set. */
+static bool add_profiles(const verify_request *request, const bool *mine, const json_t *records, json_t *curves,
+                         json_t **distances, tally *t, bool *fork_failed) {
   const size_t profiles = count_profiles(request);
   showing s = {.stage = "verify: profile"};
   for (size_t n = 0; n < profiles; n++)
@@ -327,7 +371,9 @@ static bool add_profiles(const verify_request *request, const bool *mine, json_t
   bool enough = *distances;
   for (size_t n = 0; enough && n < profiles; n++) {
     if (!mine[n]) continue;
-    json_t *profile = profiled(profile_task_of(request, n), &s);
+    const profile_task of = profile_task_of(request, n);
+    const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
+    json_t *profile = has_hung(records, of.kernel) ? failed_profile(of.kernel, &hung) : profiled(of, &s);
     t->failed += json_object_get(profile, "failure") != NULL;
     enough = json_array_append_new(curves, profile) == 0;
   }
@@ -373,20 +419,60 @@ typedef struct examination {
   const verify_request *request;
   const exam_part *parts;
   json_t **records;             /* the record of each part */
-  _Atomic unsigned char *known; /* the answer for each exam, in memory that the lanes share */
+  asked *known;                 /* for each exam, in memory that the lanes share */
   tally counts;
   showing progress;
   bool fork_failed; /* a process could not be created */
 } examination;
 
-/* Runs an exam in a lane. Returns the record as text, which is empty if a process cannot be created. */
-static char *examine_piece(size_t number, void *argument) {
-  const examination *all = argument;
+/* Returns where the piece is kept in which the kernel of an exam hung. */
+static atomic_size_t *hung_in(const examination *all, const exam *e) {
+  size_t first = 0;
+  while (exam_of(all->request, first).kernel != e->kernel) first++;
+  return &all->known[first].hung_in;
+}
+
+/* Returns the record of an exam whose kernel hung when it was asked whether it computes an earlier shape, or null if it
+   answered: its exam would take as long to hang again. */
+static json_t *record_of_silence(const examination *all, size_t number) {
+  const exam e = exam_of(all->request, number);
+  for (size_t n = 0; n < number; n++) {
+    const exam before = exam_of(all->request, n);
+    if (before.kernel != e.kernel || all->known[n].answer != SILENT) continue;
+    isolated end = {.how = ENDED_BY_SILENCE};
+    snprintf(end.last, sizeof end.last, "a plan of %s", before.of->name);
+    return record_of_end(&e, &end);
+  }
+  return NULL;
+}
+
+/* Returns the record of a piece, as examined does; or that of one that is left out. A kernel that hangs is noted, so
+   that all lanes leave out its other exams. */
+static json_t *examined_unless_hung(const examination *all, size_t number) {
   const size_t of = all->parts[number].exam;
   exam e = exam_of_part(all->request, all->parts[number]);
-  e.brief = e.brief || e.cases || !is_first(all->request, of, all->known);
-  e.apply_known = !e.brief && is_apply_known(all->request, of, all->known);
-  json_t *record = examined(&e);
+  atomic_size_t *noted = hung_in(all, &e);
+  size_t hung = *noted, none = 0;
+  bool hangs = false;
+  if (!hung) {
+    e.brief = e.brief || e.cases || !is_first(all->request, of, all->known);
+    e.apply_known = !e.brief && is_apply_known(all->request, of, all->known);
+    hung = *noted;
+  }
+  if (hung) {
+    const exam other = exam_of_part(all->request, all->parts[hung - 1]);
+    return record_left_out(&e, &other);
+  }
+  json_t *record = record_of_silence(all, of);
+  hangs = record;
+  if (!record) record = examined(&e, &hangs);
+  if (hangs) atomic_compare_exchange_strong(noted, &none, number + 1);
+  return record;
+}
+
+/* Runs an exam in a lane. Returns the record as text, which is empty if a process cannot be created. */
+static char *examine_piece(size_t number, void *argument) {
+  json_t *record = examined_unless_hung(argument, number);
   char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
   json_decref(record);
   return text;
@@ -405,6 +491,23 @@ static void take_record(size_t number, const char *text, void *argument) {
     all->progress.total -= elements;
   else
     all->progress.done += elements;
+}
+
+/* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
+   failures alone tell it, too. */
+static void tell_left_out(const examination *all, size_t count) {
+  for (size_t n = 0; n < count; n++) {
+    const exam e = exam_of_part(all->request, all->parts[n]);
+    if (!all->records[n] || *hung_in(all, &e) != n + 1) continue;
+    size_t left_out = 0;
+    for (size_t m = 0; m < count; m++)
+      left_out += exam_of_part(all->request, all->parts[m]).kernel == e.kernel && is_left_out(all->records[m]);
+    json_t *failed = json_array_get(json_object_get(all->records[n], "checks"), 0);
+    char note[500];
+    snprintf(note, sizeof note, "%s; %zu other exams of the kernel were left out because of it",
+             field_string(failed, "note"), left_out);
+    if (left_out) json_object_set_new(failed, "note", json_string(note));
+  }
 }
 
 static void show_lanes(double at_work, void *argument) {
@@ -434,7 +537,8 @@ static json_t *examine_all(const verify_request *request, const exam_parts *p, c
   piece *pieces = calloc(exams + 1, sizeof *pieces);
   size_t *order = calloc(exams + 1, sizeof *order), count = 0;
   json_t *records = json_array();
-  all.known = mmap(NULL, exams + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const size_t known_bytes = (count_exams(request) + 1) * sizeof *all.known;
+  all.known = mmap(NULL, known_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   bool enough = all.records && pieces && order && records && all.known != MAP_FAILED;
   for (size_t n = 0; enough && n < exams; n++) {
     const exam e = exam_of_part(request, p->all[n]);
@@ -451,9 +555,10 @@ static json_t *examine_all(const verify_request *request, const exam_parts *p, c
     if (all.fork_failed) errno = EAGAIN;
   }
   const int error = errno;
+  if (enough) tell_left_out(&all, exams);
   for (size_t n = 0; n < exams && all.records; n++)
     if (all.records[n]) json_array_append_new(records, all.records[n]);
-  if (all.known != MAP_FAILED) munmap(all.known, exams + 1);
+  if (all.known != MAP_FAILED) munmap(all.known, known_bytes);
   free(all.records);
   free(pieces);
   free(order);
@@ -474,7 +579,7 @@ json_t *verify_run(const verify_request *given) {
   request.team = lanes_threads(1);
   errno = ENOMEM;
   if (kernels && curves && mine) records = examine_all(&request, &split, mine, &t);
-  bool enough = records && add_profiles(&request, mine + split.count, curves, &distances, &t, &fork_failed);
+  bool enough = records && add_profiles(&request, mine + split.count, records, curves, &distances, &t, &fork_failed);
   if (fork_failed) errno = EAGAIN;
   if (enough && shard_is_part(given->only)) {
     part = shard_json(given, &split, mine);
