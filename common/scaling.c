@@ -20,8 +20,9 @@ const scaling_key scaling_keys[SCALING_KEYS] = {
 };
 
 #define BIT(key) (1u << (key))
-/* The defaults of posenc_table, which is a function and cannot be called in an initializer. */
-#define UNSCALED .factor = 1.0, .low = 1.0, .high = 32.0, .truncate = true
+/* The defaults of the constructors in posenc.h, which are functions and cannot be called in an initializer
+   (tests/scaling compares the two). */
+#define UNSCALED .truncate = true
 
 const scaling_form scaling_forms[SCALINGS] = {
     [POSENC_SCALING_NONE] = {"none", "frequencies as they are", BIT(ATTENTION), 0, {UNSCALED}},
@@ -39,7 +40,7 @@ const scaling_form scaling_forms[SCALINGS] = {
                              "a ramp by index from w to w / factor, and an attention factor",
                              BIT(FACTOR) | BIT(ORIGINAL) | BIT(LOW) | BIT(HIGH) | BIT(TRUNCATE) | BIT(ATTENTION),
                              BIT(FACTOR) | BIT(ORIGINAL),
-                             {UNSCALED, .kind = POSENC_SCALING_YARN}},
+                             {UNSCALED, .kind = POSENC_SCALING_YARN, .low = 1.0, .high = 32.0}},
     [POSENC_SCALING_LLAMA3] =
         {"llama3",
          "a ramp by wavelength from w to w / factor",
@@ -51,7 +52,7 @@ const scaling_form scaling_forms[SCALINGS] = {
                                  "a factor for each frequency, and an attention factor",
                                  BIT(FACTOR) | BIT(ORIGINAL) | BIT(ATTENTION) | BIT(FACTORS),
                                  BIT(FACTORS),
-                                 {UNSCALED, .kind = POSENC_SCALING_LONGROPE, .original = 2}},
+                                 {UNSCALED, .kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .original = 2}},
 };
 
 static double real(const posenc_scaling *s, int key) {

@@ -136,19 +136,80 @@ typedef enum posenc_scaling_kind {
   POSENC_SCALING_LONGROPE = 5,
 } posenc_scaling_kind;
 
-/* The parameters of a scaling. A kind reads only the fields that name it; all kinds read `attention`. */
+/* The parameters of a scaling. A kind reads only the fields that name it; all kinds read `attention`. Each kind has a
+   constructor below, which takes what has no default and sets the rest. A parameter that is 0 is not set, except
+   `attention`: posenc_problem_refusal tells it. */
 typedef struct posenc_scaling {
   posenc_scaling_kind kind;
   double factor;    /* all kinds: s, 1 to 2^20 */
   int64_t original; /* all kinds but linear: N, 2 to 2^40, the number of positions that the model was trained on */
-  int64_t length;   /* dynamic, dim >= 4: length of the sequence, 0 to 2^40 */
+  int64_t length;   /* dynamic, dim >= 4: length of the sequence, 1 to 2^40 */
   /* yarn (beta_slow and beta_fast, 1 and 32 by default; base >= 2) and llama3 (1 and 4 by default), in turns:
      2^-10 <= low, (1 + 2^-10) low <= high <= 2^20. */
   double low, high;
-  bool truncate;         /* yarn */
+  bool truncate;         /* yarn, true by default */
   double attention;      /* attention factor, 2^-10 to 2^10; 0: the formula's, which is 1 unless stated above */
   const double *factors; /* longrope: dim/2 numbers, 2^-8 to 2^20. posenc_plan_create copies them */
 } posenc_scaling;
+
+/* No scaling: all parameters are unset. `truncate` is yarn's default, as no value of it is unset. */
+static inline posenc_scaling posenc_scaling_none(void) {
+  posenc_scaling scaling;
+  scaling.kind = POSENC_SCALING_NONE;
+  scaling.factor = 0.0;
+  scaling.original = 0;
+  scaling.length = 0;
+  scaling.low = 0.0;
+  scaling.high = 0.0;
+  scaling.truncate = true;
+  scaling.attention = 0.0;
+  scaling.factors = NULL;
+  return scaling;
+}
+
+/* The scalings: problem.scaling = posenc_scaling_yarn(16, 4096). The caller changes the fields that differ. A parameter
+   out of range is a bad problem. */
+static inline posenc_scaling posenc_scaling_linear(double factor) {
+  posenc_scaling scaling = posenc_scaling_none();
+  scaling.kind = POSENC_SCALING_LINEAR;
+  scaling.factor = factor;
+  return scaling;
+}
+static inline posenc_scaling posenc_scaling_dynamic(double factor, int64_t original, int64_t length) {
+  posenc_scaling scaling = posenc_scaling_none();
+  scaling.kind = POSENC_SCALING_DYNAMIC;
+  scaling.factor = factor;
+  scaling.original = original;
+  scaling.length = length;
+  return scaling;
+}
+static inline posenc_scaling posenc_scaling_yarn(double factor, int64_t original) {
+  posenc_scaling scaling = posenc_scaling_none();
+  scaling.kind = POSENC_SCALING_YARN;
+  scaling.factor = factor;
+  scaling.original = original;
+  scaling.low = 1.0;
+  scaling.high = 32.0;
+  return scaling;
+}
+static inline posenc_scaling posenc_scaling_llama3(double factor, int64_t original) {
+  posenc_scaling scaling = posenc_scaling_none();
+  scaling.kind = POSENC_SCALING_LLAMA3;
+  scaling.factor = factor;
+  scaling.original = original;
+  scaling.low = 1.0;
+  scaling.high = 4.0;
+  return scaling;
+}
+/* factors: dim/2 numbers, which must live until the plan is made. */
+static inline posenc_scaling posenc_scaling_longrope(double factor, int64_t original, const double *factors) {
+  posenc_scaling scaling = posenc_scaling_none();
+  scaling.kind = POSENC_SCALING_LONGROPE;
+  scaling.factor = factor;
+  scaling.original = original;
+  scaling.factors = factors;
+  return scaling;
+}
 
 /*
  * Tables of several axes: images, videos, and tokens with several positions (M-RoPE). Each frequency index belongs to
@@ -272,15 +333,7 @@ static inline posenc_problem posenc_table(int64_t rows, int64_t dim) {
   problem.heads = 1;
   problem.inverse = false;
   problem.scale = 1.0;
-  problem.scaling.kind = POSENC_SCALING_NONE;
-  problem.scaling.factor = 1.0;
-  problem.scaling.original = 0;
-  problem.scaling.length = 0;
-  problem.scaling.low = 1.0;
-  problem.scaling.high = 32.0;
-  problem.scaling.truncate = true;
-  problem.scaling.attention = 0.0;
-  problem.scaling.factors = NULL;
+  problem.scaling = posenc_scaling_none();
   problem.odd = POSENC_ODD_REFUSED;
   problem.positions = NULL;
   problem.axes = NULL;

@@ -28,7 +28,7 @@ void formula_suspects(const posenc_problem *asked, suspect_list *list) {
     suspects_add(list, &other, "the attention factor is squared");
   }
   other = *asked;
-  other.scaling = posenc_table(0, 2).scaling;
+  other.scaling = posenc_scaling_none();
   if (is_scaled) suspects_add(list, &other, "the scaling is left out");
   other.scaling.attention = attention;
   if (is_scaled && !is_one) suspects_add(list, &other, "the scaling is left out, but for the attention factor");
@@ -60,7 +60,7 @@ static void suspect_layers(model *m, const char *layer, int64_t length, const po
 static void suspect_columns(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
   if (!rope->has_dim || rope->head <= rope->dim || rope->head % 2) return;
   posenc_problem other = *asked;
-  if (other.scaling.factors) other.scaling = posenc_table(0, 2).scaling;
+  if (other.scaling.factors) other.scaling = posenc_scaling_none();
   other.dim = rope->head;
   suspects_add(list, &other, "all %lld columns of a head are turned, not %lld of them", (long long)rope->head,
                (long long)rope->dim);
@@ -80,7 +80,7 @@ static void suspect_length(const model_rope *rope, int64_t length, const posenc_
 
 static void suspect_yarn(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
   const posenc_scaling *s = &asked->scaling;
-  const posenc_scaling usual = posenc_table(0, 2).scaling;
+  const posenc_scaling usual = posenc_scaling_yarn(1.0, 2);
   posenc_problem other = *asked;
   const double ratio = rope->positions > 0 && s->original > 0 ? (double)rope->positions / (double)s->original : 0.0;
   if (s->attention > 0.0) {
@@ -107,7 +107,7 @@ static void suspect_yarn(const model_rope *rope, const posenc_problem *asked, su
 
 static void suspect_linear(const posenc_problem *asked, suspect_list *list) {
   posenc_problem other = *asked;
-  other.scaling = posenc_table(0, 2).scaling;
+  other.scaling = posenc_scaling_none();
   other.scaling.kind = POSENC_SCALING_LINEAR;
   other.scaling.factor = asked->scaling.factor;
   if (other.scaling.factor > 1.0)

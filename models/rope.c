@@ -141,24 +141,22 @@ static bool read_proportional(reader *r) {
 }
 
 static bool read_linear(reader *r) {
-  r->rope->scaling.kind = POSENC_SCALING_LINEAR;
-  return need(r, FACTOR, &r->rope->scaling.factor);
+  double factor;
+  if (!need(r, FACTOR, &factor)) return false;
+  r->rope->scaling = posenc_scaling_linear(factor);
+  return true;
 }
 
 /* Sets the base times alpha^(dim/(dim - 2)), for sequences of any length: alpha = length/original with factor 1. */
 static bool take_stretch(reader *r, word what, double alpha) {
   enum { BITS_MOST = 20 };
-  posenc_scaling *s = &r->rope->scaling;
   int bits = 1;
   while (bits < BITS_MOST && ldexp(alpha, bits) != rint(ldexp(alpha, bits))) bits++;
   const double length = ldexp(alpha, bits);
   if (!(alpha >= 1.0 && alpha <= 0x1p19) || length != rint(length))
     return words_fail(r->w, "%s %s: a base that is stretched so is not possible here", words_name(r->w, what).text,
                       number_of(alpha).text);
-  s->kind = POSENC_SCALING_DYNAMIC;
-  s->factor = 1.0;
-  s->original = (int64_t)1 << bits;
-  s->length = (int64_t)length;
+  r->rope->scaling = posenc_scaling_dynamic(1.0, (int64_t)1 << bits, (int64_t)length);
   return true;
 }
 
@@ -171,8 +169,7 @@ static bool read_dynamic(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
   double alpha;
   if (words_number(r->w, ALPHA, &alpha)) return take_stretch(r, ALPHA, alpha);
-  s->kind = POSENC_SCALING_DYNAMIC;
-  s->original = r->rope->positions;
+  *s = posenc_scaling_dynamic(1.0, r->rope->positions, 1); /* model_scaling sets the length */
   r->rope->by_length = true;
   if (s->original <= 0) return words_fail(r->w, "%s is missing", words_name(r->w, POSITIONS).text);
   return need(r, FACTOR, &s->factor);
@@ -204,7 +201,7 @@ static bool read_attention(reader *r, posenc_scaling *s) {
 static bool read_yarn(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
   double turns;
-  s->kind = POSENC_SCALING_YARN;
+  *s = posenc_scaling_yarn(1.0, 0);
   if (!read_original(r, &s->original) || !read_factor(r, s) || !read_attention(r, s)) return false;
   if (words_number(r->w, BETA_FAST, &turns) && turns != 0.0) s->high = turns;
   if (words_number(r->w, BETA_SLOW, &turns) && turns != 0.0) s->low = turns;
@@ -214,7 +211,7 @@ static bool read_yarn(reader *r) {
 
 static bool read_llama3(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
-  s->kind = POSENC_SCALING_LLAMA3;
+  *s = posenc_scaling_llama3(1.0, 0);
   if (!need(r, FACTOR, &s->factor) || !need(r, LOW_FREQ, &s->low) || !need(r, HIGH_FREQ, &s->high)) return false;
   if (words_whole(r->w, ORIGINAL, &s->original) || r->w->failed) return !r->w->failed;
   return words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
@@ -242,7 +239,7 @@ static bool take_factors(reader *r, word what, posenc_scaling *s) {
 static bool read_longrope(reader *r) {
   posenc_scaling *s = &r->rope->scaling, *longer = &r->rope->longer;
   double times = 1.0;
-  s->kind = POSENC_SCALING_LONGROPE;
+  *s = posenc_scaling_longrope(1.0, 0, NULL);
   if (!read_original(r, &s->original)) return false;
   if (r->w->architecture) {
     words_number(r->w, ATTENTION_TIMES, &times);
@@ -262,9 +259,10 @@ static bool read_longrope(reader *r) {
 /* Reads GGUF's factors for sequences of all lengths, which include Llama 3's scaling. */
 static bool read_factors(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
-  if (s->kind == POSENC_SCALING_YARN || s->factor != 1.0)
+  if (s->kind == POSENC_SCALING_YARN || (s->kind != POSENC_SCALING_NONE && s->factor != 1.0))
     return words_fail(r->w, "%s beside a scaling of another kind", words_name(r->w, FACTORS).text);
-  *s = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .original = 2, .attention = 1.0};
+  *s = posenc_scaling_longrope(1.0, 2, NULL);
+  s->attention = 1.0;
   return take_factors(r, FACTORS, s);
 }
 
@@ -343,13 +341,13 @@ static bool accept(reader *r, const posenc_scaling *scaling) {
   posenc_problem problem = posenc_table(1, r->rope->has_dim ? r->rope->dim : usual);
   problem.base = r->rope->base;
   problem.scaling = *scaling;
-  if (scaling->factors && !r->rope->has_dim) problem.scaling = posenc_table(0, 2).scaling;
+  if (scaling->factors && !r->rope->has_dim) problem.scaling = posenc_scaling_none();
   const char *refusal = posenc_problem_refusal(&problem);
   return !refusal || words_fail(r->w, "its rope is refused: %s", refusal);
 }
 
 bool rope_read(words *w, rope_lists *lists, model_rope *rope) {
-  const posenc_scaling plain = posenc_table(0, 2).scaling;
+  const posenc_scaling plain = posenc_scaling_none();
   reader r = {w, lists, rope};
   *rope = (model_rope){.scaling = plain, .longer = plain, .switch_at = INT64_MAX};
   if (!refuse_others(&r) || !read_base(&r) || !read_columns(&r)) return false;

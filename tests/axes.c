@@ -389,7 +389,7 @@ static void test_refusals(void) {
   other.odd = POSENC_ODD_PAD;
   refuses("even dim", &other, &good);
   other = problem;
-  other.scaling.kind = POSENC_SCALING_LINEAR;
+  other.scaling = posenc_scaling_linear(2.0);
   bad = good;
   bad.axis[1].divisor = 2.0;
   refuses("no scaling", &other, &bad);

@@ -163,8 +163,9 @@ static void test_problems(void) {
 #define REFUSED(change, why)                                                                                           \
   do {                                                                                                                 \
     posenc_problem problem = posenc_table(2, 8);                                                                       \
-    problem.scaling.factor = 2.0;                                                                                      \
-    problem.scaling.original = 4096;                                                                                   \
+    problem.scaling = posenc_scaling_yarn(2.0, 4096);                                                                  \
+    problem.scaling.kind = POSENC_SCALING_NONE;                                                                        \
+    problem.scaling.length = 8192;                                                                                     \
     change;                                                                                                            \
     const char *got = posenc_problem_refusal(&problem);                                                                \
     ok(*(why) ? got &&strstr(got, why) : !got, "%s: %s", #change, got ? got : "accepted");                             \
@@ -204,6 +205,24 @@ static void test_refusals(void) {
   REFUSED((problem.scaling.kind = POSENC_SCALING_LONGROPE, problem.scaling.factors = tiny), "factors");
   REFUSED((problem.scaling.kind = POSENC_SCALING_LONGROPE, problem.scaling.factors = fine), "");
   REFUSED(problem.scaling.attention = -1.0, "attention");
+  /* A parameter that is not set is told, whichever way the scaling is made. */
+  REFUSED(problem.scaling = posenc_table(2, 8).scaling, "");
+  REFUSED((problem.scaling = posenc_scaling_none(), problem.scaling.kind = POSENC_SCALING_LINEAR), "is not set");
+  REFUSED(problem.scaling = posenc_scaling_linear(0.0), "factor of the scaling is not set");
+  REFUSED(problem.scaling = posenc_scaling_linear(4.0), "");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 0, 8192), "original length of the scaling is not set");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 0), "length of the dynamic scaling is not set");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 1), "");
+  REFUSED(problem.scaling = posenc_scaling_yarn(16.0, 0), "original length of the scaling is not set");
+  REFUSED(problem.scaling = posenc_scaling_yarn(16.0, 4096), "");
+  REFUSED(problem.scaling = posenc_scaling_llama3(8.0, 8192), "");
+  REFUSED((problem.scaling = posenc_scaling_none(), problem.scaling.kind = POSENC_SCALING_LLAMA3,
+           problem.scaling.factor = 8.0, problem.scaling.original = 8192),
+          "low or high of the scaling is not set");
+  REFUSED((problem.scaling = posenc_scaling_yarn(16.0, 4096), problem.scaling.high = 0.0), "is not set");
+  REFUSED((problem.scaling = posenc_scaling_llama3(8.0, 8192), problem.scaling.low = 0.0), "is not set");
+  REFUSED(problem.scaling = posenc_scaling_longrope(32.0, 4096, fine), "");
+  REFUSED(problem.scaling = posenc_scaling_longrope(32.0, 4096, NULL), "factors");
   REFUSED(problem.scaling.attention = (double)NAN, "attention");
 }
 

@@ -351,9 +351,7 @@ static void test_attention_bound(void) {
 static void test_attention_formulas(void) {
   posenc_problem problem = posenc_table(1, 8);
   ok(posenc_attention(&problem) == 1.0, "a plain table has attention 1");
-  problem.scaling.kind = POSENC_SCALING_YARN;
-  problem.scaling.original = 4096;
-  problem.scaling.factor = 16.0;
+  problem.scaling = posenc_scaling_yarn(16.0, 4096);
   ok(fabs(posenc_attention(&problem) - (0.1 * log(16.0) + 1.0)) < 1e-15, "yarn: 0.1 ln 16 + 1 = %.17g",
      posenc_attention(&problem));
   problem.scaling.factor = 1.0;

@@ -81,6 +81,13 @@ def check_tables():
     wanted = written("--len=65", "--dim=8", "--scaling=llama3,factor=8,original=8192")
     got = posenc.table(65, 8, scaling={"kind": "llama3", "factor": 8, "original": 8192})
     report(same(got, wanted), "llama3 with its own defaults")
+    report(same(posenc.table(65, 8, scaling="llama3"), wanted), "all of which the command has, too")
+    try:
+        posenc.table(65, 8, scaling="yarn,original=4096")
+        refused = ""
+    except ValueError as error:
+        refused = str(error)
+    report("factor of the scaling is not set" in refused, "a parameter without a default is needed")
     positions = [5, -3, 0.1, 2.0**40, 5]
     text = ",".join(map(repr, positions))
     report(same(posenc.table(None, 8, positions=positions), written("--positions", text, "--dim", "8")), "positions")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests scales, scalings and attention factors: the reference against their formulas and values of other sources. */
 #include "reference/scaling.h"
+#include "common/scaling.h"
 #include "reference/integer.h"
 #include "reference/oracle.h"
 #include "tests/scalings.h"
@@ -393,7 +394,36 @@ static void test_attention(void) {
   oracle_destroy(without);
 }
 
+static bool are_same(const posenc_scaling *a, const posenc_scaling *b) {
+  return a->kind == b->kind && a->factor == b->factor && a->original == b->original && a->length == b->length &&
+         a->low == b->low && a->high == b->high && a->truncate == b->truncate && a->attention == b->attention &&
+         a->factors == b->factors;
+}
+
+/* Tests that the constructors of posenc.h and the command have the same defaults, and that they are those that posenc.h
+   tells. What the command has no default for is 0: not set. */
+static void test_defaults(void) {
+  const posenc_scaling made[SCALINGS] = {
+      [POSENC_SCALING_NONE] = posenc_scaling_none(),
+      [POSENC_SCALING_LINEAR] = posenc_scaling_linear(0.0),
+      [POSENC_SCALING_DYNAMIC] = posenc_scaling_dynamic(0.0, 0, 0),
+      [POSENC_SCALING_YARN] = posenc_scaling_yarn(0.0, 0),
+      [POSENC_SCALING_LLAMA3] = posenc_scaling_llama3(8.0, 8192), /* Llama 3.1's, in the command */
+      [POSENC_SCALING_LONGROPE] = posenc_scaling_longrope(1.0, 2, NULL),
+  };
+  for (int kind = 0; kind < SCALINGS; kind++)
+    ok(are_same(&made[kind], &scaling_forms[kind].defaults), "%s: library and command have the same defaults",
+       scaling_forms[kind].name);
+  const posenc_scaling of_table = posenc_table(1, 2).scaling;
+  ok(are_same(&made[POSENC_SCALING_NONE], &of_table), "a table has no scaling, with all parameters unset");
+  ok(made[POSENC_SCALING_YARN].low == 1.0 && made[POSENC_SCALING_YARN].high == 32.0 &&
+         made[POSENC_SCALING_YARN].truncate,
+     "yarn: 1 and 32, truncated");
+  ok(made[POSENC_SCALING_LLAMA3].low == 1.0 && made[POSENC_SCALING_LLAMA3].high == 4.0, "llama3: 1 and 4");
+}
+
 int main(void) {
+  test_defaults();
   test_simple_identities();
   test_ramps();
   test_known_values();

@@ -28,13 +28,11 @@ static inline posenc_problem with_scaling(posenc_problem problem, posenc_scaling
 }
 
 static inline posenc_problem linear(posenc_problem problem, double factor) {
-  return with_scaling(problem, (posenc_scaling){.kind = POSENC_SCALING_LINEAR, .factor = factor});
+  return with_scaling(problem, posenc_scaling_linear(factor));
 }
 
 static inline posenc_problem dynamic(posenc_problem problem, double factor, int64_t original, int64_t length) {
-  const posenc_scaling scaling = {
-      .kind = POSENC_SCALING_DYNAMIC, .factor = factor, .original = original, .length = length};
-  return with_scaling(problem, scaling);
+  return with_scaling(problem, posenc_scaling_dynamic(factor, original, length));
 }
 
 static inline posenc_problem llama3(posenc_problem problem, double factor, int64_t original, double low, double high) {
@@ -45,17 +43,13 @@ static inline posenc_problem llama3(posenc_problem problem, double factor, int64
 
 /* Returns a problem with yarn. low and high are the defaults, 1 and 32. */
 static inline posenc_problem yarn(posenc_problem problem, double factor, int64_t original, bool truncate) {
-  problem.scaling.kind = POSENC_SCALING_YARN;
-  problem.scaling.factor = factor;
-  problem.scaling.original = original;
+  problem.scaling = posenc_scaling_yarn(factor, original);
   problem.scaling.truncate = truncate;
   return problem;
 }
 
 static inline posenc_problem longrope(posenc_problem problem, double factor, int64_t original, const double *factors) {
-  const posenc_scaling scaling = {
-      .kind = POSENC_SCALING_LONGROPE, .factor = factor, .original = original, .factors = factors};
-  return with_scaling(problem, scaling);
+  return with_scaling(problem, posenc_scaling_longrope(factor, original, factors));
 }
 
 enum { SCALING_KINDS = POSENC_SCALING_LONGROPE + 1, MOST_DIM = 160 };

@@ -37,6 +37,20 @@ line() { # FILE N
   sed -n "$2p" "$1"
 }
 
+# ---- defaults: what posenc.h says is what the command does ----
+
+default_of() { # PATTERN: prints the numbers or the word of "… by default" in posenc.h
+  tr -s ' *\n' ' ' <"$root/include/posenc.h" | grep -oE "$1 by default" | sed -E 's/^[^0-9]*//; s/ by default//'
+}
+set -- $(default_of 'beta_fast, [0-9.]+ and [0-9.]+')
+same "yarn: low $1 and high $3" '--len 9 --dim 64 --scaling yarn,factor=16,original=4096' \
+  "--len 9 --dim 64 --scaling yarn,factor=16,original=4096,low=${1:-none},high=${3:-none},truncate=yes"
+set -- $(default_of 'llama3 \([0-9.]+ and [0-9.]+' | sed 's/^3 (//')
+same "llama3: low $1 and high $3" '--len 9 --dim 64 --base 500000 --scaling llama3,factor=4,original=512' \
+  "--len 9 --dim 64 --base 500000 --scaling llama3,factor=4,original=512,low=${1:-none},high=${3:-none}"
+check 'every default of a field in posenc.h is tested here or in tests/scaling: no other "by default"' \
+  test "$(tr -s ' *\n' ' ' <"$root/include/posenc.h" | grep -o 'by default' | wc -l)" -eq 3
+
 # ---- positions ----
 
 write long.npy --len 1001 --dim 12 && rows long.npy 12 >long.rows

@@ -88,7 +88,7 @@ static int64_t draw_position(const stress *t, int64_t end) {
 
 /* Draws one of the scalings. */
 static posenc_scaling draw_scaling(const stress *t, double *factors) {
-  posenc_scaling s = posenc_table(1, 2).scaling;
+  posenc_scaling s = posenc_scaling_none();
   s.kind = (posenc_scaling_kind)below(t, 6);
   s.factor = log_uniform(t, 1.0, 64.0);
   s.original = (int64_t)log_uniform(t, 2.0, 0x1p20);
@@ -106,7 +106,7 @@ static posenc_scaling draw_scaling(const stress *t, double *factors) {
    with a base of at most 2^32. */
 static void draw_frequencies(const stress *t, posenc_problem *p, int plain, double *factors) {
   p->base = !is_derived(t) ? log_uniform(t, 1e2, 1e7) : plain < 2 ? draw_base(t) : log_uniform(t, 1.0, 0x1p32);
-  p->scaling = posenc_table(1, 2).scaling;
+  p->scaling = posenc_scaling_none();
   p->scale = 1.0;
   p->shift = 0.0;
   if (plain == 0 && below(t, 2)) p->scaling = draw_scaling(t, factors);

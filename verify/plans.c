@@ -71,7 +71,7 @@ static posenc_problem *add_like(problems *all) {
 /* Adds every scaling with unusual parameters and with a scale. That finds kernels that have the usual parameters built
    in, or ignore one of the two. */
 static void add_scalings(problems *all) {
-  const posenc_scaling none = posenc_table(1, 2).scaling;
+  const posenc_scaling none = posenc_scaling_none();
   const posenc_scaling scalings[] = {
       {.kind = POSENC_SCALING_LINEAR, .factor = 2.7},
       {.kind = POSENC_SCALING_DYNAMIC, .factor = 1.7, .original = 300, .length = 1000},

@@ -23,7 +23,7 @@ posenc_layout variant_layout(posenc_op op, int number) {
 
 posenc_problem variant_problem(const stress *t, int64_t rows, int64_t dim) {
   posenc_problem p = *posenc_plan_problem(t->s->plan);
-  const posenc_scaling none = posenc_table(1, 2).scaling;
+  const posenc_scaling none = posenc_scaling_none();
   p.rows = rows;
   p.positions = NULL;
   p.axes = NULL;

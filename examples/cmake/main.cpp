@@ -39,11 +39,7 @@ void show_rows() {
 void show_rope_cache() {
   posenc_problem problem = posenc_rope_tables(8192, 128);
   problem.base = 500000;
-  problem.scaling.kind = POSENC_SCALING_LLAMA3;
-  problem.scaling.factor = 8;
-  problem.scaling.original = 8192;
-  problem.scaling.low = 1;
-  problem.scaling.high = 4;
+  problem.scaling = posenc_scaling_llama3(8, 8192);
   const plan cache = make_plan(problem);
   std::vector<float> cosines(128), sines(128); // one position, as in decoding
   check(posenc_rope_cache(cache.get(), 4096, 1, cosines.data(), sines.data()));

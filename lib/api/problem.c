@@ -74,15 +74,18 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
   if ((unsigned)how->kind > POSENC_SCALING_LONGROPE) return "unknown scaling";
   if (problem->shift != 0.0) return "scaling needs shift 0";
   if (problem->dim % 2) return "scaling needs an even dim";
+  if (how->factor == 0.0) return "the factor of the scaling is not set";
   if (!is_within(how->factor, 1.0, 0x1p20)) return "the factor of a scaling must be within 1 and 2^20";
   if (how->kind == POSENC_SCALING_LINEAR) return NULL;
+  if (how->original == 0) return "the original length of the scaling is not set";
   if (how->original < 2 || how->original > most) return "the original length of a scaling must be within 2 and 2^40";
   switch (how->kind) {
   case POSENC_SCALING_NONE:
   case POSENC_SCALING_LINEAR:
     break;
   case POSENC_SCALING_DYNAMIC:
-    if (how->length < 0 || how->length > most) return "the length of a dynamic scaling must be within 0 and 2^40";
+    if (how->length == 0) return "the length of the dynamic scaling is not set";
+    if (how->length < 0 || how->length > most) return "the length of a dynamic scaling must be within 1 and 2^40";
     if (problem->dim < 4) return "a dynamic scaling needs a dim of at least 4";
     break;
   case POSENC_SCALING_YARN:
@@ -90,6 +93,8 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
     if (problem->dim > INT32_MAX) return "yarn needs a dim below 2^31";
     /* fall through */
   case POSENC_SCALING_LLAMA3:
+    if (how->low == 0.0 || how->high == 0.0)
+      return "low or high of the scaling is not set: posenc_scaling_yarn and posenc_scaling_llama3 set them";
     if (!is_within(how->low, 0x1p-10, 0x1p20) || !is_within(how->high, how->low * (1.0 + 0x1p-10), 0x1p20))
       return "low and high of a scaling must be within 2^-10 and 2^20, and high above low";
     break;

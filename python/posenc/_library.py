@@ -16,6 +16,12 @@ LAYOUTS = ("interleaved", "interleaved-cs", "split", "split-cs", "duplicated")
 DTYPES = ("f32", "f64", "f16", "bf16")
 OPERATIONS = ("table", "add", "rope", "rope-cache")
 SCALINGS = ("none", "linear", "dynamic", "yarn", "llama3", "longrope")
+# As of the command; what has no default is 0, which the library refuses as not set.
+SCALING_DEFAULTS: dict[str, dict[str, Any]] = {
+    "yarn": {"low": 1.0, "high": 32.0},
+    "llama3": {"factor": 8.0, "original": 8192, "low": 1.0, "high": 4.0},
+    "longrope": {"factor": 1.0, "original": 2},
+}
 ODDS = ("refuse", "pad", "ceil")
 BAD_PROBLEM, OUT_OF_MEMORY = 2, 7  # of posenc_status
 NO_PADDING = -(2**63)
@@ -196,8 +202,7 @@ def scaling_text(scaling: ScalingLike) -> str:
 def _scaling(scaling: ScalingLike) -> Scaling:
     fields = scaling_fields(scaling)
     kind = choice("scaling: kind", fields.pop("kind", None), SCALINGS)
-    low, high = (1.0, 4.0) if SCALINGS[kind] == "llama3" else (1.0, 32.0)
-    made = Scaling(kind=kind, factor=1.0, low=low, high=high, truncate=True)
+    made = Scaling(kind=kind, truncate=True, **SCALING_DEFAULTS.get(SCALINGS[kind], {}))
     for key, value in fields.items():
         name = f"scaling: {key}"
         if key in ("factor", "low", "high", "attention"):
