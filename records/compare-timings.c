@@ -55,6 +55,27 @@ static bool test(pair *of, const compare_limits *limits, double confidence, spee
   return statistics_ratio_of(a, was->count, b, is->count, confidence, &row->ratio);
 }
 
+/*
+ * Marks the rows in which a difference is no evidence, because other processes interrupted more than an eighth of the
+ * repetitions: those that are left had to share caches and clock frequency, too. Rows without shares of a limit are also
+ * marked if so many of all repetitions were interrupted, as nothing tells how fast the machine was. In 15 comparisons of
+ * six records of one program, beside two busy processes on two cores, 8 of 270 rows would otherwise have differed, in
+ * each of which a sixth or more was interrupted.
+ */
+static void mark_disturbed(speed_row *rows, size_t count) {
+  enum { PART = 8 };
+  size_t interrupted = 0, all = 0;
+  for (size_t i = 0; i < count; i++) {
+    const size_t here = rows[i].interrupted[0] + rows[i].interrupted[1],
+                 of = here + rows[i].counts[0] + rows[i].counts[1];
+    rows[i].disturbed = PART * here > of;
+    interrupted += here;
+    all += of;
+  }
+  for (size_t i = 0; i < count; i++)
+    rows[i].disturbed = rows[i].disturbed || (!rows[i].by_limit && PART * interrupted > all);
+}
+
 /* Adds the rows of the benchmarks that have a pair. */
 static bool compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits, json_t *rows) {
   size_t tested = 0;
@@ -65,6 +86,7 @@ static bool compare_pairs(pair *pairs, speed_row *found, size_t count, const com
   }
   for (size_t i = 0; done && i < count; i++)
     done = test(&pairs[i], limits, speed_confidence(limits, tested), &found[i]);
+  mark_disturbed(found, count);
   done = done && speed_judge(found, count, limits);
   for (size_t i = 0; done && i < count; i++) done = json_array_append_new(rows, speed_json(&found[i])) == 0;
   return done;

@@ -76,8 +76,12 @@ static void tell_undecided(speed_row *row, const compare_limits *limits, size_t 
 
 static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
   const double most = 1.0 + limits->slower, least = 1.0 / most;
-  const bool told = row->p <= limits->alpha && row->ratio.low > 0.0;
-  if (told && row->ratio.estimate > most) {
+  const bool told = row->p <= limits->alpha && row->ratio.low > 0.0,
+             differs = told && (row->ratio.estimate > most || row->ratio.estimate < least);
+  if (differs && row->disturbed) {
+    row->verdict = "undecided";
+    snprintf(row->note, sizeof row->note, "other processes interrupted too many repetitions: see posenc compare --run");
+  } else if (told && row->ratio.estimate > most) {
     row->verdict = "worse";
   } else if (told && row->ratio.estimate < least) {
     row->verdict = "better";

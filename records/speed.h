@@ -24,6 +24,7 @@ typedef struct speed_row {
   const char *verdict; /* null until it is decided */
   char note[120];
   bool tested, by_limit;  /* whether both sides have times; whether the figures are shares of the limit */
+  bool disturbed;         /* other processes interrupted so much that a difference is no evidence */
   double old, new;        /* ns, or shares of the limit */
   size_t counts[2];       /* numbers of timings used, before and after */
   size_t interrupted[2];  /* numbers of interrupted repetitions left out, before and after */

@@ -169,6 +169,27 @@ check 'which is told' says '^undecided .*interrupted 4 of 15'
 check 'of both records those are left out' ends 0 alone.json partly.json --format json
 check 'and counted' test "$(tr -d ' \n' <out | sed 's/.*"samples":\([^a-z]*\),"interrupted":\([^a-z]*\),.*/\1 \2/')" = \
   '[8,4] [0,4]'
+slow='120:120 121:121 122:122 123:123'
+repetitions hot/8x8/k '"of_limit": 0.5, ' $alone $alone > one.json
+repetitions hot/8x8/k '"of_limit": 0.4, ' $slow $slow > slow.json
+repetitions hot/8x8/k '"of_limit": 0.4, ' $busy $slow > disturbed.json
+check 'a fifth slower, undisturbed' ends 1 one.json slow.json
+check 'is no evidence if half of the repetitions were interrupted' ends 0 one.json disturbed.json
+check 'which is told' says \
+  '^undecided  *hot/8x8/k .* p 0\.0[0-9]* .*interrupted too many repetitions: see posenc compare --run$'
+with_plan() { # HOT... -- PLAN...: a record of both modes
+  hot=
+  while [ "$1" != -- ]; do hot="$hot $1" && shift; done
+  shift
+  repetitions plan/8x8/k '' "$@" | sed 's/\]}$/, /'
+  repetitions hot/8x8/k '' $hot | sed 's/.*"benchmarks": \[//'
+}
+with_plan $alone $alone -- $alone $alone > one.json
+with_plan $alone $alone -- $slow $slow > two.json
+check 'a plan, which has no limit beside it' ends 1 one.json two.json
+with_plan $busy $busy $alone -- $slow $slow > two.json
+check 'is undecided if the machine was busy at other times of the run' ends 0 one.json two.json
+check 'for that reason' says '^undecided  *plan/8x8/k .*interrupted too many repetitions'
 check 'a clock that is read late is no interruption' ends 0 alone.json nearly.json --all
 check 'of 4 %' says '^[a-z]*  *hot/8x8/k .* 1\.0[2-4]'
 for name in cold/8x8/k fresh/8x8/k other; do
