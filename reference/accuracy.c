@@ -12,6 +12,15 @@ int accuracy_bin(int exponent) {
   return bin < 0 ? 0 : bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
 }
 
+int accuracy_range(int64_t position) {
+  const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
+  return (63 - __builtin_clzll(distance | 1)) / 4;
+}
+
+int64_t accuracy_range_begin(int range) {
+  return range ? INT64_C(1) << 4 * range : 0;
+}
+
 static int bin_of(double ulp) {
   int exponent;
   if (!isfinite(ulp)) return ACCURACY_BINS - 1;
@@ -43,6 +52,20 @@ static void keep_worst(accuracy *a, const witness *ulp, const witness *abs) {
   if (a->elements == 0 || worse(abs->abs, abs, a->max_abs.abs, &a->max_abs)) a->max_abs = *abs;
 }
 
+static void keep_most(element_error *most, element_error found) {
+  if (found.ulp > most->ulp) most->ulp = found.ulp;
+  if (found.abs > most->abs) most->abs = found.abs;
+}
+
+void accuracy_move(accuracy *a, int64_t position) {
+  element_error most = {0.0, 0.0};
+  for (int r = 0; r < ACCURACY_RANGES; r++) {
+    keep_most(&most, a->most[r]);
+    a->most[r] = (element_error){0.0, 0.0};
+  }
+  a->most[accuracy_range(position)] = most;
+}
+
 static void keep_worst_share(accuracy *a, double share, const witness *at) {
   if (a->held > 0 && !worse(share, at, a->worst_share, &a->worst)) return;
   a->worst_share = share;
@@ -51,6 +74,7 @@ static void keep_worst_share(accuracy *a, double share, const witness *at) {
 
 void accuracy_note(accuracy *a, const witness *here, bool misrounded) {
   keep_worst(a, here, here);
+  keep_most(&a->most[accuracy_range(here->position)], (element_error){here->ulp, here->abs});
   a->elements++;
   a->bins[bin_of(here->ulp)]++;
   if (misrounded) a->misrounded++;
@@ -97,4 +121,5 @@ void accuracy_merge(accuracy *into, const accuracy *from) {
   into->sum_ulp += from->sum_ulp;
   into->sum_abs += from->sum_abs;
   for (int b = 0; b < ACCURACY_BINS; b++) into->bins[b] += from->bins[b];
+  for (int r = 0; r < ACCURACY_RANGES; r++) keep_most(&into->most[r], from->most[r]);
 }

@@ -10,6 +10,14 @@
    above. */
 enum { ACCURACY_BINS = 32, ACCURACY_FIRST_EXPONENT = -4 };
 
+/* Ranges of positions by their distance from 0: range r begins at 16^r, the first one at 0. */
+enum { ACCURACY_RANGES = 16 };
+
+/* The ulp and the absolute error of an element. */
+typedef struct element_error {
+  double ulp, abs;
+} element_error;
+
 /* An element of a table: its position, the index of its pair, and whether it is the cosine. */
 typedef struct element_place {
   int64_t position, index;
@@ -32,17 +40,14 @@ typedef struct accuracy {
   witness worst;            /* the element of worst_share */
   double sum_ulp, sum_abs;
   int64_t bins[ACCURACY_BINS];
+  element_error most[ACCURACY_RANGES]; /* the largest errors by range of positions; 0 without elements */
 } accuracy;
 
 /* Adds one element. bound: null if there is none for it. */
 void accuracy_add(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
                   element_place at);
 
-/* The ulp and the absolute error of an element. accuracy_count is accuracy_add without the sums, to which the result
-   belongs. */
-typedef struct element_error {
-  double ulp, abs;
-} element_error;
+/* accuracy_add without the sums, to which the result belongs. */
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,
                              element_place at);
 
@@ -53,6 +58,13 @@ void accuracy_hold(accuracy *a, const witness *here, double limit);
 
 /* Adds the statistics of other elements. Only the rounding of the sums depends on the order. */
 void accuracy_merge(accuracy *into, const accuracy *from);
+
+/* Returns the range of a position, and the distance from 0 at which a range begins. */
+int accuracy_range(int64_t position);
+int64_t accuracy_range_begin(int range);
+
+/* Counts all largest errors in the range of a position: for elements that were counted at other positions. */
+void accuracy_move(accuracy *a, int64_t position);
 
 /* Returns the bin of errors from 2^(exponent-1) to 2^exponent ulp. */
 int accuracy_bin(int exponent);

@@ -193,8 +193,9 @@ static limits limits_of(const applied_row *row, const accuracy *known, const acc
   limits l = {INFINITY, INFINITY, INFINITY, 0.0, 0};
   if ((row->plain && a->elements == 0) || (row->bound && a->held == 0)) l.all = SIGN;
   if (row->plain) {
-    l.ulp = larger(known->max_ulp.ulp, a->max_ulp.ulp);
-    l.abs = larger(known->max_abs.abs, a->max_abs.abs);
+    const int range = accuracy_range(row->position);
+    l.ulp = larger(known->most[range].ulp, a->most[range].ulp);
+    l.abs = larger(known->most[range].abs, a->most[range].abs);
   }
   if (row->bound) {
     const double at_0 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 0.0),

@@ -20,7 +20,7 @@ typedef struct table_tile {
   const accuracy *known; /* found so far; smaller errors are certain */
 } table_tile;
 
-/* Errors of at least one of these limits are uncertain, as they may be a new maximum. */
+/* Errors of at least one of these limits are uncertain, as they may be a new maximum of the row's range. */
 typedef struct limits {
   double ulp, abs, share_per_ulp, share;
 } limits;
@@ -127,8 +127,9 @@ static const struct check {
 /* ---- one tile ---------------------------------------------------------------------------------- */
 
 static limits limits_at(const table_tile *t, const accuracy *a, int64_t position) {
-  const double margin = 1.0 - 0x1p-24, ulp = larger(t->known->max_ulp.ulp, a->max_ulp.ulp),
-               abs = larger(t->known->max_abs.abs, a->max_abs.abs),
+  const int range = accuracy_range(position);
+  const double margin = 1.0 - 0x1p-24, ulp = larger(t->known->most[range].ulp, a->most[range].ulp),
+               abs = larger(t->known->most[range].abs, a->most[range].abs),
                share = larger(t->known->worst_share, a->worst_share), kept = margin * (share < 1.0 ? share : 1.0);
   limits l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * t->oracle->bound, 0.0, INFINITY};
   if (t->bound) {

@@ -107,6 +107,7 @@ static const char *difference(const accuracy *a, const accuracy *b, double round
   if (!same_double(a->worst_share, b->worst_share)) return "worst_share";
   if (!same_witness(&a->worst, &b->worst)) return "worst";
   if (memcmp(a->bins, b->bins, sizeof a->bins) != 0) return "bins";
+  if (memcmp(a->most, b->most, sizeof a->most) != 0) return "most";
   if (!same_double(a->sum_ulp, b->sum_ulp) && !(fabs(a->sum_ulp - b->sum_ulp) <= rounding * fabs(a->sum_ulp)))
     return "sum_ulp";
   if (!same_double(a->sum_abs, b->sum_abs) && !(fabs(a->sum_abs - b->sum_abs) <= rounding * fabs(a->sum_abs)))

@@ -126,9 +126,27 @@ static void test_error(void) {
   accuracy_add(&a, &format_f32, &half, &third, (double)NAN, (element_place){6, 0, false});
   ok(a.beyond == 1 && isinf(a.max_ulp.ulp) && a.max_abs.position == 6 && a.worst.position == 6,
      "NaN is an infinite error and breaks every bound");
+  ok(isinf(a.most[0].abs) && a.most[1].abs == 0.0, "which is that of its range of positions");
   int64_t binned = 0;
   for (int b = 0; b < ACCURACY_BINS; b++) binned += a.bins[b];
   ok(binned == a.elements && a.elements == 5, "every element is in one bin");
+}
+
+static void test_ranges(void) {
+  static const int64_t positions[] = {0, 15, -15, 16, 255, -256, 4095, INT64_C(1) << 60, INT64_MAX, INT64_MIN};
+  static const int ranges[] = {0, 0, 0, 1, 1, 2, 2, 15, 15, 15};
+  int64_t wrong = 0;
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) wrong += accuracy_range(positions[i]) != ranges[i];
+  for (int r = 0; r < ACCURACY_RANGES; r++) {
+    wrong += accuracy_range(accuracy_range_begin(r)) != r;
+    wrong += r > 0 && accuracy_range(accuracy_range_begin(r) - 1) != r - 1;
+  }
+  ok(!wrong, "ranges of positions begin at powers of 16 (%ld do not)", (long)wrong);
+  accuracy a = {.most = {[2] = {3.0, 0.5}, [4] = {1.0, 0.75}}}, b = {.elements = 1, .most = {[4] = {2.0, 0.25}}};
+  accuracy_merge(&a, &b);
+  ok(a.most[2].ulp == 3.0 && a.most[4].ulp == 2.0 && a.most[4].abs == 0.75, "the largest errors of two are merged");
+  accuracy_move(&a, -20);
+  ok(a.most[1].ulp == 3.0 && a.most[1].abs == 0.75 && a.most[2].ulp == 0.0, "and moved to one range");
 }
 
 /* ---- 16 bits ------------------------------------------------------------------------------------- */
@@ -267,6 +285,7 @@ int main(void) {
   test_ulp();
   test_from_tie();
   test_error();
+  test_ranges();
   test_bound();
   test_first();
   for (size_t i = 0; i < sizeof short_formats / sizeof *short_formats; i++) {

@@ -32,6 +32,18 @@ check 'an attention factor' holds --positions $fractions --dim 33 --odd pad --sc
 check 'a rope cache' holds --positions $fractions --dim 32 --op rope-cache --kernel rotation-portable
 check 'whose tables are those columns' says '^ok .* rope-cache .*: worst 0, bound 0, 1280 compared'
 check 'of whole positions, by a kernel without fractions' holds --positions 5,7,1000,3 --dim 32 --kernel naive
+ranges_are() { # FROM...: of errors by position
+  [ "$(grep -A1 '^ *{$' out | sed -n 's/^ *"from": \([0-9]*\),$/\1/p' | xargs)" = "$*" ]
+}
+check 'errors by position' ends 0 --positions 300.5,1000.25,-70000 --dim 33 --odd ceil --kernel cr-portable --brief \
+  --format json
+check 'are those of the positions, not of rows or of places' ranges_are 256 65536
+check 'errors by position on axes' ends 0 --grid h=2,w=300 --dim 64 --kernel cr-portable --brief --format json
+check 'are those of positions on them' ranges_are 0 16 256
+# The first rows of this sum have the largest errors, which must not hide those of the others.
+check 'errors by position of add' ends 0 --op add --offset -4000 --len 4016 --dim 64 --kernel cr-portable --brief \
+  --format json
+check 'are the largest of each range' eval 'grep -A1 "^ *\"from\": 16,$" out | grep -q "\"max_ulp\": 1493\.63"'
 check 'beyond its domain' ends 0 --positions 1e9,2e9 --dim 32 --kernel naive
 check 'it is held to nothing' says 'naive accuracy .*# SKIP so far out the bound allows any value'
 check 'in part beyond it' holds --positions 2e9,3,3e9 --dim 32 --kernel recurrence,naive

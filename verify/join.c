@@ -43,7 +43,8 @@ static check check_of(const json_t *from) {
 
 /* Returns the results of a part, without the sums. */
 static accuracy accuracy_of(const json_t *part) {
-  const json_t *bins = json_object_get(part, "histogram");
+  const json_t *bins = json_object_get(part, "histogram"), *each;
+  size_t i;
   const check held = check_of(json_array_get(json_object_get(part, "checks"), ACCURACY));
   accuracy a = {.misrounded = field_integer(part, "misrounded"),
                 .held = held.compared,
@@ -54,6 +55,9 @@ static accuracy accuracy_of(const json_t *part) {
                 .worst = witness_of(part, "worst")};
   for (int b = 0; b < ACCURACY_BINS; b++)
     a.elements += a.bins[b] = field_integer(json_array_get(bins, (size_t)b), "count");
+  json_array_foreach(json_object_get(part, "by_position"), i, each)
+      a.most[accuracy_range(field_integer(each, "from"))] =
+      (element_error){real(each, "max_ulp"), real(each, "max_abs")};
   return a;
 }
 

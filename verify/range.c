@@ -43,8 +43,9 @@ json_t *range_check_json(const check *c) {
 
 json_t *range_figures(const accuracy *a, int64_t elements, uint64_t digest, range_witnesses shown, json_t *checks) {
   const double counted = a->elements ? (double)a->elements : 1.0;
-  return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "digest", digest_hex(digest).text, "elements",
-                   (json_int_t)elements, "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst", shown.worst,
-                   "mean_ulp", field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted),
-                   "misrounded", (json_int_t)a->misrounded, "histogram", record_histogram(a), "checks", checks);
+  return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "digest", digest_hex(digest).text,
+                   "elements", (json_int_t)elements, "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst",
+                   shown.worst, "mean_ulp", field_real(a->sum_ulp / counted), "mean_abs",
+                   field_real(a->sum_abs / counted), "misrounded", (json_int_t)a->misrounded, "histogram",
+                   record_histogram(a), "by_position", record_by_position(a), "checks", checks);
 }

@@ -31,6 +31,17 @@ json_t *record_histogram(const accuracy *a) {
   return bins;
 }
 
+json_t *record_by_position(const accuracy *a) {
+  json_t *ranges = json_array();
+  for (int r = 0; r < ACCURACY_RANGES; r++) {
+    const element_error *most = &a->most[r];
+    if (!(most->abs > 0.0)) continue; /* no elements, or no errors */
+    json_array_append_new(ranges, json_pack("{s:I, s:o, s:o}", "from", (json_int_t)accuracy_range_begin(r), "max_ulp",
+                                            field_real(most->ulp), "max_abs", field_real(most->abs)));
+  }
+  return ranges;
+}
+
 json_t *record_check(const char *name, const check *c) {
   char text[sizeof c->note];
   if (c->skip || *c->note)

@@ -16,6 +16,7 @@ json_t *record_name(const char *name);
 /* Return parts of a record. record_witness takes the reference to `replay`. */
 json_t *record_witness(const witness *w, json_t *replay);
 json_t *record_histogram(const accuracy *a);
+json_t *record_by_position(const accuracy *a);
 json_t *record_check(const char *name, const check *c);
 
 /* Returns the command line as a new string; "posenc check" if a name in it is not UTF-8. */

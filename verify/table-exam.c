@@ -128,9 +128,14 @@ void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *ou
 
 /* ---- block by block ---------------------------------------------------------------------------- */
 
+/* Returns a position as an integer; for a list, the position in that row. */
+static int64_t whole_position(const table_exam *e, int64_t position) {
+  return e->positions ? (int64_t)e->positions[position] : position;
+}
+
 /* Returns the octave of a position. */
 static octave *octave_of(table_exam *e, int64_t position) {
-  return octaves_at(&e->by_size, e->positions ? (int64_t)e->positions[position] : position);
+  return octaves_at(&e->by_size, whole_position(e, position));
 }
 
 /* Changes witnesses of a list so that they have their row instead of the number of the place. */
@@ -161,6 +166,7 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
     fast_check(reference, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
     if (!e->positions) continue;
     tell_rows(&found, at.number - position);
+    accuracy_move(&found, whole_position(e, position));
     accuracy_merge(&in->found, &found);
   }
 }
@@ -187,8 +193,11 @@ static void check_odd_column(table_exam *e, int64_t row, int64_t rows) {
     const posenc_bound *limit = limit_at(e, position, 0, &here);
     here.abs += here.growth * (double)distance_of(e, position); /* a list's row numbers are not its positions */
     here.growth = 0.0;
-    accuracy_add(&octave_of(e, position)->found, format_of(e->problem->dtype), limit, &value,
-                 format_element(e->problem->dtype, bytes, 0), (element_place){position, index, false});
+    accuracy found = {0};
+    accuracy_add(&found, format_of(e->problem->dtype), limit, &value, format_element(e->problem->dtype, bytes, 0),
+                 (element_place){position, index, false});
+    accuracy_move(&found, whole_position(e, position));
+    accuracy_merge(&octave_of(e, position)->found, &found);
   }
 }
 
