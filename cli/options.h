@@ -126,7 +126,7 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs, fail_undecided;
-  bool resume, help, version, problems, encodings, full, all, allow_new, as_config;
+  bool resume, help, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;
   const char *x, *axes;

@@ -118,6 +118,17 @@ const posenc_kernel **select_kernels(const options *given, size_t *count) {
   return chosen;
 }
 
+bool selects_kernel(const options *given, const char *name) {
+  bool selected = false;
+  char *words = allocated(strdup(given->kernel ? given->kernel : "*")), *rest = words;
+  for (char *glob; (glob = strsep(&rest, ","));) selected = selected || fnmatch(glob, name, FNM_PATHNAME) == 0;
+  free(words);
+  const name_list list = kernel_names(NULL);
+  for (size_t i = 0; i < list.count && !given->kernel; i++)
+    if (strcmp(list.name(i), name) == 0 && catalogue_on_device(all_kernels()[i])) return false;
+  return selected;
+}
+
 bool is_named(const options *given, const posenc_kernel *kernel) {
   const size_t length = strlen(kernel->name);
   for (const char *word = given->kernel; word; word = strchr(word, ',')) {

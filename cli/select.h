@@ -15,6 +15,9 @@ void rename_kernels(options *given);
    their name, as a new array. Exits if there are none. */
 const posenc_kernel **select_kernels(const options *given, size_t *count);
 
+/* Whether select_kernels selects kernels of that name; it need not exist. */
+bool selects_kernel(const options *given, const char *name);
+
 /* Whether --kernel contains the kernel's name itself, and not only a pattern. */
 bool is_named(const options *given, const posenc_kernel *kernel);
 

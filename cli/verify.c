@@ -138,6 +138,10 @@ static selection select_verified(const options *given) {
   return chosen;
 }
 
+static bool selects(const void *given, const char *kernel) {
+  return selects_kernel(given, kernel);
+}
+
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
 static json_t *kernels_record(const options *given, selection *chosen, output *save, const json_t *baseline) {
@@ -147,7 +151,8 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
     baseline_print(now, output_stream(save));
     json_decref(now);
   }
-  if (baseline && !baseline_hold(record, baseline, given->allow_new)) die("out of memory");
+  const baseline_terms terms = {given->allow_new, given->allow_environment, selects, given};
+  if (baseline && !baseline_hold(record, baseline, &terms)) die("out of memory");
   selection_free(chosen);
   return record;
 }

@@ -14,13 +14,22 @@ json_t *baseline_of(const json_t *record);
    table. Errors are left in the stream's error indicator. */
 void baseline_print(const json_t *baseline, FILE *stream);
 
+typedef struct baseline_terms {
+  bool allow_new;         /* a result without an entry is skipped; otherwise it fails */
+  bool allow_environment; /* if the environment differs, errors of kernels that are not reproducible may grow by the
+                             allowance in baseline.c, and kernels may refuse; otherwise both fail */
+  bool (*selects)(const void *argument, const char *kernel); /* whether the run is of this kernel; null: of all */
+  const void *argument;
+} baseline_terms;
+
 /*
- * Adds the check "baseline" to every result of the record. The check fails if an error or the number of misrounded
- * elements has grown, or if the bits of a reproducible kernel have changed; its note says what has changed, also for
- * the better. The check is skipped if there is nothing to compare with: another sample, or a kernel that depends on
- * libm and another libm than in the baseline. If a result has no entry, the check fails, or is skipped with
- * `allow_new`. `baseline` is one that record_read_baseline accepts. Returns false when memory runs out.
+ * Adds the check "baseline" to every result of the record. The check fails if an error or a number of elements with
+ * large errors has grown, if the bits of a reproducible kernel have changed, if the baseline is of other elements, or
+ * if a kernel refuses what it did. Its note says what has changed, also for the better, and which facts of the
+ * environment differ where they may be the cause. A record in which nothing of a kernel was compared that the
+ * baseline has and the run is of gets the field "uncompared" with its name, and is mistrusted (record_mistrust).
+ * `baseline` is one that record_read_baseline accepts. Returns false when memory runs out.
  */
-bool baseline_hold(json_t *record, const json_t *baseline, bool allow_new);
+bool baseline_hold(json_t *record, const json_t *baseline, const baseline_terms *terms);
 
 #endif

@@ -36,6 +36,13 @@ const char *record_mistrust(const json_t *record, char *text, size_t size) {
   size_t i;
   json_t *result;
   bool any = false;
+  const json_t *uncompared = json_object_get(record, "uncompared");
+  if (json_array_size(uncompared)) {
+    const char *more = json_array_size(uncompared) > 1 ? " and others" : "",
+               *name = json_string_value(json_array_get(uncompared, 0));
+    snprintf(text, size, "the baseline has %.60s%s, of which nothing was compared with it", name ? name : "", more);
+    return text;
+  }
   json_array_foreach(json_object_get(record, "records"), i, result) {
     if (!json_object_get(result, "mode")) continue; /* the kernel refused or died */
     any = true;

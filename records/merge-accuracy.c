@@ -26,7 +26,7 @@ static bool have_same_setting(const merger *m, const input *other, const char *k
 /* Whether one machine could have computed all results of these machines. */
 static bool are_exact_together(const merger *m) {
   static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
-  static const char *const bits[] = {"compiler", "cflags", "libc", "sleef", "isa"};
+  static const char *const bits[] = {RECORD_FACTS_OF_BITS};
   const record_accuracy *first = m->inputs[0].accuracy;
   const record_kernel *irreproducible = NULL;
   char reason[120] = "";

@@ -306,7 +306,7 @@ static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
     snprintf(fault->text, sizeof fault->text, "%srecords[%zu].mode is not exhaustive, sampled or cases", t->where, i);
   if (!e->is_listed || !is_mode(e->mode)) return false;
   t->skipped += *e->refusal != '\0';
-  for (size_t k = 0; !*e->refusal && k < e->check_count; k++)
+  for (size_t k = 0; k < e->check_count; k++)
     ++*(e->checks[k].skipped ? &t->skipped : e->checks[k].ok ? &t->passed : &t->failed);
   return true;
 }

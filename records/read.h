@@ -11,6 +11,10 @@
 /* The value of an integer that is null or missing in the record. */
 #define RECORD_NONE INT64_MIN
 
+/* Keys of the environment: the bits of kernels that are not reproducible depend on these, on every CPU with the same
+   instruction sets. */
+#define RECORD_FACTS_OF_BITS "compiler", "cflags", "libc", "sleef", "isa"
+
 /* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that
    is not there; its fields then have the values of missing ones. Texts, facts and `json` belong to the JSON, which must
    outlive the struct. */

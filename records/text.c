@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the record for people: failures, then a line for each kernel. */
+/* Prints the record for people: failures, why checks were skipped, then a line for each kernel. */
 #include "records/print.h"
 
 #include "common/field.h"
@@ -29,9 +29,8 @@ static void add_result(line *of, const record_result *result, FILE *stream) {
   if (*result->refusal) {
     of->refusal = result->refusal;
     of->skipped++;
-    return;
   }
-  of->tables++;
+  of->tables += !*result->refusal;
   RECORD_EACH(check, result, checks) {
     *(check->skipped ? &of->skipped : check->ok ? &of->passed : &of->failed) += 1;
     if (!check->ok && !check->skipped)
@@ -43,6 +42,50 @@ static void add_result(line *of, const record_result *result, FILE *stream) {
     of->worst = result;
     of->abs = abs;
   }
+}
+
+/* What is said of checks: why they were skipped, or what a baseline's check that passed has found. */
+typedef struct remark {
+  const char *property, *text, *kernel, *shape; /* the kernel and the shape of the first; no property of a refusal */
+  bool skipped;
+  size_t results;
+} remark;
+
+static void add_remark(remark *all, size_t *used, const remark *one) {
+  for (size_t i = 0; i < *used; i++) {
+    if (all[i].skipped != one->skipped || strcmp(all[i].property, one->property) != 0 ||
+        strcmp(all[i].text, one->text) != 0)
+      continue;
+    all[i].results++;
+    return;
+  }
+  all[(*used)++] = *one;
+}
+
+/* Prints each reason once, with the first kernel and shape, and how many results have it. */
+static void print_remarks(const record_accuracy *record, FILE *stream) {
+  size_t used = 0, most = record->records_count;
+  RECORD_EACH(result, record, records) most += result->checks_count;
+  remark *all = calloc(most + 1, sizeof *all);
+  if (!all) return;
+  RECORD_EACH(result, record, records) {
+    remark one = {"", result->refusal, result->kernel, result->shape.name, true, 1};
+    if (*result->refusal) add_remark(all, &used, &one);
+    RECORD_EACH(check, result, checks) {
+      one.property = check->property;
+      one.text = check->note;
+      one.skipped = check->skipped;
+      if (check->skipped || (check->ok && *check->note && strcmp(check->property, "baseline") == 0))
+        add_remark(all, &used, &one);
+    }
+  }
+  for (size_t i = 0; i < used; i++) {
+    fprintf(stream, "%s  %s, %s%s%s", all[i].skipped ? "SKIP" : "NOTE", all[i].kernel, all[i].property,
+            *all[i].property ? " of " : "", all[i].shape);
+    if (all[i].results > 1) fprintf(stream, " and %zu more", all[i].results - 1);
+    fprintf(stream, ": %s\n", all[i].text);
+  }
+  free(all);
 }
 
 static void print_line(const line *of, FILE *stream) {
@@ -62,6 +105,7 @@ void record_print_text(const json_t *json, FILE *stream) {
   char why[200];
   if (lines) {
     RECORD_EACH(result, record, records) add_result(line_of(lines, &used, result->kernel), result, stream);
+    print_remarks(record, stream);
     fprintf(stream, "%-24s %7s %7s %7s %7s  %s\n", "kernel", "tables", "passed", "failed", "skipped", "largest error");
     for (size_t i = 0; i < used; i++) print_line(&lines[i], stream);
     if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);

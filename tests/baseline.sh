@@ -24,14 +24,15 @@ small='--len 300 --dim 64'
 verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
 check 'with a line for each entry' test "$(wc -l <saved.json)" -eq "$(($(grep -c '"digest"' saved.json) + 9))"
+check 'and the facts of the environment' grep -q '"libc": "[^"]*", "sleef": ".*"cpu": "' saved.json
 verify $small --baseline saved.json
 check 'the saved baseline holds' told 0 'rotation-portable baseline'
 verify $small --base 5e5 --kernel rotation-portable
 check 'the base is in the name of the shape' told 0 'accuracy 300x64-base500000:'
 
-changed() { # NAME SED-SCRIPT STATUS TEXT
+changed() { # NAME SED-SCRIPT STATUS TEXT [KERNEL [OPTION]]
   sed "$2" saved.json >changed.json
-    verify $small --kernel "${5:-rotation-portable}" --baseline changed.json
+  verify $small --kernel "${5:-rotation-portable}" --baseline changed.json ${6:-}
   check "$1" told "$3" "$4"
 }
 bits='s/"digest": "[0-9a-f]*"/"digest": "0123456789abcdef"/' libm='s/"libc": "[^"]*"/"libc": "other"/'
@@ -47,12 +48,117 @@ changed 'a smaller error is no failure' 's/"max_ulp": 0\.[0-9]*/"max_ulp": 0.75/
 changed 'more misrounded elements' 's/"misrounded": [0-9]*/"misrounded": -1/' 1 '^not ok .* misrounded grew from -1'
 changed 'a claim that has become loose' 's/"share": [0-9.e-]*/"share": 100.0/' 0 'the claim has become loose'
 changed 'another bound' 's/"ulp": 0.5,/"ulp": 0.75,/' 0 'another bound is claimed'
-changed 'another libm: skipped for kernels that depend on it' "$libm" 0 'baseline .*SKIP it stands on libm' naive
+changed 'a larger mean' 's/"mean_ulp": 0\.249/"mean_ulp": 0.248/' 1 '^not ok .* mean ulp grew from 0.248'
+# An entry counts errors from 2^-4 ulp on; of rotation-portable's, none is 1/2 ulp or more.
+changed 'more of the larger errors' 's/\({"below": 0.5, "count": \)[0-9]*/\195/' 1 \
+  '^not ok .* errors of 0.25 ulp or more grew from 95 to'
+changed 'a larger error in a range of positions' 's/\("from": 16, "max_ulp": 0\.49\)[0-9]*/\10/' 1 \
+  '^not ok .* max ulp at positions from 16 grew from 0.49 to 0.49'
+changed 'a larger absolute error there' 's/\("from": 16, "max_ulp": 0[0-9.]*, "max_abs": 2\.9\)[0-9]*/\10/' 1 \
+  '^not ok .* max error at positions from 16 grew from 2.9e-08 to 2.9'
+changed 'a range without errors' 's/{"from": 16, [^}]*}, //' 1 '^not ok .* max ulp at positions from 16 grew from 0 to'
+changed 'an old baseline lacks them, and that is told' 's/"by_position": [^]]*], //; s/"histogram": [^]]*], //' 0 \
+  '^ok .*: the baseline lacks the histogram: save it again; the baseline lacks errors by position: save it again$'
+
+# ---- another environment ----
+changed 'another libm: a kernel that depends on it is compared' "$libm" 0 \
+  '^ok .* naive baseline 300x64: the environment differs: libc (was other)$' naive
+halved='s/"max_abs": 1\.4[0-9]*e-5/"max_abs": 7.2e-6/'
+changed 'and an error that has doubled is a failure, with the fact' "$libm; $halved" 1 \
+  '^not ok .* libc (was other); --allow-environment makes allowance for it; max error grew from 7.2e-06 to 1.4' naive
+changed 'of the same environment too, without one' "$halved" 1 '^not ok .* baseline 300x64; max error grew' naive
+changed 'with --allow-environment as well' "$libm; $halved" 1 '^not ok .* max error grew' naive --allow-environment
+changed 'which accepts what is equal' "$libm" 0 '^ok .* differs: libc (was other), for which allowance is made$' \
+  naive --allow-environment
+less='s/"max_abs": 1\.4[0-9]*e-5/"max_abs": 1.2e-5/'
+changed 'and an error that is a fifth larger' "$libm; $less" 0 '^ok .* max error grew from 1.2e-05' naive \
+  --allow-environment
+changed 'only where the environment differs' "$less" 1 '^not ok .* max error grew from 1.2e-05' naive \
+  --allow-environment
+changed 'and for kernels that are not reproducible' "$libm; s/\"max_ulp\": 0\.[0-9]*/\"max_ulp\": 0.45/" 1 \
+  '^not ok .* max ulp grew from 0.45' rotation-portable --allow-environment
+for fact in compiler cflags sleef isa cpu emulator; do
+  changed "another $fact is named" "s/\"$fact\": \"[^\"]*\"/\"$fact\": \"other\"/; $halved" 1 \
+    "^not ok .* differs: $fact (was other); " naive
+done
+changed 'an old baseline tells libc alone' \
+  's/"environment": {.*"libc": \("[^"]*"\).*/"libc": "other",/; '"$halved" 1 \
+  '^not ok .* compiler (not told), .*libc (was other)' naive
+# Of the errors above 2e-7, half is what they were: the mean grows by a tenth, the largest error does not.
+verify $small --kernel naive --save naive.json
+mean=$(sed -n 's/.*"mean_ulp": \([0-9.]*\).*/\1/p' naive.json)
+partly="s/\"mean_ulp\": [0-9.]*/\"mean_ulp\": $(awk "BEGIN { print $mean * 767 / 841 }")/"
+changed 'errors that have doubled in a part of the table' "$partly" 1 '^not ok .* mean ulp grew from' naive
+changed 'with --allow-environment too' "$libm; $partly" 1 '^not ok .* mean ulp grew from' naive --allow-environment
+slightly="s/\"mean_ulp\": [0-9.]*/\"mean_ulp\": $(awk "BEGIN { print $mean / 1.03 }")/"
+changed 'a mean that is a thirtieth larger' "$libm; $slightly" 0 '^ok .* mean ulp grew from' naive --allow-environment
+wrong=$(sed -n 's/.*"misrounded": \([0-9]*\).*/\1/p' naive.json)
+misrounded() { echo "s/\"misrounded\": [0-9]*/\"misrounded\": $1/"; }
+changed 'misrounded elements, a twentieth more' "$libm; $(misrounded $((wrong * 20 / 21)))" 0 '^ok .* misrounded grew' \
+  naive --allow-environment
+changed 'an eighth more' "$libm; $(misrounded $((wrong * 8 / 9)))" 1 '^not ok .* misrounded grew' naive \
+  --allow-environment
 changed 'another libm: compared for kernels that do not' "$libm" 0 '^ok [0-9]* - rotation-portable baseline 300x64$'
 verify --len 301 --dim 64 --kernel rotation-portable --baseline saved.json
 check 'another table: fails' told 1 '^not ok .* baseline .*the baseline has no such entry; --allow-new skips'
-verify --len 301 --dim 64 --kernel rotation-portable --baseline saved.json --allow-new
+sed 's/"kernel": "\(naive\|div-term\)"/"kernel": "former"/' saved.json >changed.json
+verify $small --kernel naive,div-term,rotation-portable --baseline changed.json --allow-new
 check 'or is skipped, if asked for' told 0 'baseline .*SKIP the baseline has no such entry'
+
+# ---- what was not compared ----
+# Every skip has its reason, in every format.
+skips() { # FORMAT TEXT
+  posenc verify --brief $small --kernel naive,div-term,rotation-portable --baseline changed.json --allow-new \
+    --format "$1"
+  [ $status -eq 0 ] && says "$2"
+}
+check 'a skip has its reason as text' skips text \
+  '^SKIP  div-term, baseline of 300x64 and 1 more: the baseline has no such entry$'
+check 'in JUnit' skips junit '<testcase .*name="baseline"><skipped message="the baseline has no such entry"/>'
+check 'and in JSON' skips json '^ *"note": "the baseline has no such entry"'
+sed "$libm" saved.json >changed.json
+posenc verify --brief $small --kernel naive --baseline changed.json --format text
+check 'text tells what a baseline has found' says '^NOTE  naive, baseline of 300x64: the environment differs: libc'
+uncompared() { # KERNEL OPTION...: nothing of it was compared, which every format tells
+  kernel=$1
+  shift
+  for format in tap text junit json; do
+    posenc verify --brief --dim 64 --baseline changed.json "$@" --format $format
+    [ $status -eq 1 ] && cat out err | grep -q "the baseline has $kernel, of which nothing was compared with it" ||
+      return
+  done
+}
+cp saved.json changed.json
+check 'a kernel with new tables alone' uncompared rotation-portable --kernel rotation-portable --len 301 --allow-new
+sed 's/"kernel": "rotation-portable"/"kernel": "rotation-former"/' saved.json >changed.json
+check 'a kernel that is gone' uncompared rotation-former --kernel 'rotation-*' --len 300 --allow-new
+verify $small --kernel rotation-portable --baseline changed.json --allow-new
+check 'unless it is not selected' told 0 'baseline .*SKIP'
+# recurrence refuses negative positions, on every CPU.
+before='--offset -5 --len 300 --dim 64'
+verify $before --kernel naive,rotation-portable --save before.json
+sed 's/"kernel": "naive"/"kernel": "recurrence"/' before.json >same.json
+sed "$libm" same.json >changed.json
+refuses() { # OPTION...
+  verify $before --kernel 'recurrenc*,rotation-portable' "$@"
+}
+refuses --baseline same.json
+check 'a kernel refuses what it did: fails' told 1 '^not ok .* recurrence baseline .*; the baseline has it, but its rec'
+check 'after the refusal' says '^ok .* recurrence 300x64-5 # SKIP its recurrence begins'
+verify $before --kernel 'recurrenc*,rotation-portable' --baseline same.json --allow-environment
+check 'with --allow-environment too' told 1 '^not ok .* recurrence baseline'
+refuses --baseline changed.json
+check 'unless the environment differs' told 1 'differs: libc (was other); --allow-environment skips it$'
+refuses --baseline changed.json --allow-environment
+check 'which must be allowed' told 0 '^ok .* recurrence baseline 300x64-5 # SKIP its recurrence begins'
+check 'but something must be compared' uncompared recurrence --kernel 'recurrenc*,naive' --offset -5 --len 300 \
+  --allow-environment --allow-new
+refuses --baseline same.json --format json -o refused.json
+posenc merge refused.json -o merged.json
+check 'its totals are those of its checks' eval '! grep -q "by the checks it is" err'
+posenc verify --brief $before --kernel 'recurrenc*,rotation-portable' --baseline same.json --format text
+check 'text tells the refusal and the failure' eval \
+  'says "^FAIL  recurrence, baseline of 300x64-5: the baseline has it" && says "^SKIP  recurrence, 300x64-5: its rec"'
 sed 's/"kernel": "rotation-portable"/"kernel": "another"/' saved.json >changed.json
 verify $small --kernel rotation-portable --baseline changed.json
 check 'another kernel: fails' told 1 '^not ok .* baseline .*the baseline has no such entry'
@@ -78,7 +184,8 @@ check 'a baseline of rope is saved' test $status -eq 0
 verify $rope --baseline saved.json
 check 'the baseline of rope holds' told 0 '^ok [0-9]* - rotation-portable baseline 40x6-rope3-inverse$'
 verify $rope --seed 2 --baseline saved.json
-check 'a baseline of another x is skipped' told 0 'baseline .*SKIP the baseline is of other elements'
+check 'a baseline of another x is no comparison' told 1 \
+  '^not ok .* the baseline is of other elements: use its --seed 1 and --budget 67108864$'
 sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 verify $rope --baseline changed.json
 check 'the replay command has the operation' told 1 '^# replay: .* --op rope --heads 3 --inverse --seed'

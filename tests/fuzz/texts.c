@@ -112,7 +112,7 @@ void read_records(const uint8_t *bytes, size_t size) {
     if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
     if (record && readers[n] == read_baseline) {
       json_t *none = json_pack("{s:[]}", "records");
-      baseline_hold(none, json, false);
+      baseline_hold(none, json, &(baseline_terms){.allow_environment = true});
       json_decref(none);
     }
     record_free(record);
