@@ -142,6 +142,18 @@ static bool selects(const void *given, const char *kernel) {
   return selects_kernel(given, kernel);
 }
 
+/* Compares the record with the baseline. */
+static void hold(const options *given, json_t *record, const json_t *baseline) {
+  const char *words[3] = {given->baseline};
+  size_t count = 1;
+  if (given->allow_new) words[count++] = "--allow-new";
+  if (given->allow_environment) words[count++] = "--allow-environment";
+  char *replay = quoted_line("--baseline", count, words);
+  const baseline_terms terms = {given->allow_new, given->allow_environment, selects, given, replay};
+  if (!baseline_hold(record, baseline, &terms)) die("out of memory");
+  free(replay);
+}
+
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
 static json_t *kernels_record(const options *given, selection *chosen, output *save, const json_t *baseline) {
@@ -151,8 +163,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
     baseline_print(now, output_stream(save));
     json_decref(now);
   }
-  const baseline_terms terms = {given->allow_new, given->allow_environment, selects, given};
-  if (baseline && !baseline_hold(record, baseline, &terms)) die("out of memory");
+  if (baseline) hold(given, record, baseline);
   selection_free(chosen);
   return record;
 }

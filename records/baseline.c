@@ -19,7 +19,8 @@ static const double mean_rounding = 0x1p-30;
 /*
  * In another environment, errors may grow by these shares. glibc's functions with and without FMA, and SLEEF's for AVX2
  * and AVX-512, change them by 0.13 % at most (doc/ci.md); but a largest error is that of one element, and other libms
- * round another one wrongly. Both are less than what makes a kernel another one: twice an error, or a tenth of the mean.
+ * round another one wrongly. Both are less than what makes a kernel another one: twice an error, or a tenth of the
+ * mean.
  */
 static const double most_allowance = 0.25, mean_allowance = 0.0625;
 
@@ -84,9 +85,20 @@ void baseline_print(const json_t *baseline, FILE *stream) {
   fputs("\n}\n", stream);
 }
 
+/* Whether shapes are the same problem. Only a run of published tables has their names; a replay command has options. */
+static bool are_same_shape(const record_shape *a, const record_shape *b) {
+  const char *key;
+  json_t *value;
+  if (json_object_size(a->json) != json_object_size(b->json)) return false;
+  json_object_foreach(a->json, key, value) {
+    if (strcmp(key, "name") != 0 && !json_equal(value, json_object_get(b->json, key))) return false;
+  }
+  return true;
+}
+
 static const record_baseline_entry *find_entry(const record_baseline *baseline, const record_result *result) {
   RECORD_EACH(entry, baseline, entries)
-    if (strcmp(entry->kernel, result->kernel) == 0 && json_equal(entry->shape.json, result->shape.json)) return entry;
+    if (strcmp(entry->kernel, result->kernel) == 0 && are_same_shape(&entry->shape, &result->shape)) return entry;
   return NULL;
 }
 
@@ -292,7 +304,10 @@ static void add(json_t *record, const char *count) {
   json_object_set_new(record, count, json_integer(json_integer_value(json_object_get(record, count)) + 1));
 }
 
-static void add_check(json_t *record, const record_result *result, const verdict *v) {
+/* Adds a check. If it has failed, the result's replay command gets the baseline's options, so that it fails again. */
+static void add_check(const holding *h, json_t *record, const record_result *result, const verdict *v) {
+  if (v->broken && h->terms->replay)
+    json_object_set_new(result->json, "replay", json_sprintf("%s %s", result->replay, h->terms->replay));
   json_t *checks = json_object_get(result->json, "checks");
   if (!checks) json_object_set_new(result->json, "checks", checks = json_array()); /* a refusal has none */
   add(record, v->skipped ? "skipped" : v->broken ? "failed" : "passed");
@@ -359,7 +374,7 @@ bool baseline_hold(json_t *json, const json_t *baseline, const baseline_terms *t
       if (!is_guarded) continue; /* a kernel that died fails already */
       verdict v = {.broken = false};
       judge(&h, &v, result);
-      add_check(json, result, &v);
+      add_check(&h, json, result, &v);
     }
     tell_uncompared(&h, json);
   }

@@ -20,6 +20,7 @@ typedef struct baseline_terms {
                              allowance in baseline.c, and kernels may refuse; otherwise both fail */
   bool (*selects)(const void *argument, const char *kernel); /* whether the run is of this kernel; null: of all */
   const void *argument;
+  const char *replay; /* the options that hold a run to this baseline; null: unknown */
 } baseline_terms;
 
 /*

@@ -23,7 +23,8 @@ void record_print_github(const json_t *record, const char *place, FILE *stream);
 void record_print_text(const json_t *record, FILE *stream);
 
 /* Returns null, or why a record without failures proves nothing: no kernel computed a table, no element of a kernel was
-   compared, as for an empty table, or nothing of a kernel was compared with its baseline. Writes into `text`, of `size` bytes. */
+   compared, as for an empty table, or nothing of a kernel was compared with its baseline. Writes into `text`, of `size`
+   bytes. */
 const char *record_mistrust(const json_t *record, char *text, size_t size);
 
 /* Prints the part of each step in the errors of one result, as lines that begin with `prefix`. Prints nothing for

@@ -116,6 +116,26 @@ check 'a skip has its reason as text' skips text \
   '^SKIP  div-term, baseline of 300x64 and 1 more: the baseline has no such entry$'
 check 'in JUnit' skips junit '<testcase .*name="baseline"><skipped message="the baseline has no such entry"/>'
 check 'and in JSON' skips json '^ *"note": "the baseline has no such entry"'
+# ---- replay commands ----
+# Each, run as it is printed, finds the same failure and ends with the same status.
+replays() { # OPTION...
+  posenc verify --brief "$@"
+  [ $status -eq 1 ] || return
+  sed -n '/^not ok/{s/^not ok [0-9]* - [^ ]* \([^ ]*\) [^ ;]*/\1/p;n;s/^# replay: posenc //p;}' out >pairs
+  [ -s pairs ] || return
+  while read -r failure && read -r command; do
+    eval "\"\$POSENC\" $command" </dev/null >again 2>/dev/null
+    [ $? -eq 1 ] && sed -n 's/^not ok [0-9]* - [^ ]* \([^ ]*\) [^ ;]*/\1/p' again | grep -q -F -x "$failure" || return
+  done <pairs
+}
+sed 's/"mean_ulp": 0\.2/"mean_ulp": 0.1/' "$root/tests/baseline.json" >"a baseline.json"
+check 'replays of published tables, whose names they lack' \
+  replays --kernel rotation-portable --baseline "a baseline.json"
+sed "$libm; s/\"max_abs\": [0-9]/\"max_abs\": 0/" saved.json >changed.json
+check 'replays with --allow-environment' replays $small --kernel naive,div-term --baseline changed.json --allow-environment
+check 'replays without it' replays $small --kernel naive --baseline changed.json
+check 'replays of a table that is new' replays --len 301 --dim 64 --kernel naive --baseline changed.json
+
 sed "$libm" saved.json >changed.json
 posenc verify --brief $small --kernel naive --baseline changed.json --format text
 check 'text tells what a baseline has found' says '^NOTE  naive, baseline of 300x64: the environment differs: libc'
@@ -192,6 +212,10 @@ check 'the replay command has the operation' told 1 '^# replay: .* --op rope --h
 "$POSENC" verify --brief $rope --format junit >rope.xml
 check 'JUnit of rope: checks for tables alone are skipped' \
   grep -q 'name="search"><skipped message="the search is one of tables"/>' rope.xml
+
+posenc verify --brief $rope --format text
+check 'text tells why any check was skipped' says \
+  '^SKIP  rotation-portable, search of 40x6-rope3-inverse: the search is one of tables$'
 
 verify --len 300 --dim 64
 check 'the number of kernels that ran is printed' grep -q '^# [0-9]* of [0-9]* kernels ran' out
