@@ -132,7 +132,8 @@ sed 's/"mean_ulp": 0\.2/"mean_ulp": 0.1/' "$root/tests/baseline.json" >"a baseli
 check 'replays of published tables, whose names they lack' \
   replays --kernel rotation-portable --baseline "a baseline.json"
 sed "$libm; s/\"max_abs\": [0-9]/\"max_abs\": 0/" saved.json >changed.json
-check 'replays with --allow-environment' replays $small --kernel naive,div-term --baseline changed.json --allow-environment
+check 'replays with --allow-environment' \
+  replays $small --kernel naive,div-term --baseline changed.json --allow-environment
 check 'replays without it' replays $small --kernel naive --baseline changed.json
 check 'replays of a table that is new' replays --len 301 --dim 64 --kernel naive --baseline changed.json
 
