@@ -57,10 +57,10 @@ static bool test(pair *of, const compare_limits *limits, double confidence, spee
 
 /*
  * Marks the rows in which a difference is no evidence, because other processes interrupted more than an eighth of the
- * repetitions: those that are left had to share caches and clock frequency, too. Rows without shares of a limit are also
- * marked if so many of all repetitions were interrupted, as nothing tells how fast the machine was. In 15 comparisons of
- * six records of one program, beside two busy processes on two cores, 8 of 270 rows would otherwise have differed, in
- * each of which a sixth or more was interrupted.
+ * repetitions: the others had to share caches and clock frequency. Rows without shares of a limit are also marked if so
+ * many of all repetitions were interrupted, as nothing tells how fast the machine was. In 15 comparisons of six records
+ * of one program, beside two busy processes on two cores, 8 of 270 rows would otherwise have differed, in each of which
+ * a sixth or more was interrupted.
  */
 static void mark_disturbed(speed_row *rows, size_t count) {
   enum { PART = 8 };
