@@ -143,6 +143,35 @@ unset POSENC_ISA
 
 # ---- help ----
 
+# ---- man pages
+page_of() { # COMMAND: prints its man page, if there is one
+  cat "$abs_top_builddir/cli/posenc${1:+-$1}.1" 2>/dev/null || cat "$srcdir/cli/posenc${1:+-$1}.1" 2>/dev/null
+}
+plain_roff() { sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//'; }
+pastes() { # COMMAND: the examples of its man page are the lines of its help
+  "$POSENC" $1 --help | sed -n '/^Examples:/,$s/^  //p' >wanted
+  page_of "$1" | sed -n '/^\.SH EXAMPLES/,/^\.fi/p' | sed '/^\./d' | plain_roff >found
+  [ -s wanted ] && cmp -s wanted found
+}
+states_status() { # COMMAND
+  page_of "$1" | grep -qx '\.SH "EXIT STATUS"'
+}
+refers_to_others() { # COMMAND: and not to itself
+  page_of "$1" | sed -n '/^\.SH "SEE ALSO"/,$p' | plain_roff | tr -d ' ' | tr ',' '\n' >found
+  [ "$(grep -c -x 'posenc[a-z-]*(1)' found)" -eq "$others" ] && ! grep -qxF "posenc${1:+-$1}(1)" found
+}
+commands=$("$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+others=$(echo "$commands" | wc -l)
+if [ -n "$(page_of '')" ]; then
+  for name in '' $commands; do
+    check "man page of posenc $name: examples as in --help" pastes "$name"
+    check "man page of posenc $name: EXIT STATUS is a section" states_status "$name"
+    check "man page of posenc $name: SEE ALSO names all others" refers_to_others "$name"
+  done
+else
+  skip 'man pages' 'no help2man'
+fi
+
 # help2man requires two spaces, or a new line, between an option and its description.
 one_space() { grep -hE '^  -[^ ]+,? [^ ]+( [A-Z]+)? [a-z]' help.*; }
 
