@@ -37,7 +37,7 @@ posenc check naive.npy --offset 100000 --format json
 figures() { # of the record on standard input
   tr -d '\n' |
     sed 's/.*"records"//; s/,* *"\(row\|column\)": [0-9]*//g; s/"replay": "[^"]*"//g
-    s/"worst".*"mean_ulp"/"mean_ulp"/; s/"search".*//; s/"checks".*//; s/"positions".*//
+    s/"worst".*"mean_ulp"/"mean_ulp"/; s/"by_position": *\[[^]]*\], *//; s/"search".*//; s/"checks".*//; s/"positions".*//
     s/.*"max_ulp"/"max_ulp"/; s/  *//g'
 }
 figures <verify.json >figures.verify

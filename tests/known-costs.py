@@ -174,8 +174,9 @@ def join(first, *others):
 
 
 def made(record, digit):
-    """Times that are up to 2 % apart, but for an outlier. In some others interrupted the process, of `fills` in most;
-    `fourfold` has an even number. Those of the record 1 differ by much of two kernels, and spread of one."""
+    """Times that are up to 2 % apart, but for an outlier. In one of `waits` and, in hot, most of `fills` others
+    interrupted the process, and in record 1 in three of `tenth` in hot; `fourfold` has an even number. Those of the
+    record 1 differ by much of three kernels, and spread of one."""
     number = int(digit)
     record["context"].update(others=0.123 + number / 100, load=f"{number}.25 0 0")
     kept = []
@@ -186,7 +187,9 @@ def made(record, digit):
             time *= 4 if n == 4 else 1
             time *= {"waits": 1.5, "plans": 0.7, "tenth": 1 + n % 5}.get(kernel, 1) if number else 1
             one["real_time"] = time
-            one["cpu_time"] = time / (1.2 if n % 7 == 2 or (kernel == "fills" and n > 3) else 1.01)
+            hot = key[0] == "hot"
+            interrupts = {"waits": n == 2, "fills": hot and n > 3, "tenth": number and hot and n < 4}
+            one["cpu_time"] = time / (1.2 if interrupts.get(kernel) else 1.01)
             if key[0] != "plan":
                 one["ns_per_element"] = time / elements_of(one)
                 one["bytes_per_second"] = 4e9 * elements_of(one) / time
@@ -325,10 +328,17 @@ def machines(one, other, folder):
 # ---- comparisons ----
 
 
-def judge(row):
+def is_disturbed(*rows):
+    interrupted = sum(sum(row["interrupted"]) for row in rows)
+    return 8 * interrupted > interrupted + sum(sum(row["samples"]) for row in rows)
+
+
+def judge(row, rows):
     if not row["tested"] or not row["low"]:
         return "undecided"
     if row["p"] <= ALPHA and not 1 / SLOWER <= row["ratio"] <= SLOWER:
+        if is_disturbed(row) or (row["measure"] == "time" and is_disturbed(*rows)):
+            return "undecided"
         return "worse" if row["ratio"] > 1 else "better"
     return "same" if row["low"] >= 1 / SLOWER and row["high"] <= SLOWER else "undecided"
 
@@ -340,7 +350,8 @@ def rows_of(old, new, by):
         interrupted = [len(of[key]) - len(left) for of, left in zip(sides, alone)]
         by_limit = by == "limit" and key[0] != "plan"
         if not all(alone):
-            rows.append({"name": "/".join(key), "verdict": "undecided", "interrupted": interrupted})
+            rows.append({"name": "/".join(key), "verdict": "undecided", "interrupted": interrupted,
+                         "samples": list(map(len, alone))})
             continue
         costs = [[1 / one["of_limit"] if by_limit else one["real_time"] for one in left] for left in alone]
         middle = [1 / median(cost) if by_limit else median(cost) for cost in costs]
@@ -355,8 +366,9 @@ def rows_of(old, new, by):
     for row in (row for row in rows if "costs" in row):
         row["ratio"], row["low"], row["high"] = ratio_of(*row.pop("costs"), 1 - ALPHA / len(tested))
         row["smallest"] = math.sqrt(row["high"] / row["low"]) - 1 if row["low"] else None
-        row["verdict"] = judge(row)
-        del row["tested"]
+        row["verdict"] = judge(row, rows)
+    for row in rows:
+        row.pop("tested", None)
     return rows
 
 
