@@ -17,7 +17,7 @@
 bool __attribute__((format(printf, 1, 2))) bench_tell(const char *format, ...);
 bool bench_tell_memory(void);
 
-/* What is checked of kernels while they are timed. */
+/* The checks of kernels while they are timed. */
 typedef enum bench_check {
   TIMED_VALUES, /* what timed calls wrote is within the contract */
   LATE_WORK,    /* nothing works on after the calls have returned, nor while other kernels are timed */

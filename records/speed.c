@@ -81,10 +81,8 @@ static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
   if (differs && row->disturbed) {
     row->verdict = "undecided";
     snprintf(row->note, sizeof row->note, "other processes interrupted too many repetitions: see posenc compare --run");
-  } else if (told && row->ratio.estimate > most) {
-    row->verdict = "worse";
-  } else if (told && row->ratio.estimate < least) {
-    row->verdict = "better";
+  } else if (differs) {
+    row->verdict = row->ratio.estimate > most ? "worse" : "better";
   } else if (row->ratio.low >= least && row->ratio.high <= most) {
     row->verdict = "same";
   } else { /* no evidence of equal speed, as a wide interval may contain a change */

@@ -44,7 +44,7 @@ static void add_result(line *of, const record_result *result, FILE *stream) {
   }
 }
 
-/* What is said of checks: why they were skipped, or what a baseline's check that passed has found. */
+/* Notes of checks: why they were skipped, or what a baseline's check that passed has found. */
 typedef struct remark {
   const char *property, *text, *kernel, *shape; /* the kernel and the shape of the first; no property of a refusal */
   bool skipped;

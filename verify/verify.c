@@ -229,7 +229,7 @@ static void refusal_worker(void *argument) {
 /* The answer of a kernel to the shape of an exam. */
 enum { NOT_ASKED, REFUSED, TAKEN, SILENT };
 
-/* What the lanes share of an exam. */
+/* The state of an exam that the lanes share. */
 typedef struct asked {
   _Atomic unsigned char answer;
   atomic_size_t hung_in; /* of the first exam of a kernel: the piece in which it hung, and 1; 0 if it did not */
