@@ -133,7 +133,7 @@ static bool allocate(judge *j) {
   const size_t element = j->problem.dtype == POSENC_F64 ? sizeof(double) : sizeof(float);
   const int tables = j->problem.op == POSENC_ROPE_CACHE ? 2 : 1;
   for (int t = 0; t < tables; t++)
-    if (!(j->rounded[t] = malloc(rows * (size_t)j->width * element + 1))) return false;
+    if (!(j->rounded[t] = posenc_alloc(rows * (size_t)j->width * element + 1))) return false;
   return true;
 }
 
@@ -170,8 +170,8 @@ void judge_destroy(judge *j) {
   if (!j) return;
   axes_reference_destroy(j->reference);
   free(j->positions);
-  free(j->rounded[0]);
-  free(j->rounded[1]);
+  posenc_free(j->rounded[0]);
+  posenc_free(j->rounded[1]);
   free(j->sines);
   free(j->cosines);
   free(j);
@@ -307,9 +307,9 @@ void applications_add(applications *a, const judge *j, const posenc_bound *bound
       continue;
     }
     if (p->inverse) s = -s;
-    for (int64_t n = times; n > 0; n /= 2) {
+    for (int64_t n = times;; turn_by(&s, &c, s, c)) {
       if (n % 2) turn_by(&a->sines[i], &a->cosines[i], s, c);
-      turn_by(&s, &c, s, c);
+      if (!(n /= 2)) break;
     }
   }
   a->count += times;

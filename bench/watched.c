@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/contract.h"
+#include "common/environment.h"
 #include "common/progress.h"
 
 #include <errno.h>
@@ -197,6 +198,7 @@ watch *watch_start(const bench_request *request, size_t cache) {
   watch *w = calloc(1, sizeof *w);
   if (!w) return NULL;
   w->request = request;
+  w->available = (double)environment_available_memory();
   w->all = calloc(request->kernel_count + 1, sizeof *w->all);
   w->seeds = calloc(request->shape_count + 1, sizeof *w->seeds);
   bool enough = w->all && w->seeds && (!has_mode(request, BENCH_COLD) || evictor_open(&w->evictor, cache));

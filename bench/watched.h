@@ -79,7 +79,8 @@ typedef struct watch {
   evictor evictor;
   known *known;
   size_t known_count;
-  bool forbidden; /* the system does not let this process read the workers' memory */
+  double available; /* bytes of memory when the run began */
+  bool forbidden;   /* the system does not let this process read the workers' memory */
 } watch;
 
 /* ---- all workers ------------------------------------------------------------------------------------------------- */

@@ -137,6 +137,13 @@ static uint64_t memory(void) {
   return bytes;
 }
 
+uint64_t environment_available_memory(void) {
+  char text[TEXT];
+  const char *kibibytes = file_value("/proc/meminfo", "MemAvailable:", text);
+  const uint64_t all = memory(), available = kibibytes ? strtoull(kibibytes, NULL, 10) << 10 : 0;
+  return available > 0 && available < all ? available : all;
+}
+
 /* ---- the build and its libraries --------------------------------------------------------------- */
 
 static const char *isa_tiers(char text[TEXT]) {

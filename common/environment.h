@@ -4,6 +4,7 @@
 #define POSENC_COMMON_ENVIRONMENT_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 /*
  * Returns a new object of strings, in this order: "posenc_version", "kernel_abi", "commit", "compiler", "cflags",
@@ -21,6 +22,10 @@ const char *environment_emulator(char text[ENVIRONMENT_TEXT]);
 
 /* Returns the number of processors that this process may use, at least 1. */
 int environment_processors(void);
+
+/* Returns how many bytes of memory can be used without swapping, or the size of the memory if that is not known, or if
+   a container's limit is smaller; 0 if neither is known. */
+uint64_t environment_available_memory(void);
 
 /* Returns the size of the data cache of a level (1, 2, 3) in bytes; 0 if unknown. */
 long environment_cache_bytes(int level);
