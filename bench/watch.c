@@ -70,7 +70,7 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
 }
 
 /* Whether workers keep their memory between turns: if all that they need together is less than three quarters of what
-   was available. To take the page faults of 512 MiB before each turn would take half as long as a fast kernel's turn. */
+   was available. To take the page faults of 512 MiB before each turn takes half as long as a fast kernel's turn. */
 static bool keeps_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {

@@ -189,7 +189,7 @@ static int run(options *given) {
   resume_note(given, build, record);
   if (globs || (chosen.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
-  if (print != record_print_tap && print != record_print_text) print_mistrust(record); /* these print it */
+  if (print == field_print) print_mistrust(record); /* the other formats have it */
   status = trusted_status(record, encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));

@@ -74,14 +74,27 @@ static void print_suite(const record_result *result, FILE *stream) {
   fputs("  </testsuite>\n", stream);
 }
 
+/* A record that is mistrusted fails, though none of its checks may. */
+static void print_mistrust(const char *why, FILE *stream) {
+  fputs("  <testsuite name=\"trust\" tests=\"1\" failures=\"1\" skipped=\"0\">\n"
+        "    <testcase classname=\"posenc\" name=\"trust\"><failure",
+        stream);
+  print_attribute("message", why, stream);
+  fputs("/></testcase>\n  </testsuite>\n", stream);
+}
+
 void record_print_junit(const json_t *json, FILE *stream) {
   const record_accuracy *record = record_take_accuracy(json);
+  char text[200];
   if (!record) return;
+  const char *why = record_mistrust(json, text, sizeof text);
   fprintf(stream,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"posenc\" tests=\"%" PRId64
           "\" failures=\"%" PRId64 "\" skipped=\"%" PRId64 "\">\n",
-          record->passed + record->failed + record->skipped, record->failed, record->skipped);
+          record->passed + record->failed + record->skipped + (why != NULL), record->failed + (why != NULL),
+          record->skipped);
   RECORD_EACH(result, record, records) print_suite(result, stream);
+  if (why) print_mistrust(why, stream);
   fputs("</testsuites>\n", stream);
   record_free(record);
 }

@@ -31,7 +31,10 @@ nothing='naive on 0x16: the table is empty'
 check 'nor anything else' \
   eval "[ $status -eq 1 ] && grep -qx '# MISTRUSTED: $nothing, nothing was compared' out"
 posenc verify --kernel naive --len 0 --dim 16 --format junit -o empty.xml
-check 'which no format leaves untold' eval "[ $status -eq 1 ] && grep -q '^posenc verify: $nothing' err"
+check 'which is a failure in JUnit' \
+  eval "[ $status -eq 1 ] && grep -q '<testcase .*name=.trust.><failure message=.$nothing' empty.xml"
+posenc verify --kernel naive --len 0 --dim 16 --format json
+check 'and told beside JSON' eval "[ $status -eq 1 ] && grep -q '^posenc verify: $nothing' err"
 rm empty.xml
 for op in add rope; do
   for size in '' '--len 20 --dim 16'; do
