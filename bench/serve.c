@@ -396,10 +396,10 @@ static void obey(server *v, const order *o, answer *a) {
                                                                        [ORDER_LET_GO] = let_go_of_shape};
   obeying[o->kind](v, o, a);
   const subject *s = &v->subjects[o->shape];
-  if (o->kind == ORDER_GROW && o->rows > 0) return; /* its plans may have descriptors */
   if (s->device || o->kind <= ORDER_OPEN || o->kind >= ORDER_LIMITS) return;
-  process_state *now = process_read(s->kernel->threaded ? NULL : v->before);
+  process_state *now = process_read(s->kernel->threaded ? NULL : v->before); /* when a plan's threads have ended */
   const char *numbers = fpenv_restore(), *difference = process_difference(v->before, now, s->kernel->threaded);
+  if (o->kind == ORDER_GROW && o->rows > 0) difference = NULL; /* its plans may have descriptors */
   if (!difference) difference = numbers;
   if (difference) snprintf(a->words, sizeof a->words, "%s", difference);
   process_free(now);
