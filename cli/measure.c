@@ -181,6 +181,65 @@ static void leave_out_untimed(const options *given, selection *timed) {
   timed->kernel_count = kept;
 }
 
+/* ---- kernels beside those of a plugin ---- */
+
+/* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread. */
+static void ask_defaults(void *argument) {
+  const question *asked = argument;
+  json_t *names = json_array();
+  for (size_t s = 0; s < asked->chosen->shape_count; s++) {
+    posenc_options how = options_of_plan(asked->given, NULL);
+    posenc_plan *plan;
+    how.threads = 1;
+    if (posenc_plan_create(&plan, &asked->chosen->shapes[s].problem, &how) != POSENC_OK) continue;
+    json_array_append_new(names, json_string(posenc_plan_kernel(plan)->name));
+    posenc_plan_destroy(plan);
+  }
+  char *text = names ? json_dumps(names, JSON_COMPACT) : NULL;
+  if (text) isolate_result(text);
+  free(text);
+  json_decref(names);
+}
+
+static void add_kernel(selection *chosen, const char *name) {
+  const posenc_kernel *kernel = posenc_kernel_find(name);
+  for (size_t k = 0; k < chosen->kernel_count; k++)
+    if (chosen->kernels[k] == kernel) return;
+  if (!kernel) return;
+  chosen->kernels = allocated(reallocarray(chosen->kernels, chosen->kernel_count + 1, sizeof(*chosen->kernels)));
+  chosen->kernels[chosen->kernel_count++] = kernel;
+}
+
+/* Adds what a report shows beside the kernels of a plugin: the literal formula, and what the library takes by
+   default. */
+static void add_beside(const options *given, selection *chosen) {
+  bool any = false;
+  for (size_t k = 0; k < chosen->kernel_count; k++) any = any || catalogue_place(chosen->kernels[k]).path;
+  if (!any || given->self->bit != REPORT) return;
+  question asked = {given, chosen, NULL};
+  isolated end = isolate(ask_defaults, &asked, &(isolation){.silence = given->silence});
+  json_t *names = end.result ? json_loads(end.result, 0, NULL) : NULL;
+  size_t i;
+  json_t *name;
+  json_array_foreach(names, i, name) add_kernel(chosen, json_string_value(name));
+  add_kernel(chosen, "naive");
+  json_decref(names);
+  free(end.result);
+}
+
+void describe_kernels(const options *given, const json_t *record) {
+  const bool asked = is_given(given, OPTION_KERNEL), plugins = given->plugins.count > 0;
+  size_t i;
+  json_t *one;
+  json_array_foreach(json_object_get(record, "kernels"), i, one) {
+    const char *name = field_string(one, "name");
+    const char *file = catalogue_place(catalogue_find(name)).path;
+    if (file) json_object_set_new(one, "plugin", json_string(file));
+    if (asked || plugins)
+      json_object_set_new(one, "selected", json_boolean(asked ? selects_kernel(given, name) : file != NULL));
+  }
+}
+
 selection select_measured(const options *given, bool sweep) {
   selection chosen = {0};
   select_shapes(&chosen, given, sweep);
@@ -189,6 +248,7 @@ selection select_measured(const options *given, bool sweep) {
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
   require_runnable(given, &chosen);
+  add_beside(given, &chosen);
   return chosen;
 }
 

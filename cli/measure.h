@@ -25,8 +25,13 @@ typedef struct selection {
 
 /* Selects the kernels of --kernel, or all; and the problem of the options, or the published shapes, after the sweep if
    `sweep`, for timing: then kernels that are not timed on this machine are left out, or refused if they are named.
+   A report has the library's default and the literal formula beside kernels of a plugin.
    Exits if no kernel can compute any of the shapes. */
 selection select_measured(const options *given, bool sweep);
+
+/* Adds to the contracts of an accuracy record the files of plugins, and which kernels the page is about: those of
+   --kernel, else those of plugins, if there are any. */
+void describe_kernels(const options *given, const json_t *record);
 
 /* Exits if an emulator runs the program, whose times would look like those of a processor. `what` begins the message,
    "--keep: ", and `use` says what is not done with them. */

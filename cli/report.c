@@ -29,7 +29,9 @@ static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
                             "--dim, the published tables and shapes of add and rope are measured; and a\n"
                             "sweep of lengths is timed, some of them also with cold caches and in fresh\n"
                             "memory. Without --kernel, the computations of frameworks (recipe/*) are\n"
-                            "compared with the kernels on a table. The second form compares the report.json\n"
+                            "compared with the kernels on a table. With it, the page is about those kernels,\n"
+                            "and with kernels of a plugin also shows the library's default and the literal\n"
+                            "formula beside them. The second form compares the report.json\n"
                             "of several machines: the fastest kernels, shares of the limit, and whether\n"
                             "kernels that promise the same bits everywhere have them.\n";
 static const char notes[] = "Exit status:\n"
@@ -185,6 +187,12 @@ static json_t *time_kernels(const options *given, const selection *chosen) {
   return record;
 }
 
+static json_t *measure_errors(const options *given, const selection *parts, size_t count) {
+  json_t *record = measure_accuracy(given, parts, count, false);
+  describe_kernels(given, record);
+  return record;
+}
+
 /* Verifies the kernels on all shapes, recipes on a few, and the kernels on hard-to-round cases. */
 static json_t *verify_all(const options *given) {
   selection parts[2 + RECIPE_TABLES];
@@ -193,7 +201,7 @@ static json_t *verify_all(const options *given) {
   parts[count++].profile = VERIFY_SCAN;
   count += select_recipes(given, parts + count);
   if (given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
-  json_t *record = measure_accuracy(given, parts, count, false);
+  json_t *record = measure_errors(given, parts, count);
   while (count > 0) selection_free(&parts[--count]);
   return record;
 }
@@ -253,7 +261,7 @@ static void verify_shape(records *found, const options *given, const selection *
   if (is_first) parts[0].profile = VERIFY_POINTS;
   size_t count = 1 + (is_first ? select_recipes(given, parts + 1) : 0);
   if (is_first && given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
-  add_results(&found->accuracy, measure_accuracy(given, parts, count, false), "records");
+  add_results(&found->accuracy, measure_errors(given, parts, count), "records");
   while (count > 1) selection_free(&parts[--count]);
 }
 
@@ -294,8 +302,11 @@ static void measure_within(records *found, const options *given) {
   for (size_t i = 0; i < verified.shape_count; i++) /* scaled tables are not timed */
     if (find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
       add_name(left_out, sizeof left_out, verified.shapes[i].name);
-  if (*left_out)
-    json_object_set_new(json_object_get(found->accuracy, "environment"), "left_out", json_string(left_out));
+  json_t *facts = json_object_get(found->accuracy, "environment");
+  char seconds[32];
+  snprintf(seconds, sizeof seconds, "%.9g", given->seconds);
+  json_object_set_new(facts, "budget_seconds", json_string(seconds));
+  if (*left_out) json_object_set_new(facts, "left_out", json_string(left_out));
   selection_free(&timed);
   selection_free(&verified);
 }

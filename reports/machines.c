@@ -58,7 +58,7 @@ static void draw_machine(plot *picture, const record_machines *record, const rec
 }
 
 static char *draw_shares(const record_machines *record, const record_times_of_machines *table, const char *name) {
-  plot *picture = plot_begin(name, PLOT_HEIGHT);
+  plot *picture = plot_begin(name, PLOT_WIDTH, PLOT_HEIGHT);
   if (!picture) return NULL;
   fprintf(picture->script, "set xrange [-0.6:%.17g]\nset xtics rotate by 45 right noenhanced (",
           (double)table->kernels_count - 0.4);

@@ -126,9 +126,9 @@ timed_shapes() { sed 1d budget/times.csv | cut -d, -f1,2 | sort -u; }
 check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,transformer-base
 check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
 check 'the choice of the library' grep -q '"shape":"transformer-base","kernel":"' budget/report.json
-left_out='cold caches, fresh memory, plans, and 16x512, 64x512'
-check 'and names what it left out' in_section budget/report.md Checks "$left_out"
-check 'scalings, too' in_section budget/report.md Checks 'longrope-scaling'
+left_out='of time, 0.1 s: cold caches, fresh memory, plans, and 16x512, 64x512'
+check 'and names what it left out' in_section budget/report.md 'Left out' "$left_out"
+check 'scalings, too' in_section budget/report.md 'Left out' 'longrope-scaling'
 for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
 refused '--budget 45s: cannot be combined with --full' --budget 45s --full
 refused '--budget 45s: cannot be combined with' --budget 45s --from accuracy.json

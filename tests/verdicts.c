@@ -42,6 +42,7 @@ static void make(made *m, const char *const *names, const double *ns) {
   }
   for (size_t k = 0; k < KERNELS && names[k]; k++) {
     m->kernels[k] = (record_kernel){.name = names[k],
+                                    .plugin = "",
                                     .bound = {.ulp = 0.5, .max_position = INT64_MAX, .derived = true},
                                     .keeps_rows = strcmp(names[k], "cached") == 0,
                                     .holds = true};
@@ -134,11 +135,25 @@ static void test_answers(void) {
 
 /* ---- the front ---- */
 
+typedef struct point_case {
+  pareto_point point;
+  bool front;
+} point_case;
+
+enum { POINTS = 7 };
+
+static void front_is(const point_case known[POINTS]) {
+  pareto_point points[POINTS];
+  for (int n = 0; n < POINTS; n++) points[n] = known[(n * 3 + 2) % POINTS].point;
+  pareto_sort(points, POINTS);
+  for (int n = 0; n < POINTS; n++)
+    for (int i = 0; i < POINTS; i++)
+      if (strcmp(points[i].name, known[n].point.name) == 0)
+        ok(points[i].front == known[n].front, "'%s' is %son the front", points[i].name, points[i].front ? "" : "not ");
+}
+
 static void test_front(void) {
-  static const struct {
-    pareto_point point;
-    bool front;
-  } known[] = {
+  static const point_case known[POINTS] = {
       {{.name = "liar", .time = 1, .error = 0}, false}, /* does not count */
       {{.name = "fast", .time = 2, .error = 3, .counts = true}, true},
       {{.name = "as accurate", .time = 3, .error = 3, .counts = true}, false},
@@ -147,14 +162,18 @@ static void test_front(void) {
       {{.name = "as slow", .time = 6, .error = 1.5, .counts = true}, false}, /* as slow as the next, less accurate */
       {{.name = "best", .time = 6, .error = 1, .counts = true}, true},
   };
-  enum { COUNT = sizeof known / sizeof *known };
-  pareto_point points[COUNT];
-  for (int n = 0; n < COUNT; n++) points[n] = known[(n * 3 + 2) % COUNT].point;
-  pareto_sort(points, COUNT);
-  for (int n = 0; n < COUNT; n++)
-    for (int i = 0; i < COUNT; i++)
-      if (strcmp(points[i].name, known[n].point.name) == 0)
-        ok(points[i].front == known[n].front, "'%s' is %son the front", points[i].name, points[i].front ? "" : "not ");
+  /* The largest error of a sample is a lower bound. */
+  static const point_case sampled[POINTS] = {
+      {{.name = "fast sample", .time = 1, .error = 1, .elements = 10, .counts = true}, true},
+      {{.name = "all", .time = 2, .error = 2, .elements = 100, .counts = true}, true}, /* not beaten by a sample */
+      {{.name = "slow sample", .time = 3, .error = 0.5, .elements = 10, .counts = true}, false},
+      {{.name = "less", .time = 4, .error = 0.1, .elements = 99, .counts = true}, false},
+      {{.name = "as many", .time = 5, .error = 1.5, .elements = 100, .counts = true}, true},
+      {{.name = "tied sample", .time = 5, .error = 0, .elements = 50, .counts = true}, false},
+      {{.name = "as many, worse", .time = 6, .error = 1.6, .elements = 100, .counts = true}, false},
+  };
+  front_is(known);
+  front_is(sampled);
 }
 
 /* Tests that only kernels count that passed all checks and compute their rows. */

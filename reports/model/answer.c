@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-static const char baseline[] = "naive";
+const char answer_literal[] = "naive";
 static const double tie = 1.1;
 
 const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
@@ -52,12 +53,13 @@ static bool is_candidate(const record_kernel *kernel, const record_table_shape *
 typedef struct field {
   answer_budget most;
   bool serial;     /* only kernels of one thread */
+  bool own;        /* no kernels of plugins */
   const char *but; /* a kernel that is excluded, or null */
 } field;
 
 static bool is_in(const field *in, const record_kernel *kernel, const record_table *table) {
-  return !(in->serial && kernel->threaded) && !(in->but && strcmp(kernel->name, in->but) == 0) &&
-         is_candidate(kernel, &table->shape, in->most);
+  return !(in->serial && kernel->threaded) && !(in->own && *kernel->plugin) &&
+         !(in->but && strcmp(kernel->name, in->but) == 0) && is_candidate(kernel, &table->shape, in->most);
 }
 
 /* Returns the fastest candidate, or null if there is none. */
@@ -74,7 +76,7 @@ static const record_kernel *fastest(const record_report *report, const record_ta
 }
 
 const char *answer_fastest(const record_report *report, const record_table *table, answer_budget budget) {
-  const record_kernel *best = table ? fastest(report, table, &(field){budget, false, NULL}) : NULL;
+  const record_kernel *best = table ? fastest(report, table, &(field){.most = budget}) : NULL;
   return best ? best->name : NULL;
 }
 
@@ -115,10 +117,10 @@ static json_t *compare(samples *times, const char *table, const char *first, con
 
 static bool add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
                        const char *footprint, answer_budget most) {
-  const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){most, false, NULL});
+  const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){.most = most});
   if (!kernel) return true;
-  const char *slow = isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
-  const record_kernel *next = fastest(report, table, &(field){most, false, kernel});
+  const char *slow = isfinite(report_median_ns(table, answer_literal)) ? answer_literal : NULL;
+  const record_kernel *next = fastest(report, table, &(field){.most = most, .but = kernel});
   return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
                                                   footprint, "budget", answer_budgets[most], "kernel", kernel, "next",
                                                   compare(times, name, kernel, next ? next->name : NULL), "naive",
@@ -169,12 +171,20 @@ json_t *answer_make(const record_report *report, samples *times) {
 
 static const char *const use_names[USES] = {"default", "threads", "library", "now"};
 
+/* Whether the kernel is a competitor on another library's vector sines. Records do not say so, but names do. */
+static bool has_foreign_sines(const record_kernel *kernel) {
+  static const char *const libraries[] = {"sleef-", "libmvec-"};
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+    if (strncmp(kernel->name, libraries[i], strlen(libraries[i])) == 0) return true;
+  return false;
+}
+
 /* Whether the kernel is a framework's code (USE_NOW) or uses another library's sines (USE_LIBRARY), with errors that
    grow with the position. */
 static bool is_of(const record_kernel *kernel, answer_use use) {
   const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
-  if (kernel->threaded || !answer_counts(kernel)) return false;
-  return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && !posenc_kernel_find(kernel->name);
+  if (kernel->threaded || *kernel->plugin || !answer_counts(kernel)) return false;
+  return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && has_foreign_sines(kernel);
 }
 
 /* Returns the fastest kernel of a use, or null if none was timed. */
@@ -194,7 +204,7 @@ static const char *find_of(const record_report *report, const record_table *tabl
 static const char *find_now(const record_report *report, const record_table *table, const char *library) {
   const char *recipe = find_of(report, table, USE_NOW);
   if (recipe || library) return recipe ? recipe : library;
-  return isfinite(report_median_ns(table, baseline)) ? baseline : NULL;
+  return isfinite(report_median_ns(table, answer_literal)) ? answer_literal : NULL;
 }
 
 /* Returns the library's own choice, if the record has it and it was timed and passed its checks; else the fastest
@@ -203,7 +213,7 @@ static const char *find_choice(const record_report *report, samples *times, cons
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);
   if (kernel && answer_counts(kernel) && isfinite(report_median_ns(table, told))) return told;
-  return pick(report, times, table, &(field){ANSWER_ONE, serial, NULL});
+  return pick(report, times, table, &(field){.most = ANSWER_ONE, .serial = serial, .own = true});
 }
 
 json_t *answer_uses(const record_report *report, samples *times) {
@@ -226,10 +236,44 @@ const record_use *answer_find_use(const record_report *report, answer_use use) {
   return NULL;
 }
 
-size_t answer_mark(const record_report *report, const char *kernel) {
-  for (answer_use use = USE_DEFAULT; use < USES; use++) {
-    const record_use *found = answer_find_use(report, use);
-    if (found && strcmp(found->kernel, kernel) == 0) return use;
+bool answer_is_use(const record_report *report, answer_use use, const char *kernel) {
+  const record_use *found = answer_find_use(report, use);
+  return found && strcmp(found->kernel, kernel) == 0;
+}
+
+bool answer_is_choice(const record_report *report, bool serial, const char *kernel) {
+  return strcmp(report_choice(report, report->headline.shape, serial), kernel) == 0;
+}
+
+/* Compares a kernel with the default and with the literal formula, each if both were timed. */
+static json_t *make_subject(const record_report *report, samples *times, const char *kernel, const char *first) {
+  const record_table *table = report_table(report, report->headline.shape);
+  const char *const others[] = {first, answer_literal};
+  json_t *ratios[2];
+  for (size_t i = 0; i < 2; i++) {
+    const bool both =
+        others[i] && isfinite(report_median_ns(table, others[i])) && isfinite(report_median_ns(table, kernel));
+    ratios[i] = both ? compare(times, table->shape.name, kernel, others[i]) : json_null();
   }
-  return strcmp(kernel, baseline) == 0 ? USES : ANSWER_MARKED;
+  return json_pack("{s:s, s:o, s:o}", "kernel", kernel, "over_default", ratios[0], "over_naive", ratios[1]);
+}
+
+json_t *answer_subjects(const record_report *report, samples *times, const char *first) {
+  json_t *subjects = json_array();
+  for (int of_plugins = 1; of_plugins >= 0; of_plugins--)
+    RECORD_EACH(kernel, report, kernels)
+      if (kernel->selected && !!*kernel->plugin == of_plugins)
+        subjects = field_append(subjects, make_subject(report, times, kernel->name, first));
+  return subjects;
+}
+
+size_t answer_mark(const record_report *report, const char *kernel) {
+  size_t number = 0;
+  RECORD_EACH(subject, report, subjects) {
+    if (strcmp(subject->kernel, kernel) == 0) return number;
+    number++;
+  }
+  for (answer_use use = USE_DEFAULT; use < USES; use++, number++)
+    if (answer_is_use(report, use, kernel)) return number;
+  return strcmp(kernel, answer_literal) == 0 ? number : ANSWER_UNMARKED;
 }

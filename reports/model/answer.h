@@ -22,7 +22,9 @@ json_t *answer_make(const record_report *report, samples *times);
 
 /* How the table of the headline is computed: as the library does by default, as it does with all threads, with the
    fastest sines of another library, and, for comparison, by the fastest recipe: a framework's formula in C with the C
-   library's sines, while frameworks have vector functions of their own. */
+   library's sines, while frameworks have vector functions of their own. Where the report has no default, the fastest
+   kernel with a proved error of at most 2^-24 takes its place; where it has no recipe, that of recipes is taken by the
+   other library's kernel, or by the literal formula. Kernels of plugins are in none of these places. */
 typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES } answer_use;
 
 /* Makes the "uses" of the report. The library's own choices are facts of the accuracy record's environment; if they are
@@ -32,9 +34,21 @@ json_t *answer_uses(const record_report *report, samples *times);
 /* Returns that use, or null if there is none. */
 const record_use *answer_find_use(const record_report *report, answer_use use);
 
-/* Returns the number of a kernel that has a look of its own in every figure: the uses, then naive; else
-   ANSWER_MARKED. */
-enum { ANSWER_MARKED = USES + 1 };
+bool answer_is_use(const record_report *report, answer_use use, const char *kernel);
+
+/* Whether it is the library's own choice for that table, with one thread or with all. */
+bool answer_is_choice(const record_report *report, bool serial, const char *kernel);
+
+/* Makes the "subjects" of the report: the kernels that were selected, those of plugins first, with their times
+   beside `first`, the kernel of the use default or null, and the literal formula. Returns null when memory runs out. */
+json_t *answer_subjects(const record_report *report, samples *times, const char *first);
+
+/* The name of the kernel that computes the formula literally. */
+extern const char answer_literal[];
+
+/* Returns the number of a kernel that has a look of its own in every figure: the selected ones, the uses, then the
+   literal formula; else ANSWER_UNMARKED. */
+enum { ANSWER_UNMARKED = 100000 };
 size_t answer_mark(const record_report *report, const char *kernel);
 
 /* Whether a kernel may be the fastest or the most accurate one: it passed all its checks, and it computes its rows. The

@@ -103,6 +103,7 @@ static pareto_point *points_of(const record_candidate *candidates, size_t count)
                                .low = 1e6 * one->low,
                                .high = 1e6 * one->high,
                                .error = isnan(one->max_abs) ? 1.0 : one->max_abs,
+                               .elements = (double)one->elements,
                                .counts = one->ok};
   }
   if (points) pareto_sort(points, count);
@@ -247,14 +248,14 @@ void choice_print(const record_choice *choice, FILE *stream) {
   fprintf(stream, "  %-16s %11s %7s %8s %8s %9s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit",
           "plan us", "max ulp", "max abs", "misrounded");
   RECORD_EACH(one, choice, candidates) print_candidate(one, stream);
-  fputs("\n* none is both as fast and as accurate\n\n", stream);
+  fputs("\n* none is both as fast and as accurate, as far as equally many elements were looked at\n\n", stream);
   print_reason(choice, stream);
 }
 
 int choice_plot(const record_choice *choice, FILE *stream) {
   pareto_point *points = points_of(choice->candidates, choice->candidates_count);
   char *element =
-      points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, "microseconds") : NULL;
+      points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, "microseconds", "") : NULL;
   free(points);
   if (!element) return 2;
   plot_standalone(element, stream);

@@ -20,9 +20,6 @@ static const char *const modes[] = {"hot", REPORT_STATES(STATE)};
 #undef STATE
 enum { MODES = sizeof modes / sizeof *modes };
 
-/* The kernel that speed-ups are relative to. */
-static const char baseline[] = "naive";
-
 typedef struct maker {
   const record_accuracy *accuracy;
   const record_timing *timing; /* or null */
@@ -86,9 +83,10 @@ static json_t *first_of(const maker *m, const char *mode, const char *shape_name
 }
 
 static json_t *make_speed_up(const maker *m, const char *mode, const char *shape_name, const char *kernel) {
-  if (strcmp(kernel, baseline) == 0 || !samples_collect(m->times, mode, shape_name, baseline, "ns_per_element"))
+  if (strcmp(kernel, answer_literal) == 0 ||
+      !samples_collect(m->times, mode, shape_name, answer_literal, "ns_per_element"))
     return json_null();
-  return samples_ratio(m->times, mode, shape_name, kernel, baseline);
+  return samples_ratio(m->times, mode, shape_name, kernel, answer_literal);
 }
 
 /* The form of a counter in a report, see counters.def. */
@@ -404,7 +402,11 @@ json_t *document_make(const record_accuracy *accuracy, const record_timing *timi
   const record_report *base = made ? record_take_report(made) : NULL;
   if (base) {
     made = field_put(made, "answer", answer_make(base, m.times));
-    made = field_put(made, "uses", answer_uses(base, m.times));
+    json_t *uses = answer_uses(base, m.times);
+    made = field_put(made, "subjects",
+                     answer_subjects(base, m.times,
+                                     json_string_value(json_object_get(field_find(uses, "use", "default"), "kernel"))));
+    made = field_put(made, "uses", uses);
     made = field_put(made, "regret", regret_make(base, m.times));
     made = field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
     made = field_put(made, "claims", claims_make(base));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/document.h"
 
+#include "common/contract.h"
 #include "common/shapes.h"
 
 #include <math.h>
@@ -29,6 +30,16 @@ bool row_has_same_bits(const record_row *a, const record_row *b) {
 double report_median_ns(const record_table *table, const char *kernel) {
   const record_row *row = report_row(table, kernel);
   return row ? row->timing.ns_per_element.median : NAN;
+}
+
+const char *report_loss(const record_report *report, const char *kernel) {
+  const char *key;
+  json_t *how;
+  json_object_foreach(report->environment.timing, key, how) {
+    const char *lost = kernel_of_failure(key);
+    if (lost && strcmp(lost, kernel) == 0) return json_is_string(how) ? json_string_value(how) : "?";
+  }
+  return "";
 }
 
 const record_kernel *report_kernel(const record_report *report, const char *name) {

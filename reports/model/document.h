@@ -23,6 +23,9 @@ const record_row *report_row(const record_table *table, const char *kernel);
 /* Whether all elements were compared bit by bit, and are the same. */
 bool row_has_same_bits(const record_row *a, const record_row *b);
 
+/* Returns why times of the kernel are lacking, all or some: it broke a check, crashed or the like; "" if it did not. */
+const char *report_loss(const record_report *report, const char *kernel);
+
 /* Returns the median of the kernel's times on the table in ns; NaN if it was not timed. */
 double report_median_ns(const record_table *table, const char *kernel);
 

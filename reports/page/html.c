@@ -100,10 +100,13 @@ static void cell_end(page *p, size_t span) {
   fputs(p->column == 0 ? "</th>" : "</td>", p->stream);
 }
 
-static void figure(page *p, const char *caption, const char *svg) {
+static void figure(page *p, const char *caption, const char *svg, const char *narrow) {
   around(p, "<figure>\n<figcaption>", caption, "</figcaption>\n");
-  around(p, "<div class=\"drawing\" role=\"group\" tabindex=\"0\" aria-label=\"", caption, "\">");
-  fprintf(p->stream, "%s</div>\n</figure>\n", svg);
+  fprintf(p->stream, "<div class=\"drawing%s\"", narrow ? " wide" : "");
+  around(p, " role=\"group\" tabindex=\"0\" aria-label=\"", caption, "\">");
+  fprintf(p->stream, "%s</div>\n", svg);
+  if (narrow) fprintf(p->stream, "<div class=\"narrow\">%s</div>\n", narrow);
+  fputs("</figure>\n", p->stream);
 }
 
 const page_format page_html = {

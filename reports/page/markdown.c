@@ -90,8 +90,8 @@ static void cell_end(page *p, size_t span) {
   while (span-- > 0) fputs(" |", p->stream);
 }
 
-static void figure(page *p, const char *caption, const char *svg) {
-  (void)svg; /* figures are only in the HTML page */
+static void figure(page *p, const char *caption, const char *svg, const char *narrow) {
+  (void)svg, (void)narrow; /* figures are only in the HTML page */
   plain_markdown(p->stream, caption);
   fputs(" Drawn in the HTML page.\n\n", p->stream);
 }

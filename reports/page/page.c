@@ -116,7 +116,11 @@ void page_item(page *p, const char *format, ...) {
 }
 
 void page_figure(page *p, const char *caption, const char *svg) {
-  if (svg) p->format->figure(p, caption, svg);
+  page_figure_fit(p, caption, svg, NULL);
+}
+
+void page_figure_fit(page *p, const char *caption, const char *svg, const char *narrow) {
+  if (svg) p->format->figure(p, caption, svg, narrow);
 }
 
 void page_data(page *p, const char *summary) {

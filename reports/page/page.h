@@ -54,7 +54,7 @@ typedef struct page_format {
   void (*table)(page *p, const char *caption);
   void (*cell)(page *p, size_t span, bool prose);
   void (*cell_end)(page *p, size_t span);
-  void (*figure)(page *p, const char *caption, const char *svg);
+  void (*figure)(page *p, const char *caption, const char *svg, const char *narrow);
 } page_format;
 
 extern const page_format page_html, page_markdown;
@@ -72,8 +72,9 @@ __attribute__((format(printf, 2, 3))) void page_say(page *p, const char *format,
 void page_open(page *p, page_part part);
 void page_close(page *p, page_part part);
 
-/* Writes a figure; nothing if `svg` is null. */
+/* Writes a figure, with another form of it for narrow screens if `narrow` is not null; nothing if `svg` is null. */
 void page_figure(page *p, const char *caption, const char *svg);
+void page_figure_fit(page *p, const char *caption, const char *svg, const char *narrow);
 
 /* Opens a part with long tables, folded under their summary. */
 void page_data(page *p, const char *summary);

@@ -13,15 +13,21 @@ static const double least_error = 1e-18;
 static int compare_points(const void *a, const void *b) {
   const pareto_point *x = a, *y = b;
   if (x->time < y->time || x->time > y->time) return x->time > y->time ? 1 : -1;
+  if (x->elements < y->elements || x->elements > y->elements) return x->elements < y->elements ? 1 : -1;
   return (x->error > y->error) - (x->error < y->error);
 }
 
 void pareto_sort(pareto_point *points, size_t count) {
-  double best = INFINITY;
+  double best = INFINITY, most = -1; /* the least error so far, of the most elements */
+  for (size_t i = 0; i < count; i++)
+    if (!(points[i].elements > 0)) points[i].elements = INFINITY;
   qsort(points, count, sizeof *points, compare_points);
   for (size_t i = 0; i < count; i++) {
-    points[i].front = points[i].counts && points[i].error < best;
-    if (points[i].front) best = points[i].error;
+    const bool more = points[i].elements > most, as_many = !more && !(points[i].elements < most);
+    points[i].front = points[i].counts && (more || (as_many && points[i].error < best));
+    if (!points[i].front) continue;
+    best = points[i].error;
+    most = points[i].elements;
   }
 }
 
@@ -41,21 +47,35 @@ static void draw_front(plot *picture, const pareto_point *points, size_t count) 
   if (last) plot_point(picture, points[count - 1].time, shown_error(last), 0, 0);
 }
 
-/* Draws the points that are on the front, or those that are not. */
+/* Draws the points that are on the front, or those that are not; selected ones are drawn by themselves. */
 static void draw_points(plot *picture, const pareto_point *points, size_t count, bool front) {
   bool begun = false;
   for (size_t i = 0; i < count; i++) {
-    if (points[i].front != front) continue;
+    if (points[i].front != front || points[i].selected) continue;
     if (!begun) plot_kernel(picture, "using 1:2:3:4 with xerrorbars", front ? 0 : PLOT_OTHER, "on the front");
     begun = true;
     plot_point(picture, points[i].time, shown_error(&points[i]), points[i].low, points[i].high);
   }
 }
 
-char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
-                  const char *time_label) {
-  plot *picture = plot_begin(name, PLOT_HEIGHT);
+static void draw_selected(plot *picture, const pareto_point *points, size_t count) {
+  size_t look = 1; /* 0 is that of the front */
+  for (size_t i = 0; i < count; i++) {
+    if (!points[i].selected) continue;
+    plot_kernel(picture, "using 1:2:3:4 with xerrorbars", look++, points[i].name);
+    plot_point(picture, points[i].time, shown_error(&points[i]), points[i].low, points[i].high);
+  }
+}
+
+char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title, const char *time_label,
+                  const char *note) {
+  enum { NAME_PIXELS = 20, NAMES_USUAL = 6, NAMES_IN_LINE = 3 }; /* a line of the legend, and names without more room */
+  size_t selected = 0;
+  for (size_t i = 0; i < count; i++) selected += points[i].selected;
+  const size_t further = selected > NAMES_USUAL ? (selected - NAMES_USUAL) / NAMES_IN_LINE + 1 : 0;
+  plot *picture = plot_begin(name, PLOT_WIDTH, PLOT_HEIGHT + NAME_PIXELS * (int)further);
   if (!picture) return NULL;
+  plot_note(picture, note);
   FILE *script = picture->script;
   fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
         script);
@@ -64,7 +84,7 @@ char *pareto_draw(const pareto_point *points, size_t count, const char *name, co
   plot_quoted(script, title);
   fputs(" noenhanced\nset offsets graph 0.05, graph 0.15, graph 0.05, graph 0.05\n", script);
   for (size_t i = 0; i < count; i++) {
-    if (!points[i].front) continue;
+    if (!points[i].front || points[i].selected) continue;
     fputs("set label ", script);
     plot_quoted(script, points[i].name);
     fprintf(script, " at %.17g,%.17g left offset 0.5,0.7 noenhanced\n", points[i].time, shown_error(&points[i]));
@@ -72,6 +92,7 @@ char *pareto_draw(const pareto_point *points, size_t count, const char *name, co
   draw_front(picture, points, count);
   draw_points(picture, points, count, false);
   draw_points(picture, points, count, true);
+  draw_selected(picture, points, count);
   return plot_finish(
       picture,
       "Points: largest absolute error against time, one per kernel, and the front of those that none beats in both");

@@ -11,16 +11,22 @@ typedef struct pareto_point {
   size_t index;           /* for the caller */
   double time, low, high; /* median, smallest and largest */
   double error;           /* the largest absolute error */
+  double elements;        /* of which the error is the largest; all if 0 */
   bool counts;            /* may be on the front */
-  bool front;             /* no point that counts is at least as fast and as accurate, and better in one of the two */
+  bool selected;          /* has a look and a name of its own */
+  bool front; /* no point that counts is at least as fast and as accurate, and better in one of the two */
 } pareto_point;
 
-/* Sorts by time, and sets `front`. */
+/*
+ * Sorts by time, and sets `front`. The largest error of a sample is a lower bound, so errors are compared of equal
+ * numbers of elements alone: a point is not on the front if one that is as fast was looked at in more elements, and one
+ * that was looked at in fewer takes it from no front.
+ */
 void pareto_sort(pareto_point *points, size_t count);
 
-/* Draws sorted points, with the front as steps. Returns a string to free as plot_finish, or null on an error already
-   printed to stderr. */
-char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title,
-                  const char *time_label);
+/* Draws sorted points, with the front as steps, and a note as plot_note does. Returns a string to free as plot_finish,
+   or null on an error already printed to stderr. */
+char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title, const char *time_label,
+                  const char *note);
 
 #endif

@@ -45,7 +45,7 @@ static void discard(plot *p) {
 }
 
 /* Begins a plot. Script and picture are temporary files without a name, so none is left behind even after a crash. */
-plot *plot_begin(const char *name, int height) {
+plot *plot_begin(const char *name, int width, int height) {
   plot *p = calloc(1, sizeof *p);
   if (!p) return NULL;
   p->name = name;
@@ -64,8 +64,15 @@ plot *plot_begin(const char *name, int height) {
           "set border 3 linewidth 0.7\n"
           "set tics nomirror scale 0.6\n"
           "set grid linecolor rgb '#808080' dashtype 1 linewidth 0.2\n",
-          PLOT_WIDTH, height);
+          width, height);
   return p;
+}
+
+void plot_note(plot *p, const char *text) {
+  if (!*text) return;
+  fputs("set label ", p->script);
+  plot_quoted(p->script, text);
+  fputs(" at screen 0.99, screen 0.975 right font ',12' noenhanced\n", p->script);
 }
 
 void plot_quoted(FILE *script, const char *text) {

@@ -10,8 +10,8 @@
 /* Returns null if gnuplot is available, else what is missing. */
 const char *plot_refusal(void);
 
-/* Width and usual height of a plot, in pixels. */
-enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480 };
+/* Width and usual height of a plot, in pixels; and the width of one for narrow screens. */
+enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 480, PLOT_NARROW = 300 };
 
 /* A gnuplot script that is being written. Settings, and data blocks of the script, are written to `script` first. */
 typedef struct plot {
@@ -23,7 +23,10 @@ typedef struct plot {
 } plot;
 
 /* Begins a plot. Names in the script must come from plot_quoted. Returns null on an error printed to stderr. */
-plot *plot_begin(const char *name, int height);
+plot *plot_begin(const char *name, int width, int height);
+
+/* Writes a text, if there is any, into the upper right corner, since pictures are also shown alone. */
+void plot_note(plot *p, const char *text);
 
 /* Writes text as a gnuplot string. */
 void plot_quoted(FILE *script, const char *text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/words.h"
 
+#include "common/others.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +114,25 @@ words words_spread(const record_spread *spread, double scale, const char *unit) 
 
 const char *words_sample(const record_row *row) {
   return strcmp(row->mode, "sampled") == 0 ? " (sample)" : "";
+}
+
+words words_busy(const record_report *report) {
+  const double others = report->stability.json ? report->stability.others : NAN;
+  words result = {""};
+  if (others >= OTHERS_MOST)
+    snprintf(result.text, sizeof result.text, "other processes used %.40s\u00a0%% of the machine",
+             words_significant(100 * others, 2).text);
+  return result;
+}
+
+words_caption caption_of_times(const record_report *report, const char *text) {
+  const words busy = words_busy(report);
+  words_caption made;
+  const size_t length = strlen(text);
+  const char *stop = length && text[length - 1] == '.' ? "" : ".";
+  snprintf(made.text, sizeof made.text, "%.600s%s%s%s%s", text, *busy.text ? stop : "", *busy.text ? " Meanwhile " : "",
+           busy.text, *busy.text ? "." : "");
+  return made;
 }
 
 words words_interval(const record_ratio *ratio) {

@@ -52,6 +52,16 @@ words words_spread(const record_spread *spread, double scale, const char *unit);
 /* Returns " (sample)", to follow the name of a shape, if not all of its elements were compared; else "". */
 const char *words_sample(const record_row *row);
 
+/* Returns "other processes used 49 % of the machine" if they used so much of it while times were taken that these are
+   unreliable; else "". */
+words words_busy(const record_report *report);
+
+/* A caption of a figure or a table of times, which tells of a busy machine. */
+typedef struct words_caption {
+  char text[800];
+} words_caption;
+words_caption caption_of_times(const record_report *report, const char *text);
+
 /* Formats as "(2.20–2.44)". */
 words words_interval(const record_ratio *ratio);
 

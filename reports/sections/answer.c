@@ -4,6 +4,7 @@
 #include "reports/model/answer.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/shapes.h"
 #include "reports/model/document.h"
 #include "reports/page/pareto.h"
 #include "reports/page/plot.h"
@@ -19,11 +20,14 @@
 
 enum { BARS_MOST = 10 };
 
+/* The classes of bars: by error, and kernels that may not be an answer, which are drawn only if they were selected. */
+enum { CLASS_OUT = ANSWER_BUDGETS, CLASSES };
 static const struct {
   const char *colour, *title;
-} classes[ANSWER_BUDGETS] = {[ANSWER_HALF] = {"#0072b2", "correctly rounded"},
-                             [ANSWER_ONE] = {"#009e73", "error at most 2⁻²⁴"},
-                             [ANSWER_ANY] = {"#d55e00", "larger errors, or no proved bound"}};
+} classes[CLASSES] = {[ANSWER_HALF] = {"#0072b2", "correctly rounded"},
+                      [ANSWER_ONE] = {"#009e73", "error at most 2⁻²⁴"},
+                      [ANSWER_ANY] = {"#d55e00", "larger errors, or no proved bound"},
+                      [CLASS_OUT] = {"#808080", "failed a check, or copies its rows"}};
 
 typedef struct bar {
   const record_kernel *kernel;
@@ -45,15 +49,19 @@ static bool is_slower_twin(const bar *bars, size_t number) {
   return false;
 }
 
-/* Returns the bars, sorted by time, at most BARS_MOST: one of each group with the same bits, and only recipes that the
-   figures mark. The slowest others are left out. */
+static size_t class_of(const bar *one, const record_table *table) {
+  return answer_counts(one->kernel) ? answer_class(one->kernel, table) : CLASS_OUT;
+}
+
+/* Returns the bars, sorted by time: all that the figures mark, such as selected kernels, and others, in all at most
+   BARS_MOST: one of each group with the same bits, and no recipes. The slowest others are left out. */
 static size_t choose_bars(const record_report *report, const record_table *table, bar *bars) {
   size_t count = 0, kept = 0, others = 0, marked = 0;
   RECORD_EACH(kernel, report, kernels) {
     const record_row *row = report_row(table, kernel->name);
-    const bool is_marked = answer_mark(report, kernel->name) < ANSWER_MARKED;
-    if (row && row->timing.ns_per_element.median > 0 && answer_counts(kernel) && (is_marked || !kernel->recipe))
-      bars[count++] = (bar){kernel, row, is_marked};
+    const bool is_marked = answer_mark(report, kernel->name) < ANSWER_UNMARKED;
+    const bool may_be = kernel->selected || (answer_counts(kernel) && (is_marked || !kernel->recipe));
+    if (row && row->timing.ns_per_element.median > 0 && may_be) bars[count++] = (bar){kernel, row, is_marked};
     marked += is_marked;
   }
   qsort(bars, count, sizeof *bars, compare_bars);
@@ -65,62 +73,121 @@ static size_t choose_bars(const record_report *report, const record_table *table
   return kept;
 }
 
-/* Returns the end of a bar on the axis. Bars far slower than the fastest competitor are cut. */
-static double shown_time(const record_report *report, const record_table *table, const bar *one) {
+/* The bars of a table, and where they end. */
+typedef struct chart {
+  const record_report *report;
+  const record_table *table;
+  const bar *bars;
+  size_t count;
+  double limit;     /* the time of an element at the limit; NaN if it was not measured */
+  double cut, most; /* longer bars are cut; the longest one that is drawn */
+} chart;
+
+static double time_of(const bar *one) {
+  return one->row->timing.ns_per_element.median;
+}
+
+static double shown_time(const chart *c, size_t number) {
+  return fmin(time_of(&c->bars[number]), c->cut);
+}
+
+/* Bars far slower than the fastest competitor are cut, but none of a selected kernel, nor one that is faster. */
+static chart chart_of(const record_report *report, const record_table *table, const bar *bars, size_t count) {
+  chart c = {report, table, bars, count, NAN, INFINITY, 0};
   const record_use *library = answer_find_use(report, USE_LIBRARY),
                    *fastest = library ? library : answer_find_use(report, USE_NOW);
   const record_row *row = fastest ? report_row(table, fastest->kernel) : NULL;
-  const double time = one->row->timing.ns_per_element.median;
-  return row ? fmin(time, 3 * row->timing.ns_per_element.median) : time;
+  const double rate = table->limit_bytes_per_second.median / 1e9;
+  if (row) c.cut = 3 * row->timing.ns_per_element.median;
+  for (size_t i = 0; i < count; i++)
+    if (bars[i].kernel->selected) c.cut = fmax(c.cut, 1.3 * time_of(&bars[i])); /* what is cut must look longer */
+  posenc_dtype dtype = POSENC_F32;
+  dtype_parse(table->shape.dtype, &dtype);
+  if (!table->applied) c.limit = c.most = (double)posenc_dtype_bytes(dtype) / rate;
+  for (size_t i = 0; i < count; i++) c.most = fmax(c.most, shown_time(&c, i));
+  return c;
 }
 
-static void label_bars(FILE *script, const record_report *report, const record_table *table, const bar *bars,
-                       size_t count) {
+/* Returns "0.164 ns, error 2.9e-08". */
+static words describe_bar(const chart *c, size_t number) {
+  const double time = time_of(&c->bars[number]);
+  words result;
+  snprintf(result.text, sizeof result.text, "%s%.60s ns, error %.60s", shown_time(c, number) < time ? "… " : "",
+           words_significant(time, 3).text, words_significant(c->bars[number].row->max_abs.abs, 2).text);
+  return result;
+}
+
+/* Writes names beside the bars, and figures at their ends. */
+static void label_bars(FILE *script, const chart *c) {
   fputs("set ytics (", script);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < c->count; i++) {
     fputs(i ? ", " : "", script);
-    plot_quoted(script, bars[i].kernel->name);
+    plot_quoted(script, c->bars[i].kernel->name);
     fprintf(script, " %zu", i);
   }
   fputs(") noenhanced\n", script);
-  for (size_t i = 0; i < count; i++) {
-    const double time = bars[i].row->timing.ns_per_element.median, shown = shown_time(report, table, &bars[i]);
-    fprintf(script, "set label '%s%s ns, error %s' at %.17g,%zu left offset 0.5,0 font ',13' front\n",
-            shown < time ? "… " : "", words_significant(time, 3).text,
-            words_significant(bars[i].row->max_abs.abs, 2).text, shown, i);
+  for (size_t i = 0; i < c->count; i++)
+    fprintf(script, "set label '%s' at %.17g,%zu left offset 0.5,0 font ',13' front\n", describe_bar(c, i).text,
+            shown_time(c, i), i);
+  if (isfinite(c->limit))
+    fprintf(script, "set label 'filling memory, one thread: %s ns' at %.17g,-0.65 left offset 0.5,0 font ',13'\n",
+            words_significant(c->limit, 3).text, c->limit);
+}
+
+/* Writes names and figures above the bars, as there is no room beside them. */
+static void label_narrow(FILE *script, const chart *c) {
+  fputs("unset ytics\nset lmargin 1\nset rmargin 1\n", script);
+  for (size_t i = 0; i < c->count; i++) {
+    fputs("set label ", script);
+    plot_quoted(script, c->bars[i].kernel->name);
+    fprintf(script,
+            " at 0,%zu-0.64 left offset 0.3,0 font ',14' noenhanced front\n"
+            "set label '%s' at 0,%zu-0.36 left offset 0.3,0 font ',13' front\n",
+            i, describe_bar(c, i).text, i);
+  }
+  if (isfinite(c->limit))
+    fprintf(script, "set label 'dashed: filling memory, one thread, %s ns' at 0,-1.15 left offset 0.3,0 font ',12'\n",
+            words_significant(c->limit, 3).text);
+}
+
+static void draw_classes(plot *picture, const chart *c, const char *heights) {
+  for (size_t class = 0; class < CLASSES; class ++) {
+    char drawn[160];
+    bool any = false;
+    snprintf(drawn, sizeof drawn, "using ($1/2):2:($1/2):(%s) with boxxyerror linecolor rgb '%s'", heights,
+             classes[class].colour);
+    for (size_t i = 0; i < c->count; i++) {
+      if (class_of(&c->bars[i], c->table) != class) continue;
+      if (!any) plot_series(picture, drawn, classes[class].title);
+      any = true;
+      plot_point(picture, shown_time(c, i), (double)i, 0, 0);
+    }
   }
 }
 
-static char *draw_bars(const record_report *report, const record_table *table, const bar *bars, size_t count) {
-  enum { BAR_PIXELS = 34, REST_PIXELS = 120 };
-  const double limit = (double)posenc_dtype_bytes(POSENC_F32) / (table->limit_bytes_per_second.median / 1e9);
-  double most = limit;
-  plot *picture = plot_begin("bars", REST_PIXELS + BAR_PIXELS * (int)count);
+static char *draw_bars(const chart *c, bool narrow) {
+  enum { BAR_PIXELS = 34, NARROW_PIXELS = 56, REST_PIXELS = 120, NARROW_REST = 170 };
+  const int count = (int)c->count,
+            height = narrow ? NARROW_REST + NARROW_PIXELS * count : REST_PIXELS + BAR_PIXELS * count;
+  plot *picture = plot_begin(narrow ? "bars-narrow" : "bars", narrow ? PLOT_NARROW : PLOT_WIDTH, height);
   if (!picture) return NULL;
-  for (size_t i = 0; i < count; i++) most = fmax(most, shown_time(report, table, &bars[i]));
+  plot_note(picture, words_busy(c->report).text);
   fprintf(picture->script,
-          "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%zu-0.4:-0.9]\nunset grid\n"
-          "set xlabel 'ns per element'\nset key maxcols 3 samplen 1\n",
-          1.6 * most, count); /* room for the longest label */
-  label_bars(picture->script, report, table, bars, count);
-  if (isfinite(limit))
+          "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%d-0.4:%s]\nunset grid\n"
+          "set xlabel 'ns per element'\nset key maxcols %d samplen 1%s\n",
+          (narrow ? 1.0 : 1.6) * c->most, count, narrow ? "-1.4" : "-0.9", /* 1.6: room for the longest label */
+          narrow ? 1 : 3, narrow ? " font ',12'\nset xtics font ',12'" : "");
+  if (narrow)
+    label_narrow(picture->script, c);
+  else
+    label_bars(picture->script, c);
+  if (isfinite(c->limit))
     fprintf(picture->script,
-            "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead linecolor rgb '#808080' dashtype 2\n"
-            "set label 'filling memory, one thread: %s ns' at %.17g,-0.65 left offset 0.5,0 font ',13'\n",
-            limit, limit, words_significant(limit, 3).text, limit);
-  for (answer_budget budget = ANSWER_HALF; budget < ANSWER_BUDGETS; budget++) {
-    char drawn[160];
-    bool any = false;
-    snprintf(drawn, sizeof drawn, "using ($1/2):2:($1/2):(0.36) with boxxyerror linecolor rgb '%s'",
-             classes[budget].colour);
-    for (size_t i = 0; i < count; i++) {
-      if (answer_class(bars[i].kernel, table) != budget) continue;
-      if (!any) plot_series(picture, drawn, classes[budget].title);
-      any = true;
-      plot_point(picture, shown_time(report, table, &bars[i]), (double)i, 0, 0);
-    }
-  }
-  return plot_finish(picture, "Bars: nanoseconds per element of the fastest kernels, coloured by error");
+            "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead linecolor rgb '#808080' dashtype 2\n",
+            c->limit, c->limit);
+  draw_classes(picture, c, narrow ? "0.18" : "0.36");
+  return plot_finish(picture, narrow ? "The same bars for narrow screens"
+                                     : "Bars: nanoseconds per element of the fastest kernels, coloured by error");
 }
 
 /* ---- error against time ---- */
@@ -133,7 +200,9 @@ static pareto_point point_of(const record_kernel *kernel, const record_row *row)
       .low = ns->min,
       .high = ns->max,
       .error = row->max_abs.abs,
+      .elements = (double)row->elements,
       .counts = answer_counts(kernel),
+      .selected = kernel->selected,
   };
 }
 
@@ -151,7 +220,7 @@ static bool draw_pareto(const record_report *report, const record_table *table, 
   if (count > 0) {
     char title[128];
     snprintf(title, sizeof title, "%.80s: %.0f × %.0f", table->shape.name, table->shape.rows, table->shape.dim);
-    made->svg[FIGURE_PARETO] = pareto_draw(points, count, "pareto", title, "ns per element");
+    made->svg[FIGURE_PARETO] = pareto_draw(points, count, "pareto", title, "ns per element", words_busy(report).text);
   }
   free(points);
   return count == 0 || made->svg[FIGURE_PARETO];
@@ -162,57 +231,209 @@ bool draw_answer(const record_report *report, figures *made) {
   bar *bars = calloc(report->kernels_count + 1, sizeof *bars);
   if (!bars) return fputs("posenc report: out of memory\n", stderr), false;
   const size_t count = choose_bars(report, table, bars);
-  if (count > 0) made->svg[FIGURE_BARS] = draw_bars(report, table, bars, count);
+  if (count > 0) {
+    const chart c = chart_of(report, table, bars, count);
+    made->svg[FIGURE_BARS] = draw_bars(&c, false);
+    if (made->svg[FIGURE_BARS]) made->svg[FIGURE_NARROW] = draw_bars(&c, true);
+  }
   free(bars);
-  return (count == 0 || made->svg[FIGURE_BARS]) && draw_pareto(report, table, made);
+  return (count == 0 || made->svg[FIGURE_NARROW]) && draw_pareto(report, table, made);
 }
 
 /* ---- on the page ---- */
 
-static const char *const use_titles[USES] = {"Default, one thread", "All threads",
-                                             "With another library's vector sines, the fastest",
-                                             "The usual formula in C, with the C library's sines"};
+static const char literal_title[] = "The formula, literally";
 
-/* Writes the lines of C that compute the table in this use, or how the code in use today computes it. */
-static void write_c(page *p, const record_report *report, const record_use *use, bool serial) {
-  const char *told = report_choice(report, report->headline.shape, serial);
-  const bool chosen = strcmp(told, use->kernel) == 0; /* other kernels are requested by name */
+/* Returns what a kernel on the first lines is. */
+static const char *title_of(const record_report *report, answer_use use, const record_kernel *kernel) {
+  static const char *const titles[USES] = {"Default, one thread", "All threads",
+                                           "With another library's vector sines, the fastest",
+                                           "The usual formula in C, with the C library's sines"};
+  static const char *const fastest[] = {"The fastest of a proved error of at most 2⁻²⁴, one thread",
+                                        "The fastest of a proved error of at most 2⁻²⁴, all threads"};
+  if (use < USE_LIBRARY && !answer_is_choice(report, use == USE_DEFAULT, kernel->name)) return fastest[use];
+  if (use != USE_NOW || kernel->recipe) return titles[use];
+  return strcmp(kernel->name, answer_literal) == 0 ? literal_title : titles[USE_LIBRARY];
+}
+
+/* Writes the lines of C that compute the table in this use, which libposenc can do by its own kernels alone; else how
+   the kernel computes it. */
+static void write_c(page *p, const record_report *report, const record_kernel *kernel, answer_use use) {
+  const bool serial = use == USE_DEFAULT, chosen = answer_is_choice(report, serial, kernel->name);
   char text[400];
+  if (use >= USE_LIBRARY || !posenc_kernel_find(kernel->name)) {
+    if (*kernel->algorithm) page_code_block(p, kernel->algorithm);
+    return;
+  }
   snprintf(text, sizeof text, "%s%s%s%s%sposenc_plan_create(&plan, &problem, %s);",
            chosen && serial ? "" : "posenc_options options = posenc_default_options(); ",
            serial ? "" : "options.threads = 0; ", chosen ? "" : "options.kernel = posenc_kernel_find(\"",
-           chosen ? "" : use->kernel, chosen ? "" : "\"); ", chosen && serial ? "NULL" : "&options");
+           chosen ? "" : kernel->name, chosen ? "" : "\"); ", chosen && serial ? "NULL" : "&options");
   page_code_block(p, text);
 }
 
-/* Writes "287 µs (280–301), 2.31 times (2.20–2.44) as fast as now, largest error 2.98e-08, correctly rounded:
-   cr-avx512". */
+/* Writes "287 µs (280–301)". */
+static void say_time(page *p, const record_table *table, const record_spread *ns) {
+  const record_table_shape *of = &table->shape;
+  const double elements = of->rows * of->dim * (of->heads > 1 ? (double)of->heads : 1) * 1e-9;
+  page_say(p, STRONG("%s") "%s " SMALL("(%s–%s)"), words_duration(ns->median * elements).text, words_mark(ns),
+           words_duration(ns->min * elements).text, words_duration(ns->max * elements).text);
+}
+
+/* Writes ", 2.31 times (2.20–2.44) as fast as naive". */
+static void say_ratio(page *p, const record_ratio *ratio) {
+  if (ratio->json)
+    page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as fast as " CODE("%s"),
+             words_significant(ratio->estimate, 3).text, words_interval(ratio).text, ratio->kernel);
+}
+
+static void say_busy(page *p, const record_report *report) {
+  const words busy = words_busy(report);
+  if (*busy.text) page_say(p, " " SMALL("while %s"), busy.text);
+}
+
+/* Writes "Default, one thread: 287 µs (280–301), 2.31 times (2.20–2.44) as fast as naive, largest error 2.98e-08,
+   correctly rounded: cr-avx512". */
+static void write_line(page *p, const record_report *report, const record_table *table, const record_kernel *kernel,
+                       const char *title, const record_ratio *speed_up) {
+  const record_row *row = report_row(table, kernel->name);
+  if (!row || !row->timing.json) return;
+  page_open(p, PAGE_ANSWER);
+  page_say(p, STRONG("%s:") " ", title);
+  say_time(p, table, &row->timing.ns_per_element);
+  say_busy(p, report);
+  if (speed_up) say_ratio(p, speed_up);
+  page_say(p, ", largest error " STRONG("%s") "%s%s: " CODE("%s"), words_significant(row->max_abs.abs, 3).text,
+           answer_promises[answer_class(kernel, table)], words_sample(row), kernel->name);
+  page_close(p, PAGE_ANSWER);
+}
+
 static void write_use(page *p, const record_report *report, const record_table *table, answer_use n) {
   const record_use *use = answer_find_use(report, n);
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
-  const record_row *row = use ? report_row(table, use->kernel) : NULL;
-  if (!kernel || !row) return;
-  const record_spread *ns = &row->timing.ns_per_element;
-  const double elements = table->shape.rows * table->shape.dim * 1e-9;
+  if (!kernel) return;
+  const char *title = title_of(report, n, kernel);
+  if (n == USE_THREADS && answer_is_use(report, USE_DEFAULT, use->kernel)) { /* there is no other measurement */
+    if (answer_is_choice(report, false, use->kernel))
+      page_paragraph(p, STRONG("All threads:") " the library takes " CODE("%s") " with any number of them.",
+                     use->kernel);
+    return;
+  }
+  if (kernel->selected)
+    page_paragraph(p, STRONG("%s:") " " CODE("%s") ", as above.", title, kernel->name);
+  else
+    write_line(p, report, table, kernel, title, &use->speed_up);
+  write_c(p, report, kernel, n);
+}
+
+/* Writes the literal formula, which is beside kernels that were selected. */
+static void write_literal(page *p, const record_report *report, const record_table *table) {
+  const record_kernel *kernel = report_kernel(report, answer_literal);
+  bool shown = !kernel || kernel->selected;
+  for (answer_use use = USE_DEFAULT; use < USES; use++) shown = shown || answer_is_use(report, use, answer_literal);
+  if (!shown) write_line(p, report, table, kernel, literal_title, NULL);
+}
+
+static void write_limit(page *p, const record_report *report, const record_table *table) {
+  const record_spread *limit = &table->limit_bytes_per_second;
+  if (!limit->json || !(limit->median > 0)) return;
+  const double passes = table->applied ? 2 : 1; /* x is read and written */
   page_open(p, PAGE_ANSWER);
-  page_say(p, STRONG("%s:") " " STRONG("%s") "%s " SMALL("(%s–%s)"), use_titles[n],
-           words_duration(ns->median * elements).text, words_mark(ns), words_duration(ns->min * elements).text,
-           words_duration(ns->max * elements).text);
-  if (use->speed_up.json)
-    page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as fast", words_significant(use->speed_up.estimate, 3).text,
-             words_interval(&use->speed_up).text);
-  page_say(p, ", largest error " STRONG("%s") "%s%s: " CODE("%s"), words_significant(row->max_abs.abs, 3).text,
-           answer_promises[answer_class(kernel, table)], words_sample(row), use->kernel);
+  page_say(p, STRONG("The limit, %s, one thread:") " " STRONG("%s") "%s " SMALL("(%s–%s)"),
+           table->applied ? "scaling x in place" : "filling the same memory",
+           words_duration(passes * table->bytes / limit->median).text, words_mark(limit),
+           words_duration(passes * table->bytes / limit->max).text,
+           words_duration(passes * table->bytes / limit->min).text);
+  say_busy(p, report);
+  page_say(p, ", %s GB/s", words_significant(limit->median / 1e9, 3).text);
   page_close(p, PAGE_ANSWER);
-  if (n < USE_LIBRARY)
-    write_c(p, report, use, n == USE_DEFAULT);
-  else if (*kernel->algorithm)
-    page_code_block(p, kernel->algorithm);
+}
+
+/* ---- selected kernels ---- */
+
+/* Writes "2 checks failed, and 26 held: domain, accuracy", or that all held. */
+static void say_verdict(page *p, const record_report *report, const record_kernel *kernel) {
+  const char *separator = ": ", *last = "", *lost = report_loss(report, kernel->name);
+  int64_t made = 0, passed = 0, failed = 0;
+  RECORD_EACH(table, report, shapes) {
+    const record_row *row = report_row(table, kernel->name);
+    if (row)
+      RECORD_EACH(check, row, checks) {
+        made += !check->skipped;
+        passed += !check->skipped && check->ok;
+      }
+  }
+  RECORD_EACH(failure, &report->checks, failures) failed += strcmp(failure->kernel, kernel->name) == 0;
+  page_say(p, " Verdict: ");
+  if (failed > 0)
+    page_say(p, STRONG("%" PRId64 " %s failed") ", and %" PRId64 " held", failed, failed == 1 ? "check" : "checks",
+             passed);
+  else if (made > 0)
+    page_say(p, STRONG("all checks held") " (%" PRId64 ")", made);
+  else
+    page_say(p, STRONG("nothing was checked"));
+  RECORD_EACH(failure, &report->checks, failures) {
+    if (strcmp(failure->kernel, kernel->name) != 0 || strcmp(failure->property, last) == 0) continue;
+    page_say(p, "%s%s", separator, failure->property);
+    separator = ", ";
+    last = failure->property;
+  }
+  page_say(p, ".");
+  if (*lost) page_say(p, " " STRONG("Left out of the times") ": %s.", lost);
+}
+
+/* Writes time, error, plugin, contract and verdict of a kernel that was selected. */
+static void write_subject(page *p, const record_report *report, const record_table *table,
+                          const record_subject *subject) {
+  const record_kernel *kernel = report_kernel(report, subject->kernel);
+  const record_row *row = report_row(table, subject->kernel);
+  if (!kernel) return;
+  const posenc_bound bound = report_bound(kernel);
+  char promise[128];
+  format_bound(&bound, promise, sizeof promise);
+  page_open(p, PAGE_ANSWER);
+  page_say(p, STRONG("%s:") " ", kernel->name);
+  if (row && row->timing.json) {
+    say_time(p, table, &row->timing.ns_per_element);
+    say_busy(p, report);
+    say_ratio(p, &subject->over_default);
+    if (!subject->over_default.json || strcmp(subject->over_default.kernel, answer_literal) != 0)
+      say_ratio(p, &subject->over_naive);
+    if (isfinite(row->timing.of_limit.median))
+      page_say(p, ", %s\u00a0%% of the limit", words_significant(100 * row->timing.of_limit.median, 3).text);
+  } else {
+    page_say(p, "no time");
+  }
+  if (row && *row->mode)
+    page_say(p, ", largest error " STRONG("%s") "%s", words_significant(row->max_abs.abs, 3).text, words_sample(row));
+  if (row && *row->refusal) page_say(p, ": %s", row->refusal);
+  page_say(p, ".");
+  if (*kernel->plugin) page_say(p, " Plugin " CODE("%s") ".", kernel->plugin);
+  page_say(p, " Bound: %s.", promise);
+  say_verdict(p, report, kernel);
+  page_close(p, PAGE_ANSWER);
+}
+
+/* Writes as many of the subjects as can be read at once. */
+static void write_subjects(page *p, const record_report *report, const record_table *table) {
+  enum { SUBJECTS_MOST = 6 };
+  size_t shown = 0;
+  RECORD_EACH(subject, report, subjects)
+    if (shown++ < SUBJECTS_MOST) write_subject(p, report, table, subject);
+  if (shown > SUBJECTS_MOST)
+    page_paragraph(p, "Of %zu kernels that were selected, the others are in the pictures and tables below.", shown);
 }
 
 static void write_uses(page *p, const record_report *report, const record_table *table) {
-  page_paragraph(p, "Time to compute the table of %s " SMALL("(median, least–most)") ":", words_size(table).text);
+  if (report_is_timed(report))
+    page_paragraph(p, "Time %s %s " SMALL("(median, least–most)") ":",
+                   table->applied ? "for the x of" : "to compute the table of", words_size(table).text);
+  else
+    page_paragraph(p, "Nothing was timed. Of the table of %s:", words_size(table).text);
+  write_subjects(p, report, table);
   for (answer_use use = USE_DEFAULT; use < USES; use++) write_use(p, report, table, use);
+  if (report->subjects_count) write_literal(p, report, table);
+  write_limit(p, report, table);
 }
 
 /* Lists the kernels that satisfied their bound, for reports in which no such kernel was timed. */
@@ -262,11 +483,12 @@ static void write_table(page *p, const record_report *report) {
   static const page_column columns[] = {{"maximum error", false}, {"table", false},         {"take", false},
                                         {"GB/s", true},           {"% of limit", true},     {"the next takes", false},
                                         {"naive takes", true},    {"bound it keeps", false}};
-  page_table(
-      p,
-      "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals of 90 %, other figures "
-      "their least and most; ‡ marks wide ones.",
-      columns, sizeof columns / sizeof *columns);
+  page_table(p,
+             caption_of_times(report,
+                              "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
+                              "of 90 %, other figures their least and most; ‡ marks wide ones.")
+                 .text,
+             columns, sizeof columns / sizeof *columns);
   for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
     RECORD_EACH(answer, report, answer)
       if (strcmp(answer->budget, answer_budgets[n]) == 0) write_row(p, report, answer, answer_titles[n]);
@@ -279,17 +501,19 @@ void write_answer(page *p, const record_report *report) {
     page_say(p, STRONG("Failed checks: %" PRId64) ", listed under Checks.", report->checks.failed);
     page_close(p, PAGE_ANSWER);
   }
-  if (answer_find_use(report, USE_DEFAULT)) {
-    write_uses(p, report, report_table(report, report->headline.shape));
+  const record_table *table = report_table(report, report->headline.shape);
+  if (table && (report->subjects_count || answer_find_use(report, USE_DEFAULT))) {
+    write_uses(p, report, table);
   } else {
     page_open(p, PAGE_ANSWER);
     say_trusted(p, report);
     page_close(p, PAGE_ANSWER);
   }
-  page_figure(p,
-              "Time per element of that table, by kernel; shorter is better. Bars that begin their label with … are "
-              "longer than the picture.",
-              p->svg[FIGURE_BARS]);
+  page_figure_fit(p,
+                  caption_of_times(report, "Time per element of that table, by kernel; shorter is better. Bars that "
+                                           "begin their label with … are longer than the picture.")
+                      .text,
+                  p->svg[FIGURE_BARS], p->svg[FIGURE_NARROW]);
 }
 
 void write_fastest(page *p, const record_report *report) {
@@ -297,8 +521,11 @@ void write_fastest(page *p, const record_report *report) {
   page_section(p, "Fastest kernels by maximum error");
   write_table(p, report);
   page_figure(p,
-              "Largest error against time on the reference table; further down and left is better. No kernel is both "
-              "as fast and as accurate as those on the dashed front, which have names. Kernels that failed a check, or "
-              "copy a table that they keep, are not on it.",
+              caption_of_times(report,
+                               "Largest error against time on the reference table; further down and left is better. No "
+                               "kernel is both as fast and as accurate as those on the dashed front, which have names; "
+                               "errors are compared of equal numbers of elements alone. Kernels that failed a check, "
+                               "or copy a table that they keep, are not on it.")
+                  .text,
               p->svg[FIGURE_PARETO]);
 }

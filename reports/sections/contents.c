@@ -21,6 +21,8 @@ static void write_subtitle(page *p, const record_report *report) {
               {"; posenc ", "posenc_version", ""},
               {", commit ", "commit", ""}};
   const record_stability *stability = &report->stability;
+  const words busy = words_busy(report);
+  if (*busy.text) page_paragraph(p, STRONG("A busy machine: %s, so times are longer than they need be."), busy.text);
   page_open(p, PAGE_PARAGRAPH);
   for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
     const char *fact = field_string(facts, told[i].key);
@@ -63,7 +65,7 @@ static void write_files(page *p, const record_report *report) {
 
 void write_contents(page *p, const record_report *report, contents wanted) {
   static section *const sections[2][12] = {
-      {write_answer, write_why, write_headline, write_lengths, write_checks, write_method, write_files},
+      {write_answer, write_why, write_headline, write_lengths, write_checks, write_left_out, write_method, write_files},
       {write_fastest, write_regret, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
        write_properties, write_claims, write_kernels},
   };
@@ -79,17 +81,12 @@ void write_contents(page *p, const record_report *report, contents wanted) {
 /* ---- figures ---- */
 
 const char *const figure_names[FIGURES] = {
-    [FIGURE_BARS] = "bars",
-    [FIGURE_PARETO] = "headline",
-    [FIGURE_TIME] = "time",
-    [FIGURE_COLD] = "cold",
-    [FIGURE_FRESH] = "fresh",
-    [FIGURE_ERROR] = "error",
-    [FIGURE_RECIPES] = "recipes",
-    [FIGURE_CAUSES] = "causes",
-    [FIGURE_FREQUENCY] = "frequency",
-    [FIGURE_HISTOGRAM] = "histogram",
-    [FIGURE_RECIPES_HISTOGRAM] = "recipes-histogram",
+    [FIGURE_BARS] = "bars",           [FIGURE_NARROW] = "bars-narrow",
+    [FIGURE_PARETO] = "headline",     [FIGURE_TIME] = "time",
+    [FIGURE_COLD] = "cold",           [FIGURE_FRESH] = "fresh",
+    [FIGURE_ERROR] = "error",         [FIGURE_RECIPES] = "recipes",
+    [FIGURE_CAUSES] = "causes",       [FIGURE_FREQUENCY] = "frequency",
+    [FIGURE_HISTOGRAM] = "histogram", [FIGURE_RECIPES_HISTOGRAM] = "recipes-histogram",
 };
 
 bool figures_make(const record_report *report, figures *made) {

@@ -20,7 +20,8 @@ typedef struct line {
   const char *kernel;
   const record_profile *profile;
   const record_row *row;
-  size_t like; /* number of the first line that looks the same, possibly this one */
+  size_t like;   /* number of the first line that looks the same, possibly this one */
+  bool selected; /* named in the legend, however many lines look the same */
 } line;
 
 typedef struct xy {
@@ -141,8 +142,10 @@ typedef struct lines {
 static void add_line(lines *made, const record_report *report, line one, const error_plot *shown) {
   const unsigned kind = report_is_recipe(report, one.kernel) ? RECIPES : KERNELS;
   const bool is_wanted = shown->of & kind, /* the default is shown beside recipes */
-      is_beside = shown->place == FIGURE_RECIPES && answer_mark(report, one.kernel) == USE_DEFAULT;
+      is_beside = shown->place == FIGURE_RECIPES && answer_is_use(report, USE_DEFAULT, one.kernel);
   if (!(is_wanted || is_beside) || !has_errors(&one, shown)) return;
+  const record_kernel *kernel = report_kernel(report, one.kernel);
+  one.selected = kernel && kernel->selected;
   made->any = made->any || is_wanted;
   while (one.like < made->count &&
          (made->all[one.like].like != one.like || !has_same_errors(&made->all[one.like], &one, shown)))
@@ -156,9 +159,10 @@ static lines lines_of(const record_report *report, const error_plot *shown) {
   lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0, false};
   if (!made.all) return made;
   if (shown->read == read_bin)
-    RECORD_EACH(row, headline, rows) add_line(&made, report, (line){row->kernel, NULL, row, 0}, shown);
+    RECORD_EACH(row, headline, rows) add_line(&made, report, (line){.kernel = row->kernel, .row = row}, shown);
   else
-    RECORD_EACH(profile, report, profile) add_line(&made, report, (line){profile->kernel, profile, NULL, 0}, shown);
+    RECORD_EACH(profile, report, profile)
+      add_line(&made, report, (line){.kernel = profile->kernel, .profile = profile}, shown);
   return made;
 }
 
@@ -169,24 +173,26 @@ static size_t count_alike(const lines *of, size_t number) {
   return count;
 }
 
-/* Writes "cr-threads, rotation-threads and 6 more", as far as it fits into a line of the legend. */
+/* Writes "cr-threads, rotation-threads and 6 more", as far as it fits into a line of the legend; first all that were
+   selected. */
 static void name_lines(char *title, size_t size, const lines *of, size_t number) {
   enum { LEGEND_LINE = 48 };
   size_t used = 0, left = count_alike(of, number);
-  for (size_t i = number; i < of->count && used < size; i++) {
-    const char *name = of->all[i].kernel;
-    if (of->all[i].like != number) continue;
-    if (used > 0 && used + strlen(", ") + strlen(name) > LEGEND_LINE) {
-      snprintf(title + used, size - used, " and %zu more", left);
-      return;
+  for (int selected = 1; selected >= 0; selected--)
+    for (size_t i = number; i < of->count && used < size; i++) {
+      const line *one = &of->all[i];
+      if (one->like != number || one->selected != selected) continue;
+      if (!selected && used > 0 && used + strlen(", ") + strlen(one->kernel) > LEGEND_LINE) {
+        snprintf(title + used, size - used, " and %zu more", left);
+        return;
+      }
+      used += (size_t)snprintf(title + used, size - used, "%s%s", used > 0 ? ", " : "", one->kernel);
+      left--;
     }
-    used += (size_t)snprintf(title + used, size - used, "%s%s", used > 0 ? ", " : "", name);
-    left--;
-  }
 }
 
 static void draw_line(plot *picture, const error_plot *shown, const lines *of, size_t number, size_t look) {
-  char title[400];
+  char title[1600];
   xy point;
   name_lines(title, sizeof title, of, number);
   plot_kernel(picture, "using 1:2 with linespoints", look, title);
@@ -199,7 +205,7 @@ static char *draw_lines(const error_plot *shown, const lines *of) {
   size_t count = 0, look = 0;
   for (size_t i = 0; i < of->count; i++) count += of->all[i].like == i;
   const size_t further = count > LEGEND_USUAL ? count - LEGEND_USUAL : 0;
-  plot *picture = plot_begin(shown->name, PLOT_HEIGHT + LEGEND_PIXELS * (int)further);
+  plot *picture = plot_begin(shown->name, PLOT_WIDTH, PLOT_HEIGHT + LEGEND_PIXELS * (int)further);
   if (!picture) return NULL;
   if (shown->absolute) write_formats(picture->script, shown->rises);
   fprintf(picture->script, "%sset key maxcols 1\n", shown->axes);
@@ -308,7 +314,7 @@ static panels panels_of(const record_report *report) {
 
 static char *draw_panels(const panels *of) {
   const size_t rows = (of->count + PANELS_IN_ROW - 1) / PANELS_IN_ROW, height = LEGEND_HEIGHT + PANEL_HEIGHT * rows;
-  plot *picture = plot_begin("causes", (int)height);
+  plot *picture = plot_begin("causes", PLOT_WIDTH, (int)height);
   if (!picture) return NULL;
   FILE *script = picture->script;
   for (size_t i = 0; i < of->causes_count; i++)

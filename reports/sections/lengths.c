@@ -110,15 +110,19 @@ static void write_length_axis(FILE *script, const sweep *s) {
 
 /* Draws the sweep. The kernels in colour are last, so that they are above the others. */
 static char *draw_sweep(const record_report *report, const sweep *s, state in) {
-  plot *picture = plot_begin(plots[in].name, PLOT_HEIGHT);
+  enum { NAME_PIXELS = 20, NAMES_USUAL = 6, NAMES_IN_LINE = 3 }; /* a line of the legend, and names without more room */
+  const size_t named = report->subjects_count,
+               further = named > NAMES_USUAL ? (named - NAMES_USUAL) / NAMES_IN_LINE + 1 : 0;
+  plot *picture = plot_begin(plots[in].name, PLOT_WIDTH, PLOT_HEIGHT + NAME_PIXELS * (int)further);
   if (!picture) return NULL;
+  plot_note(picture, words_busy(report).text);
   write_length_axis(picture->script, s);
   write_caches(picture->script, report, s);
   fputs("set ylabel 'ns per element'\nset logscale y 10\nset format y '%g'\n", picture->script);
   for (int marked = 0; marked <= 1; marked++)
     RECORD_EACH(kernel, report, kernels) {
       const size_t mark = answer_mark(report, kernel->name);
-      if ((mark < ANSWER_MARKED) == marked) draw_kernel(picture, s, marked ? mark : PLOT_OTHER, kernel->name);
+      if ((mark < ANSWER_UNMARKED) == marked) draw_kernel(picture, s, marked ? mark : PLOT_OTHER, kernel->name);
     }
   draw_fill(picture, s);
   return plot_finish(picture, plots[in].description);
@@ -162,5 +166,6 @@ void write_lengths(page *p, const record_report *report) {
   if (p->svg[FIGURE_COLD] || p->svg[FIGURE_FRESH])
     page_say(p, " Cold and fresh, a kernel whose pass takes long is left out: it is about as fast as hot.");
   page_close(p, PAGE_PARAGRAPH);
-  for (state in = HOT; in < STATES; in++) page_figure(p, plots[in].caption, p->svg[plots[in].place]);
+  for (state in = HOT; in < STATES; in++)
+    page_figure(p, caption_of_times(report, plots[in].caption).text, p->svg[plots[in].place]);
 }

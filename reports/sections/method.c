@@ -10,9 +10,10 @@
 
 /* ---- checks ---- */
 
-static void write_failures(page *p, const record_report_checks *checks) {
-  static const page_column columns[] = {{"kernel", false}, {"shape", false}, {"property", false},
-                                        {"worst", true},   {"bound", true},  {"note", false}};
+static void write_failures(page *p, const record_report *report) {
+  static const page_column columns[] = {{"kernel", false}, {"shape", false}, {"property", false}, {"worst", true},
+                                        {"bound", true},   {"note", false},  {"again", false}};
+  const record_report_checks *checks = &report->checks;
   if (checks->failures_count == 0) return;
   page_table(p, "What failed.", columns, sizeof columns / sizeof *columns);
   RECORD_EACH(failure, checks, failures) {
@@ -21,7 +22,9 @@ static void write_failures(page *p, const record_report_checks *checks) {
     page_cell(p, "%s", failure->property);
     page_cell_number(p, failure->worst, 4);
     page_cell_number(p, failure->bound, 4);
-    page_rest(p, "%s", failure->note);
+    page_prose(p, "%s", failure->note);
+    const record_row *row = report_row(report_table(report, failure->shape), failure->kernel);
+    page_rest(p, CODE("%s"), row ? row->replay : "");
   }
   page_table_end(p);
 }
@@ -36,18 +39,6 @@ static void write_count(page *p, const json_t *count, bool modes) {
   page_cell_end(p);
 }
 
-/* Names the kernels that crashed, hung or the like while they were timed. */
-static void write_lost(page *p, json_t *timing) {
-  const char *key;
-  json_t *how;
-  json_object_foreach(timing, key, how) {
-    const char *kernel = kernel_of_failure(key);
-    if (kernel)
-      page_paragraph(p, STRONG("The times of ") CODE("%s") STRONG(" are lacking, or some of them") ": %s.", kernel,
-                     json_is_string(how) ? json_string_value(how) : "?");
-  }
-}
-
 void write_checks(page *p, const record_report *report) {
   const record_report_checks *checks = &report->checks;
   page_section(p, "Checks");
@@ -58,15 +49,106 @@ void write_checks(page *p, const record_report *report) {
                                                  "nothing about.",
       words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text,
       words_integer(checks->shapes.exhaustive).text, words_integer(checks->shapes.sampled).text);
-  const char *left_out = field_string(report->environment.accuracy, "left_out");
-  if (*left_out)
+  write_failures(p, report);
+}
+
+/* ---- what is not on the page ---- */
+
+/* Names the kernels that crashed, hung or the like while they were timed. */
+static void write_lost(page *p, const record_report *report) {
+  const char *key;
+  json_t *how;
+  json_object_foreach(report->environment.timing, key, how) {
+    const char *name = kernel_of_failure(key);
+    const record_kernel *kernel = name ? report_kernel(report, name) : NULL;
+    if (name && !(kernel && kernel->selected)) /* selected ones have a table */
+      page_paragraph(p, STRONG("The times of ") CODE("%s") STRONG(" are lacking, or some of them") ": %s.", name,
+                     json_is_string(how) ? json_string_value(how) : "?");
+  }
+}
+
+/* What is lacking of a kernel on a shape, and why; empty texts if nothing is. */
+typedef struct gap {
+  const char *what, *why;
+} gap;
+
+static bool any_timed(const record_table *table) {
+  RECORD_EACH(row, table, rows)
+    if (row->timing.json) return true;
+  return false;
+}
+
+static gap gap_of(const record_report *report, const record_table *table, const record_kernel *kernel) {
+  const record_row *row = report_row(table, kernel->name);
+  const char *lost = report_loss(report, kernel->name);
+  if (row && *row->refusal) return (gap){"everything", row->refusal};
+  if (*kernel->refusal) return (gap){"everything", kernel->refusal};
+  if (row && row->timing.json)
+    return *row->mode || table->sweep ? (gap){"", ""} : (gap){"errors", "it ended before they were known"};
+  if (!report_is_timed(report)) return (gap){"", ""}; /* which is told once */
+  const char *what = row && *row->mode ? "times" : "everything";
+  if (*lost) return (gap){what, lost};
+  return (gap){what, any_timed(table) || !row ? "the records have nothing about it" : "this shape is verified only"};
+}
+
+/* Writes what is lacking of the selected kernels, a row for each gap. */
+static void write_gaps(page *p, const record_report *report) {
+  static const page_column columns[] = {{"shape", false}, {"kernel", false}, {"left out", false}, {"why", false}};
+  bool begun = false;
+  RECORD_EACH(table, report, shapes)
+    RECORD_EACH(kernel, report, kernels) {
+      const gap found = kernel->selected ? gap_of(report, table, kernel) : (gap){"", ""};
+      if (!*found.what) continue;
+      if (!begun)
+        page_table(p, "What is not on this page, of the kernels that were selected.", columns,
+                   sizeof columns / sizeof *columns);
+      begun = true;
+      page_cell(p, "%s", table->shape.name);
+      page_cell(p, CODE("%s"), kernel->name);
+      page_cell(p, "%s", found.what);
+      page_rest(p, "%s", found.why);
+    }
+  if (begun) page_table_end(p);
+}
+
+/* Names the states of memory of which there are no times. */
+static void write_lacking_states(page *p, const record_report *report) {
+  const struct {
+    const char *name;
+    size_t count;
+  } states[] = {
+#define STATE(name) {#name, report->name##_count},
+      REPORT_STATES(STATE)
+#undef STATE
+  };
+  const char *separator = "Not timed in these states of memory: ";
+  page_open(p, PAGE_PARAGRAPH);
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+    if (states[i].count) continue;
+    page_say(p, "%s%s", separator, states[i].name);
+    separator = ", ";
+  }
+  if (*separator == ',') page_say(p, ". " CODE("posenc report --full") " times them.");
+  page_close(p, PAGE_PARAGRAPH);
+}
+
+void write_left_out(page *p, const record_report *report) {
+  const json_t *facts = report->environment.accuracy;
+  const char *left_out = field_string(facts, "left_out"), *seconds = field_string(facts, "budget_seconds");
+  page_section(p, "Left out");
+  if (*left_out || *seconds)
     page_paragraph(p,
-                   "Left out, to stay within the budget of time: cold caches, fresh memory, plans, and %s. The command "
-                   "below, without " CODE("--budget") ", "
-                                                      "measures these, too.",
-                   left_out);
-  write_lost(p, report->environment.timing);
-  write_failures(p, checks);
+                   "To stay within the budget of time%s%s%s: cold caches, fresh memory, plans%s%s. The command below, "
+                   "without " CODE("--budget") ", measures these, too.",
+                   *seconds ? ", " : "", seconds, *seconds ? " s" : "", *left_out ? ", and " : "", left_out);
+  else if (report_is_timed(report))
+    write_lacking_states(p, report);
+  if (report->subjects_count)
+    page_paragraph(
+        p, "Kernels that were not selected, and what frameworks compute (" CODE("recipe/*") "), but for "
+                                                                                            "those named above.");
+  write_lost(p, report);
+  write_gaps(p, report);
 }
 
 void write_properties(page *p, const record_report *report) {

@@ -31,7 +31,9 @@ static void write_slower(page *p, const record_report *report) {
   bool open = false;
   RECORD_EACH(one, report, regret) {
     if (!(one->ratio.json && one->ratio.low > 1)) continue;
-    if (!open) page_table(p, "Choices that are slower than another kernel.", columns, sizeof columns / sizeof *columns);
+    if (!open)
+      page_table(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns,
+                 sizeof columns / sizeof *columns);
     open = true;
     page_cell(p, "%s", one->shape);
     page_cell(p, "%s", threads_title[one->serial]);

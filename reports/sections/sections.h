@@ -8,6 +8,7 @@
 
 typedef enum figure {
   FIGURE_BARS,   /* time of a few kernels */
+  FIGURE_NARROW, /* the same for narrow screens */
   FIGURE_PARETO, /* error against time */
   FIGURE_TIME,   /* time against length, as the next two */
   FIGURE_COLD,
@@ -44,6 +45,7 @@ typedef enum contents { CONTENTS_FIRST, CONTENTS_DETAILS, CONTENTS_ALL } content
 /* Writes a page, section by section. A section for which the report has no data is left out. */
 void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);
+void write_left_out(page *p, const record_report *report);
 void write_why(page *p, const record_report *report);
 void write_fastest(page *p, const record_report *report);
 void write_regret(page *p, const record_report *report);
@@ -71,7 +73,7 @@ typedef enum table_kind {
   TABLE_TIMES,    /* columns of time alone */
   TABLE_KINDS
 } table_kind;
-void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, bool timed);
+void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report);
 
 /*
  * Describes a table: "5 000 × 512, first position 4 294 967 296, base 10000, interleaved, f32, 9.8 MiB; fill limit

@@ -4,7 +4,7 @@
 #include "reports/sections/sections.h"
 
 static void write_table(page *p, table_kind kind, const record_report *report, const record_table *table) {
-  write_rows(p, kind, table_describe(table).text, table, report_is_timed(report));
+  write_rows(p, kind, table_describe(table).text, table, report);
 }
 
 void write_headline(page *p, const record_report *report) {
@@ -57,7 +57,7 @@ typedef struct memory_state {
 } memory_state;
 
 /* Writes the tables of a state. The heading of the section is written before its first table. */
-static void write_state(page *p, const memory_state *state, bool *begun) {
+static void write_state(page *p, const record_report *report, const memory_state *state, bool *begun) {
   bool any = false;
   for (const record_table *table = state->tables; table < state->tables + state->count; table++) {
     char caption[512];
@@ -69,7 +69,7 @@ static void write_state(page *p, const memory_state *state, bool *begun) {
     }
     *begun = any = true;
     snprintf(caption, sizeof caption, "%s, %s: %s", state->name, table->shape.name, table_describe(table).text);
-    write_rows(p, TABLE_TIMES, caption, table, true);
+    write_rows(p, TABLE_TIMES, caption, table, report);
   }
   if (any) page_data_end(p);
 }
@@ -86,7 +86,7 @@ static void write_states(page *p, const record_report *report) {
       {"row", report->row, report->row_count, true, "one row at a time, at scattered positions"},
   };
   bool begun = false;
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++) write_state(p, &states[i], &begun);
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++) write_state(p, report, &states[i], &begun);
 }
 
 void write_shapes(page *p, const record_report *report) {

@@ -63,11 +63,12 @@ void write_shipped(page *p, const record_report *report) {
          "every step, on this machine's libm; which ones is told under Kernels. None claims a bound, so none is an "
          "answer above. Each is held to its own exact table, so that one that divides by d/2 − 1 is not blamed for "
          "that.");
-  page_table(
-      p,
-      "Errors over the whole table, or what was sampled of it where that is said, and of rows from a position on "
-      "in the table of dim 128; times are medians (least–most).",
-      columns, sizeof columns / sizeof *columns);
+  page_table(p,
+             caption_of_times(report,
+                              "Errors over the whole table, or what was sampled of it where that is said, and of rows "
+                              "from a position on in the table of dim 128; times are medians (least–most).")
+                 .text,
+             columns, sizeof columns / sizeof *columns);
   RECORD_EACH(kernel, report, kernels)
     if (kernel->recipe) write_recipe(p, report, kernel->name);
   page_table_end(p);

@@ -169,7 +169,14 @@ static void write_refused(page *p, const record_table *table) {
   page_data_end(p);
 }
 
-void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, bool timed) {
+static bool any_time(const record_table *table) {
+  RECORD_EACH(row, table, rows)
+    if (row->timing.json) return true;
+  return false;
+}
+
+void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report) {
+  const bool timed = any_time(table);
   const column *columns[MOST_COLUMNS];
   page_column heads[MOST_COLUMNS];
   const record_row **rows = calloc(table->rows_count + 1, sizeof *rows);
@@ -184,7 +191,7 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   RECORD_EACH(row, table, rows)
     if (!row->recipe && !*row->refusal) rows[row_count++] = row;
   qsort(rows, row_count, sizeof *rows, compare_rows);
-  page_table(p, caption, heads, count);
+  page_table(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
   for (size_t i = 0; i < row_count; i++)
     if (!is_twin(rows, i)) write_row(p, columns, count, rows, row_count, i);
   page_table_end(p);
