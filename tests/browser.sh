@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests the report in a real browser: tests/browser.html checks it, in the sizes of a phone and a desk, light and dark.
+# Tests the report in a real browser: tests/browser.html checks it, in the sizes of phones and desks, light and dark.
 # Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections tests/browser.html
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
@@ -63,10 +63,10 @@ for colours in 1 0; do
   check "$name: the page is looked at" look "$page" $colours
   check "$name: it is" saw "fact dark $dark"
   check "$name: no message on the console" test ! -s console
-  for width in phone desk; do
+  for width in small phone screen desk; do
     check "$name, $width: all figures are there" saw "fact $width figures $figures"
     for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
-      'text can be read' 'figures beside their heads'; do
+      'text can be read' 'figures beside their heads' 'headline and first picture fit'; do
       check "$name, $width: $what" saw "ok $width: $what"
     done
   done
@@ -76,7 +76,7 @@ for what in 'links lead somewhere' 'tables sort' 'a known table sorts'; do check
 
 check 'the details are looked at' look "$work/page/details.html" 1
 check 'details: no message on the console' test ! -s console
-for width in phone desk; do
+for width in small phone screen desk; do
   for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
     'text can be read' 'figures beside their heads'; do
     check "details, $width: $what" saw "ok $width: $what"
@@ -89,6 +89,29 @@ timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-u
 sheets=$(grep -aoE '/Type */Page([^s]|$)' paper.pdf | wc -l)
 check "it is printed on at most 12 sheets ($sheets)" test "$sheets" -ge 1 -a "$sheets" -le 12
 
+# A page of a selected kernel whose name and file are as long as names can be, and which failed, on a busy machine.
+name=a-name-of-thirty-one-characters
+file=./$(printf 'a-long-folder/%.0s' 1 2 3 4 5 6)mine.so
+if [ -f bench.json ]; then
+  sed "s/\"recurrence\"/\"$name\"/g
+    s|\"name\": *\"$name\"|\"plugin\": \"$file\", \"selected\": true, &|" accuracy.json >subject-accuracy.json
+  sed "s|/recurrence|/$name|g; s/\"others\": *[0-9.e-]*/\"others\": 0.5/" bench.json >subject-bench.json
+  "$POSENC" report --from subject-accuracy.json --from subject-bench.json -o subject >out 2>err
+  check 'a page of a selected kernel' contains subject/report.md "Plugin: \`$file\`"
+  for each in index details; do
+    check "selected: $each.html is looked at" look "$work/subject/$each.html" 1
+    check "selected: no message on the console" test ! -s console
+    for width in small phone screen desk; do
+      for what in 'no horizontal scroll' 'every figure is drawn' 'text can be read' 'headline and first picture fit'; do
+        [ "$each $what" = 'details headline and first picture fit' ] ||
+          check "selected, $each, $width: $what" saw "ok $width: $what"
+      done
+    done
+  done
+else
+  skip 'a page of a selected kernel' 'nothing was timed'
+fi
+
 # Two machines are compared if kernels were timed.
 if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --format json -o shared.json &&
   "$POSENC" report --from shared.json --from bench.json -o here >out 2>err; then
@@ -97,7 +120,7 @@ if [ -f bench.json ] && "$POSENC" verify --kernel 'r*' --len 64 --dim 512 --form
   for colours in 1 0; do
     check 'machines: the page is looked at' look "$work/machines/index.html" $colours
     check 'machines: no message on the console' test ! -s console
-    for width in phone desk; do
+    for width in small phone screen desk; do
       for what in 'no horizontal scroll' 'every figure is drawn' 'text can be read'; do
         check "machines, $width: $what" saw "ok $width: $what"
       done
@@ -116,7 +139,7 @@ sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/<\/main>/<b tabindex="0" class=
 <tbody><tr><th scope="row" style="white-space:nowrap;max-width:none">\
 wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head<\/th>\
 <td>1<\/td><\/tr><\/tbody><\/table><\/div>\
-<p style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
+<p class="answer" style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
   s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
 check 'a broken page is looked at' look "$work/broken.html" 1
 diagnose() { sed 's/^/# /' seen console; }
@@ -124,7 +147,8 @@ check 'an error on the console is seen' told 'Uncaught Error: broken'
 for what in 'phone: no horizontal scroll: [0-9]* pixels' \
   'desk: every figure is drawn: none: 0 things' "phone: text can be read: p 'pale" \
   'links lead somewhere: #nowhere' 'desk: figures beside their heads: wide' \
-  'desk: what is folded: [0-9]* not on paper' 'desk: names for those who listen: .* without a name: mute' \
+  'small: headline and first picture fit: .* is wider than 320' 'desk: what is folded: [0-9]* not on paper' \
+  'desk: names for those who listen: .* without a name: mute' \
   'tables sort: .* not ascending' 'a known table sorts: 1073741824 and 1 come first'; do
   check "bad $what is seen" grep -q "^bad $what" seen
 done

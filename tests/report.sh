@@ -237,11 +237,11 @@ check 'a report of selected kernels' test $status -eq 1
 shows subject.md <<'END'
 > **mine:** **596 µs** (593 µs–600 µs) while other processes used 5.0 % of the machine, \
 **0.0659 times** (0.0601–0.0718) as fast as `cr-portable`, **0.121 times** (0.115–0.127) as fast as `naive`, \
-50.0 % of the limit, largest error **0.250**. Plugin `./a plugin.so`. Bound: none claimed; \
-twice the measured error is 0.5 ulp, \\|p\\| \\<= 2¹⁰. Verdict: **all checks held** (2).
+50.0 % of the limit, largest error **0.250**. Bound: none claimed; \
+twice the measured error is 0.5 ulp, \\|p\\| \\<= 2¹⁰. Verdict: **all checks held** (2). Plugin: `./a plugin.so`
 > **poor:** **662 µs**
 Verdict: **1 check failed**, and 0 held: accuracy.
-> **lost:** no time, largest error **0.250**. Plugin `./a plugin.so`.
+> **lost:** no time, largest error **0.250**. Bound:
 **all checks held** (1). **Left out of the times**: timed-values: 3 of 9 elements are wrong.
 > **Default, one thread:** **39.3 µs**
 **All threads:** the library takes `cr-portable` with any number of them.

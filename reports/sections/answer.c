@@ -150,6 +150,19 @@ static void label_narrow(FILE *script, const chart *c) {
             words_significant(c->limit, 3).text);
 }
 
+/* Returns the end of the axis, as a multiple of the longest bar, with room for a label at that bar's end. Names are in
+   the margin, and take room from the bars. */
+static double axis_end(const chart *c) {
+  enum { NAME_PIXELS = 9, REST_PIXELS = 50, LABEL_PIXELS = 200 }; /* a letter of a name; edges; the longest label */
+  size_t longest = 0;
+  for (size_t i = 0; i < c->count; i++) {
+    const size_t length = strlen(c->bars[i].kernel->name);
+    if (length > longest) longest = length;
+  }
+  const double width = PLOT_WIDTH - REST_PIXELS - NAME_PIXELS * (double)longest;
+  return width > 1.5 * LABEL_PIXELS ? fmax(1.6, width / (width - LABEL_PIXELS)) : 3;
+}
+
 static void draw_classes(plot *picture, const chart *c, const char *heights) {
   for (size_t class = 0; class < CLASSES; class ++) {
     char drawn[160];
@@ -175,8 +188,8 @@ static char *draw_bars(const chart *c, bool narrow) {
   fprintf(picture->script,
           "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%d-0.4:%s]\nunset grid\n"
           "set xlabel 'ns per element'\nset key maxcols %d samplen 1%s\n",
-          (narrow ? 1.0 : 1.6) * c->most, count, narrow ? "-1.4" : "-0.9", /* 1.6: room for the longest label */
-          narrow ? 1 : 3, narrow ? " font ',12'\nset xtics font ',12'" : "");
+          (narrow ? 1.0 : axis_end(c)) * c->most, count, narrow ? "-1.4" : "-0.9", narrow ? 1 : 3,
+          narrow ? " font ',12'\nset xtics font ',12'" : "");
   if (narrow)
     label_narrow(picture->script, c);
   else
@@ -408,9 +421,9 @@ static void write_subject(page *p, const record_report *report, const record_tab
     page_say(p, ", largest error " STRONG("%s") "%s", words_significant(row->max_abs.abs, 3).text, words_sample(row));
   if (row && *row->refusal) page_say(p, ": %s", row->refusal);
   page_say(p, ".");
-  if (*kernel->plugin) page_say(p, " Plugin " CODE("%s") ".", kernel->plugin);
   page_say(p, " Bound: %s.", promise);
   say_verdict(p, report, kernel);
+  if (*kernel->plugin) page_say(p, " Plugin: " CODE("%s"), kernel->plugin);
   page_close(p, PAGE_ANSWER);
 }
 
