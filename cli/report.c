@@ -405,6 +405,17 @@ static int run_machines(const options *given) {
   return status;
 }
 
+/* Returns the command that makes the page again: that of the user, and the seed if it was drawn, as the last one counts.
+   The caller frees it. */
+static char *command_again(const options *given) {
+  const char *seed = given->texts[OPTION_SEED];
+  const bool drawn = seed && strcmp(seed, "random") == 0;
+  char *text = NULL, number[40] = "";
+  if (drawn) snprintf(number, sizeof number, " --seed %lld", (long long)given->seed);
+  if (asprintf(&text, "%s%s", given->command_line, number) < 0) die("out of memory");
+  return text;
+}
+
 static int run(options *given) {
   const char *folder = given->output;
   records found = {.accuracy = NULL};
@@ -424,7 +435,9 @@ static int run(options *given) {
     complete_within(&found, given, folder);
   else
     complete(&found, given, folder);
-  int status = report_write(folder, found.accuracy, found.timing, given->command_line);
+  char *again = command_again(given);
+  int status = report_write(folder, found.accuracy, found.timing, again);
+  free(again);
   if (status == EXIT_SUCCESS) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
     copy_record(found.timing, found.timing_path, folder, "bench.json");

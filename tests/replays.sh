@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests that the commands which failures print, run as printed from the same folder, fail again in the same way.
-# Touched by: cli verify records common tests/mutants
+# Tests that the commands which failures print, run as printed from the same folder, fail again in the same way; and that
+# those in a report find its figures again.
+# Touched by: cli verify records common reports/*.c reports/model reports/sections tests/mutants
 # shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
 modules=$abs_top_builddir/tests/mutants
@@ -68,6 +69,54 @@ sed 's/"misrounded": [0-9]*/"misrounded": 0/' old.json >less.json
 posenc compare less.json old.json >first
 check 'what compare tells is a command that verifies the table' eval \
   'line=$(sed -n "s/^ *\(posenc verify .*\)/\1/p" first) && [ "$line" ] && eval "$line" >again && grep -q 300x64 again'
+
+# ---- reports
+# Every witness in accuracy.csv of a report has a command that finds it again, and what failed there fails again; the
+# page has one that makes the report again.
+column() { # LINE: prints a field of CSV without its quotes
+  printf '%s\n' "$1" | sed -e '/^".*"$/!b' -e 's/^"//; s/"$//; s/""/"/g'
+}
+finds_again() { # prints what was not found
+  sed -e 1d -e 's/^"[^"]*"/shape/' page/accuracy.csv | cut -d, -f2,15- | sort -u | sort -t, -k4 -s >witnesses
+  while IFS=, read -r kernel got exact line; do
+    line=$(column "$line")
+    [ "$line" = "$last" ] || eval "$line --format json -o again.json" >again 2>&1 </dev/null
+    last=$line
+    tr -d ' \n' <again.json | grep -qF "\"exact\":\"$exact\",\"got\":\"$got\"" || echo "# $kernel: $line"
+  done <witnesses
+}
+fails_as_told() { # each row "kernel | shape | property | … | `command` |" under "What failed"
+  sed -n '/^What failed/,/^## /s/^| `\(.*\)` |$/\1/p' page/report.md | sed 's/` | [^ ]* | /|/; s/ | .* | `/|/' >failures
+  [ -s failures ] || return 1
+  while IFS='|' read -r kernel property line; do
+    eval "$line --format text" >again 2>&1 </dev/null
+    [ $? -eq 1 ] && grep -q "^FAIL  $kernel, $property of " again || return 1
+  done <failures
+}
+is_reported_again() { # STATUS OPTION...: the report, all its witnesses, and the report by its own command
+  want=$1
+  shift
+  rm -rf page
+  posenc report "$@" --brief --repetitions 3 --min-time 0.001 -o page >first 2>&1 </dev/null
+  [ $? -eq "$want" ] || return 1
+  finds_again >lost
+  [ ! -s lost ] || { cat lost; return 1; }
+  [ "$(wc -l <page/accuracy.csv)" -gt 2 ] || return 1
+  [ "$want" -eq 0 ] || fails_as_told || return 1
+  cp page/accuracy.csv once.csv
+  line=$(sed -n '/^The command that makes this report again/,/^## /{/^posenc /p;}' page/report.md)
+  eval "$line" >again 2>&1 </dev/null
+  [ $? -eq "$want" ] && cmp once.csv page/accuracy.csv
+}
+if posenc report --kernel naive --len 4 --dim 4 --search 0 --repetitions 3 --min-time 0.001 -o page >first 2>&1; then
+  check 'a report of a sample' is_reported_again 0 --kernel rotation-portable --len 3000 --dim 16 --budget 500
+  check 'within a time, of rope, of a seed that is drawn' is_reported_again 0 --kernel cr-portable --budget 9s \
+    --seed random --op rope --len 64 --dim 64 --heads 3 --scale 0.5
+  check 'of a plugin, which fails' is_reported_again 1 --plugin './a plugin.so' --kernel $some --budget 9s \
+    --len 300 --dim 64 --search 10 --scaling linear,factor=2 --threads 2 --isa generic
+else
+  skip 'reports' "$(head -n 1 first)"
+fi
 
 # ---- tables
 posenc write --len 64 --dim 8 --base 9000 -o 'a table.npy'

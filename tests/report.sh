@@ -266,6 +266,12 @@ for picture in bars bars-narrow headline time; do
 done
 all_mine='mine, hers, poor, lost, long-name-of-thirty-one-letters'
 check 'error: all are named before others' grep -qE ">$all_mine(, [a-z0-9-]+)* and [0-9]+ more<" subject/error.svg
+check 'time: a legend of nine names does not take the room of the picture' \
+  test "$(sed -n 's/^<svg .* width="640" height="\([0-9]*\)".*/\1/p' subject/time.svg)" -ge 580
+for k in mine hers lost; do
+  check "$k has a row of its own, whoever has the same bits" in_section subject.md 'All kernels' "| \`$k\` | 0.250 |"
+done
+check 'others share one' in_section subject.md 'All kernels' '| `cr-portable` the same bits: naive 2.20 ns, sleef-f32-u35'
 check 'no bar of a selected kernel is cut' eval \
   'contains subject/bars.svg ">2.10e+03 ns, error 0.25<" || contains subject/bars.svg ">2100 ns, error 0.25<"'
 check 'that of a failed check is a class of its own' contains subject/bars.svg 'failed a check'

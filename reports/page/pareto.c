@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Stands for an error of 0 on a logarithmic axis. */
 static const double least_error = 1e-18;
@@ -69,11 +70,14 @@ static void draw_selected(plot *picture, const pareto_point *points, size_t coun
 
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title, const char *time_label,
                   const char *note) {
-  enum { NAME_PIXELS = 20, NAMES_USUAL = 6, NAMES_IN_LINE = 3 }; /* a line of the legend, and names without more room */
-  size_t selected = 0;
-  for (size_t i = 0; i < count; i++) selected += points[i].selected;
-  const size_t further = selected > NAMES_USUAL ? (selected - NAMES_USUAL) / NAMES_IN_LINE + 1 : 0;
-  plot *picture = plot_begin(name, PLOT_WIDTH, PLOT_HEIGHT + NAME_PIXELS * (int)further);
+  size_t names = 3, longest = 0; /* front, on the front, others */
+  for (size_t i = 0; i < count; i++) {
+    if (!points[i].selected) continue;
+    const size_t length = strlen(points[i].name);
+    longest = length > longest ? length : longest;
+    names++;
+  }
+  plot *picture = plot_begin(name, PLOT_WIDTH, plot_height(names, longest));
   if (!picture) return NULL;
   plot_note(picture, note);
   FILE *script = picture->script;

@@ -68,6 +68,13 @@ plot *plot_begin(const char *name, int width, int height) {
   return p;
 }
 
+int plot_height(size_t names, size_t longest) {
+  enum { LINE_PIXELS = 20, LINES_USUAL = 3, LETTER_PIXELS = 9, MARK_PIXELS = 60 };
+  const size_t fit = PLOT_WIDTH / (MARK_PIXELS + LETTER_PIXELS * longest), columns = fit ? fit : 1,
+               lines = (names + columns - 1) / columns;
+  return PLOT_HEIGHT + LINE_PIXELS * (int)(lines > LINES_USUAL ? lines - LINES_USUAL : 0);
+}
+
 void plot_note(plot *p, const char *text) {
   if (!*text) return;
   fputs("set label ", p->script);

@@ -25,6 +25,10 @@ typedef struct plot {
 /* Begins a plot. Names in the script must come from plot_quoted. Returns null on an error printed to stderr. */
 plot *plot_begin(const char *name, int width, int height);
 
+/* Returns the height of a plot with so many names in its legend, the longest of which has `longest` letters: gnuplot
+   takes the room of the legend from the picture. */
+int plot_height(size_t names, size_t longest);
+
 /* Writes a text, if there is any, into the upper right corner, since pictures are also shown alone. */
 void plot_note(plot *p, const char *text);
 

@@ -9,6 +9,7 @@
 #include "reports/sections/sections.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The states of memory in which lengths are timed, with a figure each. */
 typedef enum state { HOT, COLD, FRESH, STATES } state;
@@ -65,9 +66,11 @@ static void find_caches(const record_report *report, const sweep *s, cache found
   }
 }
 
+static const char limit_title[] = "limit: filling memory, one thread";
+
 /* Draws the time of an element of f32 at the limit. */
 static void draw_fill(plot *picture, const sweep *s) {
-  plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", "limit: filling memory, one thread");
+  plot_series(picture, "using 1:2 with lines linetype -1 linewidth 2", limit_title);
   for (size_t i = 0; i < s->count; i++) {
     const double fill = s->tables[i]->limit_bytes_per_second.median / 1e9;
     plot_point(picture, s->tables[i]->shape.rows, (double)posenc_dtype_bytes(POSENC_F32) / fill, 0, 0);
@@ -110,10 +113,14 @@ static void write_length_axis(FILE *script, const sweep *s) {
 
 /* Draws the sweep. The kernels in colour are last, so that they are above the others. */
 static char *draw_sweep(const record_report *report, const sweep *s, state in) {
-  enum { NAME_PIXELS = 20, NAMES_USUAL = 6, NAMES_IN_LINE = 3 }; /* a line of the legend, and names without more room */
-  const size_t named = report->subjects_count,
-               further = named > NAMES_USUAL ? (named - NAMES_USUAL) / NAMES_IN_LINE + 1 : 0;
-  plot *picture = plot_begin(plots[in].name, PLOT_WIDTH, PLOT_HEIGHT + NAME_PIXELS * (int)further);
+  size_t names = 2, longest = strlen(limit_title); /* that, and "others" */
+  RECORD_EACH(kernel, report, kernels) {
+    if (answer_mark(report, kernel->name) == ANSWER_UNMARKED) continue;
+    const size_t length = strlen(kernel->name);
+    longest = length > longest ? length : longest;
+    names++;
+  }
+  plot *picture = plot_begin(plots[in].name, PLOT_WIDTH, plot_height(names, longest));
   if (!picture) return NULL;
   plot_note(picture, words_busy(report).text);
   write_length_axis(picture->script, s);

@@ -118,18 +118,32 @@ static int compare_rows(const void *a, const void *b) {
   return m > n ? 1 : m < n ? -1 : (x > y) - (x < y);
 }
 
-/* Whether a row above has the same bits. */
-static bool is_twin(const record_row *const *rows, size_t number) {
-  for (size_t i = 0; i < number; i++)
-    if (row_has_same_bits(rows[i], rows[number])) return true;
-  return false;
+/* The rows of a table that are shown, and the report that tells which kernels were selected. */
+typedef struct shown_rows {
+  const record_report *report;
+  const record_row *const *all;
+  size_t count;
+} shown_rows;
+
+static bool is_selected(const shown_rows *of, size_t number) {
+  const record_kernel *kernel = report_kernel(of->report, of->all[number]->kernel);
+  return kernel && kernel->selected;
+}
+
+/* Returns the number of the first row with the same bits, which stands for all of them; a selected kernel has a row of
+   its own. */
+static size_t stands_for(const shown_rows *of, size_t number) {
+  for (size_t i = 0; i < number && !is_selected(of, number); i++)
+    if (!is_selected(of, i) && row_has_same_bits(of->all[i], of->all[number])) return i;
+  return number;
 }
 
 /* Writes "the same bits: cr-avx2 0.164, cr-portable 0.458 ns". */
-static void say_twins(page *p, const record_row *const *rows, size_t count, size_t number) {
+static void say_twins(page *p, const shown_rows *of, size_t number) {
+  const record_row *const *rows = of->all;
   const char *separator = " the same bits: ";
-  for (size_t i = number + 1; i < count; i++) {
-    if (!row_has_same_bits(rows[number], rows[i])) continue;
+  for (size_t i = number + 1; i < of->count; i++) {
+    if (stands_for(of, i) != number) continue;
     const double ns = rows[i]->timing.ns_per_element.median;
     page_say(p, SMALL("%s%s%s%s%s"), separator, rows[i]->kernel, isnan(ns) ? "" : " ",
              isnan(ns) ? "" : words_significant(ns, 3).text, isnan(ns) ? "" : "\u00a0ns");
@@ -147,12 +161,11 @@ static void say_cell(page *p, const column *of, const record_row *row) {
     page_say(p, "%s", words_spread(shown, of->scale, "").text);
 }
 
-static void write_row(page *p, const column *const *columns, size_t column_count, const record_row *const *rows,
-                      size_t count, size_t number) {
+static void write_row(page *p, const column *const *columns, size_t column_count, const shown_rows *of, size_t number) {
   for (size_t i = 0; i < column_count; i++) {
     page_cell_begin(p);
-    say_cell(p, columns[i], rows[number]);
-    if (i == 0) say_twins(p, rows, count, number);
+    say_cell(p, columns[i], of->all[number]);
+    if (i == 0) say_twins(p, of, number);
     page_cell_end(p);
   }
 }
@@ -192,8 +205,9 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
     if (!row->recipe && !*row->refusal) rows[row_count++] = row;
   qsort(rows, row_count, sizeof *rows, compare_rows);
   page_table(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
+  const shown_rows shown = {report, rows, row_count};
   for (size_t i = 0; i < row_count; i++)
-    if (!is_twin(rows, i)) write_row(p, columns, count, rows, row_count, i);
+    if (stands_for(&shown, i) == i) write_row(p, columns, count, &shown, i);
   page_table_end(p);
   free(rows);
   write_refused(p, table);
