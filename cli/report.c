@@ -405,8 +405,8 @@ static int run_machines(const options *given) {
   return status;
 }
 
-/* Returns the command that makes the page again: that of the user, and the seed if it was drawn, as the last one counts.
-   The caller frees it. */
+/* Returns the command that makes the page again: that of the user, and the seed if it was drawn, as the last seed
+   counts. The caller frees it. */
 static char *command_again(const options *given) {
   const char *seed = given->texts[OPTION_SEED];
   const bool drawn = seed && strcmp(seed, "random") == 0;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests that the commands which failures print, run as printed from the same folder, fail again in the same way; and that
-# those in a report find its figures again.
+# Tests that the commands which failures print, run as printed from the same folder, fail again in the same way; and
+# that those in a report find its figures again.
 # Touched by: cli verify records common reports/*.c reports/model reports/sections tests/mutants
 # shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"

@@ -271,7 +271,7 @@ check 'time: a legend of nine names does not take the room of the picture' \
 for k in mine hers lost; do
   check "$k has a row of its own, whoever has the same bits" in_section subject.md 'All kernels' "| \`$k\` | 0.250 |"
 done
-check 'others share one' in_section subject.md 'All kernels' '| `cr-portable` the same bits: naive 2.20 ns, sleef-f32-u35'
+check 'others share one' in_section subject.md 'All kernels' '| `cr-portable` the same bits: naive 2.20 ns, sleef'
 check 'no bar of a selected kernel is cut' eval \
   'contains subject/bars.svg ">2.10e+03 ns, error 0.25<" || contains subject/bars.svg ">2100 ns, error 0.25<"'
 check 'that of a failed check is a class of its own' contains subject/bars.svg 'failed a check'
@@ -292,6 +292,21 @@ subject_timing 0.049 >quiet-bench.json
 made quiet subject-accuracy.json quiet-bench.json
 check 'a quiet machine is not called busy' eval '! grep -q "busy machine\|processes used 4.9.*of the machine" quiet.md'
 check 'nor in pictures' lacks quiet/bars.svg 'other processes'
+sed 's/"dtype": "f32"/"dtype": "f64"/' subject-accuracy.json |
+  sed 's/\("name": "mine"[^}]*"abs": \)0\([^}]*\)false/\11e-14\2true/' >wide-accuracy.json
+made wide wide-accuracy.json subject-bench.json
+check 'a table of f64 has the default, too' grep -q '^> \*\*Default, one thread:.*correctly rounded: `cr-portable`$' \
+  wide.md
+check 'and bars of its own ulp' contains wide/bars.svg 'error at most 2⁻⁴⁴'
+sed 's/"choices": [^]]*]/"choices": []/' subject-bench.json >unchosen-bench.json
+made unchosen wide-accuracy.json unchosen-bench.json
+check 'no kernel takes the place of the default there' lacks unchosen.md 'The fastest of a'
+sed 's/"dtype": "f32"/"dtype": "f32", "op": "rope", "heads": 2/' subject-accuracy.json >turned-accuracy.json
+made rotated turned-accuracy.json subject-bench.json
+check 'a result of rope is not called correctly rounded' grep -q \
+  '^> .*Default, one thread:.*largest error \*\*0.250\*\*: `cr-portable`$' rotated.md
+check 'nor its bar' eval 'lacks rotated/bars.svg ">correctly rounded<" && contains rotated/bars.svg ">mine<"'
+check 'its time is that of all heads' grep -q '^> \*\*mine:\*\* \*\*1.19 ms\*\*' rotated.md
 made remade subject/accuracy.json subject/bench.json
 check 'the records beside the page make the same page' cmp subject/bars.svg remade/bars.svg
 subject_accuracy false >unnamed-accuracy.json

@@ -3,6 +3,7 @@
 
 #include "common/field.h"
 #include "common/shapes.h"
+#include "reports/model/choice.h"
 #include "reports/model/document.h"
 
 #include <stdint.h>
@@ -33,11 +34,12 @@ bool answer_is_within(const record_kernel *kernel, const record_table_shape *of,
 }
 
 static bool is_within(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
-  static const double one_ulp = 0x1p-24; /* just below 1 */
   const posenc_bound bound = report_bound(kernel);
+  posenc_dtype dtype = POSENC_F32;
   int64_t last;
   if (most == ANSWER_ANY) return true;
-  if (most == ANSWER_ONE) return answer_is_within(kernel, of, POSENC_F32, one_ulp);
+  dtype_parse(of->dtype, &dtype);
+  if (most == ANSWER_ONE) return answer_is_within(kernel, of, dtype, choice_default_abs(dtype));
   return holds_on(&bound, of, &last) && bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
 }
 
@@ -208,18 +210,19 @@ static const char *find_now(const record_report *report, const record_table *tab
 }
 
 /* Returns the library's own choice, if the record has it and it was timed and passed its checks; else the fastest
-   kernel. */
+   kernel, if it is a table of f32. */
 static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);
   if (kernel && answer_counts(kernel) && isfinite(report_median_ns(table, told))) return told;
+  if (!is_asked(table)) return NULL;
   return pick(report, times, table, &(field){.most = ANSWER_ONE, .serial = serial, .own = true});
 }
 
 json_t *answer_uses(const record_report *report, samples *times) {
   const record_table *table = report_table(report, report->headline.shape);
   json_t *uses = json_array();
-  if (!table || !is_asked(table)) return uses;
+  if (!table || !table->limit_bytes_per_second.json) return uses;
   const char *const library = find_of(report, table, USE_LIBRARY), *const now = find_now(report, table, library);
   const char *const kernels[USES] = {find_choice(report, times, table, true), find_choice(report, times, table, false),
                                      library != now ? library : NULL, now};

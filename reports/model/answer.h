@@ -6,7 +6,8 @@
 #include "posenc.h"
 #include "records/samples.h"
 
-/* The largest error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24), or any. */
+/* The largest error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24; 2^-44 in f64), or
+   any. */
 typedef enum answer_budget { ANSWER_HALF, ANSWER_ONE, ANSWER_ANY, ANSWER_BUDGETS } answer_budget;
 extern const char *const answer_budgets[ANSWER_BUDGETS];  /* in records: "half", "one", "any" */
 extern const char *const answer_titles[ANSWER_BUDGETS];   /* on pages: "0.5 ulp", "1 ulp", "any" */
@@ -20,11 +21,12 @@ extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an 
  */
 json_t *answer_make(const record_report *report, samples *times);
 
-/* How the table of the headline is computed: as the library does by default, as it does with all threads, with the
-   fastest sines of another library, and, for comparison, by the fastest recipe: a framework's formula in C with the C
-   library's sines, while frameworks have vector functions of their own. Where the report has no default, the fastest
-   kernel with a proved error of at most 2^-24 takes its place; where it has no recipe, that of recipes is taken by the
-   other library's kernel, or by the literal formula. Kernels of plugins are in none of these places. */
+/* How the shape of the headline is computed, a table of f32 unless others were asked for: as the library does by
+   default, as it does with all threads, with the fastest sines of another library, and, for comparison, by the fastest
+   recipe: a framework's formula in C with the C library's sines, while frameworks have vector functions of their own.
+   Where the report has no default for a table of f32, the fastest kernel with a proved error of at most 2^-24 takes its
+   place; where it has no recipe, that of recipes is taken by the other library's kernel, or by the literal formula.
+   Kernels of plugins are in none of these places. */
 typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES } answer_use;
 
 /* Makes the "uses" of the report. The library's own choices are facts of the accuracy record's environment; if they are

@@ -20,13 +20,15 @@
 
 enum { BARS_MOST = 10 };
 
-/* The classes of bars: by error, and kernels that may not be an answer, which are drawn only if they were selected. */
-enum { CLASS_OUT = ANSWER_BUDGETS, CLASSES };
+/* The classes of bars: by error, which applies to tables; results of add and rope; and kernels that may not be an
+   answer, which are drawn only if they were selected. */
+enum { CLASS_APPLIED = ANSWER_BUDGETS, CLASS_OUT, CLASSES };
 static const struct {
   const char *colour, *title;
 } classes[CLASSES] = {[ANSWER_HALF] = {"#0072b2", "correctly rounded"},
-                      [ANSWER_ONE] = {"#009e73", "error at most 2⁻²⁴"},
+                      [ANSWER_ONE] = {"#009e73", "error at most "},
                       [ANSWER_ANY] = {"#d55e00", "larger errors, or no proved bound"},
+                      [CLASS_APPLIED] = {"#0072b2", "result of the kernel's table"},
                       [CLASS_OUT] = {"#808080", "failed a check, or copies its rows"}};
 
 typedef struct bar {
@@ -49,8 +51,18 @@ static bool is_slower_twin(const bar *bars, size_t number) {
   return false;
 }
 
+/* Returns the error of the budget "one" in the dtype of the table. */
+static const char *one_ulp_of(const record_table *table) {
+  static const char *const ulps[] = {
+      [POSENC_F32] = "2⁻²⁴", [POSENC_F64] = "2⁻⁴⁴", [POSENC_F16] = "2⁻¹¹", [POSENC_BF16] = "2⁻⁸"};
+  posenc_dtype dtype = POSENC_F32;
+  dtype_parse(table->shape.dtype, &dtype);
+  return ulps[dtype];
+}
+
 static size_t class_of(const bar *one, const record_table *table) {
-  return answer_counts(one->kernel) ? answer_class(one->kernel, table) : CLASS_OUT;
+  if (!answer_counts(one->kernel)) return CLASS_OUT;
+  return table->applied ? CLASS_APPLIED : answer_class(one->kernel, table);
 }
 
 /* Returns the bars, sorted by time: all that the figures mark, such as selected kernels, and others, in all at most
@@ -171,7 +183,9 @@ static void draw_classes(plot *picture, const chart *c, const char *heights) {
              classes[class].colour);
     for (size_t i = 0; i < c->count; i++) {
       if (class_of(&c->bars[i], c->table) != class) continue;
-      if (!any) plot_series(picture, drawn, classes[class].title);
+      char title[80];
+      snprintf(title, sizeof title, "%s%s", classes[class].title, class == ANSWER_ONE ? one_ulp_of(c->table) : "");
+      if (!any) plot_series(picture, drawn, title);
       any = true;
       plot_point(picture, shown_time(c, i), (double)i, 0, 0);
     }
@@ -300,6 +314,12 @@ static void say_ratio(page *p, const record_ratio *ratio) {
              words_significant(ratio->estimate, 3).text, words_interval(ratio).text, ratio->kernel);
 }
 
+/* Returns what is proved of a table of f32, or that a table is correctly rounded; else "". */
+static const char *promise_of(const record_kernel *kernel, const record_table *table) {
+  const answer_budget class = answer_class(kernel, table);
+  return table->applied || (class == ANSWER_ONE && !report_is_f32_table(table)) ? "" : answer_promises[class];
+}
+
 static void say_busy(page *p, const record_report *report) {
   const words busy = words_busy(report);
   if (*busy.text) page_say(p, " " SMALL("while %s"), busy.text);
@@ -317,7 +337,7 @@ static void write_line(page *p, const record_report *report, const record_table 
   say_busy(p, report);
   if (speed_up) say_ratio(p, speed_up);
   page_say(p, ", largest error " STRONG("%s") "%s%s: " CODE("%s"), words_significant(row->max_abs.abs, 3).text,
-           answer_promises[answer_class(kernel, table)], words_sample(row), kernel->name);
+           promise_of(kernel, table), words_sample(row), kernel->name);
   page_close(p, PAGE_ANSWER);
 }
 

@@ -2,11 +2,13 @@
 /* Writes checks, kernels, claims, the environment, and how the figures were measured. */
 #include "common/contract.h"
 #include "common/field.h"
+#include "reports/model/answer.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- checks ---- */
 
@@ -91,17 +93,18 @@ static gap gap_of(const record_report *report, const record_table *table, const 
   return (gap){what, any_timed(table) || !row ? "the records have nothing about it" : "this shape is verified only"};
 }
 
-/* Writes what is lacking of the selected kernels, a row for each gap. */
+/* Writes what is lacking of the selected kernels, and of the literal formula beside them, a row for each gap. */
 static void write_gaps(page *p, const record_report *report) {
   static const page_column columns[] = {{"shape", false}, {"kernel", false}, {"left out", false}, {"why", false}};
   bool begun = false;
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(kernel, report, kernels) {
-      const gap found = kernel->selected ? gap_of(report, table, kernel) : (gap){"", ""};
+      const bool is_shown = kernel->selected || (report->subjects_count && strcmp(kernel->name, answer_literal) == 0);
+      const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", ""};
       if (!*found.what) continue;
       if (!begun)
-        page_table(p, "What is not on this page, of the kernels that were selected.", columns,
-                   sizeof columns / sizeof *columns);
+        page_table(p, "What is not on this page, of the kernels that were selected and of the literal formula.",
+                   columns, sizeof columns / sizeof *columns);
       begun = true;
       page_cell(p, "%s", table->shape.name);
       page_cell(p, CODE("%s"), kernel->name);
