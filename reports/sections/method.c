@@ -72,7 +72,17 @@ static void write_lost(page *p, const record_report *report) {
 /* What is lacking of a kernel on a shape, and why; empty texts if nothing is. */
 typedef struct gap {
   const char *what, *why;
+  const char *of_other; /* before the reason, if it is that of another shape; else null */
 } gap;
+
+/* Returns why the kernel refused a shape, as records of times do not tell it; "" if it refused none. */
+static const char *any_refusal(const record_report *report, const char *kernel) {
+  RECORD_EACH(table, report, shapes) {
+    const record_row *row = report_row(table, kernel);
+    if (row && *row->refusal) return row->refusal;
+  }
+  return "";
+}
 
 static bool any_timed(const record_table *table) {
   RECORD_EACH(row, table, rows)
@@ -83,14 +93,17 @@ static bool any_timed(const record_table *table) {
 static gap gap_of(const record_report *report, const record_table *table, const record_kernel *kernel) {
   const record_row *row = report_row(table, kernel->name);
   const char *lost = report_loss(report, kernel->name);
-  if (row && *row->refusal) return (gap){"everything", row->refusal};
-  if (*kernel->refusal) return (gap){"everything", kernel->refusal};
+  if (row && *row->refusal) return (gap){"everything", row->refusal, NULL};
+  if (*kernel->refusal) return (gap){"everything", kernel->refusal, NULL};
   if (row && row->timing.json)
-    return *row->mode || table->sweep ? (gap){"", ""} : (gap){"errors", "it ended before they were known"};
-  if (!report_is_timed(report)) return (gap){"", ""}; /* which is told once */
+    return *row->mode || table->sweep ? (gap){"", "", NULL} : (gap){"errors", "it ended before they were known", NULL};
+  if (!report_is_timed(report)) return (gap){"", "", NULL}; /* which is told once */
   const char *what = row && *row->mode ? "times" : "everything";
-  if (*lost) return (gap){what, lost};
-  return (gap){what, any_timed(table) || !row ? "the records have nothing about it" : "this shape is verified only"};
+  if (*lost) return (gap){what, lost, NULL};
+  if (row && !any_timed(table)) return (gap){what, "this shape is verified only", NULL};
+  const char *refusal = any_refusal(report, kernel->name);
+  if (*refusal) return (gap){what, refusal, "it said of another shape: "};
+  return (gap){what, "the records have nothing about it", NULL};
 }
 
 /* Writes what is lacking of the selected kernels, and of the literal formula beside them, a row for each gap. */
@@ -100,7 +113,7 @@ static void write_gaps(page *p, const record_report *report) {
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(kernel, report, kernels) {
       const bool is_shown = kernel->selected || (report->subjects_count && strcmp(kernel->name, answer_literal) == 0);
-      const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", ""};
+      const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", "", NULL};
       if (!*found.what) continue;
       if (!begun)
         page_table(p, "What is not on this page, of the kernels that were selected and of the literal formula.",
@@ -109,7 +122,7 @@ static void write_gaps(page *p, const record_report *report) {
       page_cell(p, "%s", table->shape.name);
       page_cell(p, CODE("%s"), kernel->name);
       page_cell(p, "%s", found.what);
-      page_rest(p, "%s", found.why);
+      page_rest(p, "%s%s", found.of_other ? found.of_other : "", found.why);
     }
   if (begun) page_table_end(p);
 }
