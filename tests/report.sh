@@ -290,6 +290,15 @@ busy_everywhere() { # PAGE: captions of figures and tables of times tell it
   [ -s timed ] && ! grep -v "$busy" timed
 }
 for each in index details; do check "$each: captions tell it" busy_everywhere subject/$each.html; done
+check 'kernels that are on the page are not said to be left out' lacks subject.md 'Kernels that were not selected'
+sed 's/"name": "sleef-f32-u35", "selected": false/"name": "sleef-f32-u35", "plugin": "s.so", "selected": true/' \
+  subject-accuracy.json >namesake-accuracy.json
+made namesake namesake-accuracy.json subject-bench.json
+check 'a kernel of a plugin is no other library, whatever its name' lacks namesake.md 'another library'
+sed 's/"selected": false/"selected": true/g' subject-accuracy.json >whole-accuracy.json
+made whole whole-accuracy.json subject-bench.json
+check 'where all were selected, others are left out' contains whole.md 'Kernels that were not selected, and'
+check 'and no kernel is one of others' lacks whole/time.svg '>others<'
 subject_timing 0.049 >quiet-bench.json
 made quiet subject-accuracy.json quiet-bench.json
 check 'a quiet machine is not called busy' eval '! grep -q "busy machine\|processes used 4.9.*of the machine" quiet.md'
@@ -300,6 +309,9 @@ made wide wide-accuracy.json subject-bench.json
 check 'a table of f64 has the default, too' grep -q '^> \*\*Default, one thread:.*correctly rounded: `cr-portable`$' \
   wide.md
 check 'and bars of its own ulp' contains wide/bars.svg 'error at most 2⁻⁴⁴'
+sed 's/1e-14/1e-10/' wide-accuracy.json >far-accuracy.json
+made far far-accuracy.json subject-bench.json
+check 'which is not that of f32' lacks far/bars.svg 'error at most'
 sed 's/"choices": [^]]*]/"choices": []/' subject-bench.json >unchosen-bench.json
 made unchosen wide-accuracy.json unchosen-bench.json
 check 'no kernel takes the place of the default there' lacks unchosen.md 'The fastest of a'

@@ -148,6 +148,17 @@ static void write_lacking_states(page *p, const record_report *report) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
+/* Whether there are kernels on the page that were neither selected nor are beside those: the library's choices, and the
+   literal formula. */
+static bool has_others(const record_report *report) {
+  RECORD_EACH(kernel, report, kernels) {
+    bool beside = kernel->selected || strcmp(kernel->name, answer_literal) == 0;
+    RECORD_EACH(choice, report, choices) beside = beside || strcmp(choice->kernel, kernel->name) == 0;
+    if (!beside) return true;
+  }
+  return false;
+}
+
 void write_left_out(page *p, const record_report *report) {
   const json_t *facts = report->environment.accuracy;
   const char *left_out = field_string(facts, "left_out"), *seconds = field_string(facts, "budget_seconds");
@@ -159,7 +170,7 @@ void write_left_out(page *p, const record_report *report) {
                    *seconds ? ", " : "", seconds, *seconds ? " s" : "", *left_out ? ", and " : "", left_out);
   else if (report_is_timed(report))
     write_lacking_states(p, report);
-  if (report->subjects_count)
+  if (report->subjects_count && !has_others(report))
     page_paragraph(
         p, "Kernels that were not selected, and what frameworks compute (" CODE("recipe/*") "), but for "
                                                                                             "those named above.");
