@@ -79,12 +79,10 @@ char *pareto_draw(const pareto_point *points, size_t count, const char *name, co
   }
   plot *picture = plot_begin(name, PLOT_WIDTH, plot_height(names, longest));
   if (!picture) return NULL;
-  plot_note(picture, note);
   FILE *script = picture->script;
-  fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\nset xlabel ",
-        script);
-  plot_quoted(script, time_label);
-  fputs("\nset title ", script);
+  fputs("set logscale xy 10\nset format x '%g'\nset format y '10^{%L}'\nset ylabel 'largest |error|'\n", script);
+  plot_axis(picture, time_label, note);
+  fputs("set title ", script);
   plot_quoted(script, title);
   fputs(" noenhanced\nset offsets graph 0.05, graph 0.15, graph 0.05, graph 0.05\n", script);
   for (size_t i = 0; i < count; i++) {

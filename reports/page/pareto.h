@@ -24,7 +24,7 @@ typedef struct pareto_point {
  */
 void pareto_sort(pareto_point *points, size_t count);
 
-/* Draws sorted points, with the front as steps, and a note as plot_note does. Returns a string to free as plot_finish,
+/* Draws sorted points, with the front as steps, and a note as plot_axis does. Returns a string to free as plot_finish,
    or null on an error already printed to stderr. */
 char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title, const char *time_label,
                   const char *note);

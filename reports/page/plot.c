@@ -75,11 +75,12 @@ int plot_height(size_t names, size_t longest) {
   return PLOT_HEIGHT + LINE_PIXELS * (int)(lines > LINES_USUAL ? lines - LINES_USUAL : 0);
 }
 
-void plot_note(plot *p, const char *text) {
-  if (!*text) return;
-  fputs("set label ", p->script);
+void plot_axis(plot *p, const char *text, const char *note) {
+  fputs("set xlabel ", p->script);
   plot_quoted(p->script, text);
-  fputs(" at screen 0.99, screen 0.975 right font ',12' noenhanced\n", p->script);
+  fputs(*note ? ".\"\\n\"." : "", p->script);
+  if (*note) plot_quoted(p->script, note);
+  fputs(" noenhanced\n", p->script);
 }
 
 void plot_quoted(FILE *script, const char *text) {

@@ -29,8 +29,8 @@ plot *plot_begin(const char *name, int width, int height);
    takes the room of the legend from the picture. */
 int plot_height(size_t names, size_t longest);
 
-/* Writes a text, if there is any, into the upper right corner, since pictures are also shown alone. */
-void plot_note(plot *p, const char *text);
+/* Writes the name of the horizontal axis, and below it a note, if there is any, since pictures are also shown alone. */
+void plot_axis(plot *p, const char *text, const char *note);
 
 /* Writes text as a gnuplot string. */
 void plot_quoted(FILE *script, const char *text);

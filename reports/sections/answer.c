@@ -193,17 +193,18 @@ static void draw_classes(plot *picture, const chart *c, const char *heights) {
 }
 
 static char *draw_bars(const chart *c, bool narrow) {
-  enum { BAR_PIXELS = 34, NARROW_PIXELS = 56, REST_PIXELS = 120, NARROW_REST = 170 };
-  const int count = (int)c->count,
-            height = narrow ? NARROW_REST + NARROW_PIXELS * count : REST_PIXELS + BAR_PIXELS * count;
+  enum { BAR_PIXELS = 34, NARROW_PIXELS = 56, REST_PIXELS = 150, NARROW_REST = 180, NOTE_PIXELS = 24 };
+  const words busy = words_busy(c->report);
+  const int count = (int)c->count, bars = narrow ? NARROW_PIXELS * count : BAR_PIXELS * count,
+            height = bars + (narrow ? NARROW_REST : REST_PIXELS) + (*busy.text ? NOTE_PIXELS : 0);
   plot *picture = plot_begin(narrow ? "bars-narrow" : "bars", narrow ? PLOT_NARROW : PLOT_WIDTH, height);
   if (!picture) return NULL;
-  plot_note(picture, words_busy(c->report).text);
+  plot_axis(picture, "ns per element", busy.text);
   fprintf(picture->script,
           "set style fill solid noborder\nset xrange [0:%.17g]\nset yrange [%d-0.4:%s]\nunset grid\n"
-          "set xlabel 'ns per element'\nset key maxcols %d samplen 1%s\n",
+          "set key maxcols %d samplen 1%s\n",
           (narrow ? 1.0 : axis_end(c)) * c->most, count, narrow ? "-1.4" : "-0.9", narrow ? 1 : 3,
-          narrow ? " font ',12'\nset xtics font ',12'" : "");
+          narrow ? " font ',12'\nset xtics font ',12'\nset xlabel font ',12'" : "");
   if (narrow)
     label_narrow(picture->script, c);
   else

@@ -105,8 +105,7 @@ static void write_caches(FILE *script, const record_report *report, const sweep 
 }
 
 static void write_length_axis(FILE *script, const sweep *s) {
-  fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\nset xlabel 'length (rows)'\nset xtics (", s->least,
-          s->most);
+  fprintf(script, "set logscale x 2\nset xrange [%.17g:%.17g]\nset xtics (", s->least, s->most);
   for (size_t i = 0; i < s->count; i++) fprintf(script, "%s%.0f", i ? ", " : "", s->tables[i]->shape.rows);
   fputs(")\n", script);
 }
@@ -122,8 +121,8 @@ static char *draw_sweep(const record_report *report, const sweep *s, state in) {
   }
   plot *picture = plot_begin(plots[in].name, PLOT_WIDTH, plot_height(names, longest));
   if (!picture) return NULL;
-  plot_note(picture, words_busy(report).text);
   write_length_axis(picture->script, s);
+  plot_axis(picture, "length (rows)", words_busy(report).text);
   write_caches(picture->script, report, s);
   fputs("set ylabel 'ns per element'\nset logscale y 10\nset format y '%g'\n", picture->script);
   for (int marked = 0; marked <= 1; marked++)
