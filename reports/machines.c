@@ -43,13 +43,24 @@ static bool has_shares(const record_times_of_machines *table, size_t machine) {
   return false;
 }
 
+/* Returns the label, and what others used of a busy machine, as it stands at every time. */
+static words shown_label(const record_machine *machine) {
+  words result;
+  if (words_is_busy(machine->others))
+    snprintf(result.text, sizeof result.text, "%.120s, others %.20s\u00a0%%", machine->label,
+             words_significant(100 * machine->others, 2).text);
+  else
+    snprintf(result.text, sizeof result.text, "%.150s", machine->label);
+  return result;
+}
+
 /* Draws a mark with its range for each kernel, side by side for the machines. */
 static void draw_machine(plot *picture, const record_machines *record, const record_times_of_machines *table,
                          size_t machine) {
   const double machines = (double)record->machines_count, step = 0.6 / machines,
                shift = step * ((double)machine - (machines - 1) / 2);
   if (!has_shares(table, machine)) return;
-  plot_kernel(picture, "using 1:2:3:4 with yerrorbars", machine, record->machines[machine].label);
+  plot_kernel(picture, "using 1:2:3:4 with yerrorbars", machine, shown_label(&record->machines[machine]).text);
   for (size_t k = 0; k < table->kernels_count; k++) {
     const record_spread *share = &table->kernels[k].machines[machine].of_limit;
     if (share->median > 0)
@@ -93,7 +104,17 @@ void machines_free(machines_figures *made) {
 /* ---- the page ----------------------------------------------------------------------------------------------- */
 
 static void add_machine_columns(page *p, const record_machines *record, bool numeric) {
-  RECORD_EACH(machine, record, machines) page_column_add(p, numeric, "%s", machine->label);
+  RECORD_EACH(machine, record, machines) page_column_add(p, numeric, "%s", shown_label(machine).text);
+}
+
+/* Names the machines whose times are unreliable. */
+static void write_busy(page *p, const record_machines *record) {
+  RECORD_EACH(machine, record, machines)
+    if (words_is_busy(machine->others))
+      page_paragraph(p,
+                     STRONG("A busy machine: on %.200s other processes used %s\u00a0%% of the processors, so times are "
+                            "longer than they need be."),
+                     machine->label, words_significant(100 * machine->others, 2).text);
 }
 
 /* Prints "84.5 GB/s (82.2–85.0)". */
@@ -331,6 +352,7 @@ static void write_facts(page *p, const record_machines *record, bool timing, con
 
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {
   page_begin(p, "posenc machines");
+  write_busy(p, record);
   write_answer(p, record);
   write_fastest(p, record);
   write_speed(p, record, drawn);

@@ -129,6 +129,14 @@ altered one 's/"failed":0/"failed":5/g; s/abacus/quipu/g'
 check 'a failed check of one machine' ends 1 two/report.json other.json -o both
 check 'is told with its label' tells '> **Failed checks on quipu: 5**, listed in its own report.'
 
+altered one 's/"others":null/"others":0.25/; s/abacus/quipu/g'
+check 'a busy machine beside another' ends 0 two/report.json other.json -o both
+check 'is told first' tells '**A busy machine: on quipu other processes used 25 % of the processors,'
+check 'and at every column of its times' tells '| kernel | slide \<rule\> | quipu, others 25 % |'
+check 'all of them' eval '! grep -q "^| \(kernel\|within\|maximum\).*| quipu |" both.md'
+check 'and in pictures' grep -q '>quipu, others 25.*%<' both/index.html
+check 'the other machine is not called busy' lacks both.md 'rule\>, others'
+
 check 'labels' ends 0 one/report.json two/report.json --label left --label 'right | side' -o both
 check 'are columns' tells '| kernel | left | right \| side |'
 check 'as many as one likes' ends 0 one/report.json two/report.json --label left -o both

@@ -71,12 +71,18 @@ static bool have_own_labels(const maker *m, const json_t *machines, char *why, s
   return true;
 }
 
+/* Returns the share of the processors that other processes used while times were taken; NaN if it is not known. */
+static double others_of(const record_report *report) {
+  return report->stability.json ? report->stability.others : NAN;
+}
+
 static json_t *make_machines(const maker *m, const machines_inputs *given) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) {
     json_t *label = i < given->label_count ? json_string(given->labels[i]) : label_of(m, i);
-    machines = field_append(machines, json_pack("{s:o, s:I, s:O}", "label", label, "failed",
-                                                (json_int_t)m->reports[i]->checks.failed, "environment",
+    machines = field_append(machines, json_pack("{s:o, s:I, s:o, s:O}", "label", label, "failed",
+                                                (json_int_t)m->reports[i]->checks.failed, "others",
+                                                field_real(others_of(m->reports[i])), "environment",
                                                 m->reports[i]->environment.json));
   }
   return machines;

@@ -116,10 +116,14 @@ const char *words_sample(const record_row *row) {
   return strcmp(row->mode, "sampled") == 0 ? " (sample)" : "";
 }
 
+bool words_is_busy(double others) {
+  return others >= OTHERS_MOST;
+}
+
 words words_busy(const record_report *report) {
   const double others = report->stability.json ? report->stability.others : NAN;
   words result = {""};
-  if (others >= OTHERS_MOST)
+  if (words_is_busy(others))
     snprintf(result.text, sizeof result.text, "other processes used %.40s\u00a0%% of the machine",
              words_significant(100 * others, 2).text);
   return result;

@@ -55,6 +55,7 @@ const char *words_sample(const record_row *row);
 /* Returns "other processes used 49 % of the machine" if they used so much of it while times were taken that these are
    unreliable; else "". */
 words words_busy(const record_report *report);
+bool words_is_busy(double others);
 
 /* A caption of a figure or a table of times, which tells of a busy machine. */
 typedef struct words_caption {
