@@ -72,13 +72,13 @@ static void apply_calls(trial *t, int64_t since, int64_t end, const place *last,
   for (int64_t call = since; call < end; call++) {
     if (t->mode == BENCH_ROW) {
       const place p = place_of_call(t, call);
-      applications_add(&t->sums, t->y->judge, t->y->bound, p.exact, 1);
+      applications_add(&t->sums, t->y->judge, &t->y->bound, p.exact, 1);
     } else if (turn_slice(t->terms, call) == turn_slice(t->terms, end - 1)) {
       times[turn_plan(t->terms, call)]++;
     }
   }
   for (int p = 0; p < TURN_PLANS; p++)
-    if (times[p]) applications_add(&t->sums, t->y->judge, t->y->bound, last->row + row + t->y->shifts[p], times[p]);
+    if (times[p]) applications_add(&t->sums, t->y->judge, &t->y->bound, last->row + row + t->y->shifts[p], times[p]);
 }
 
 /* Compares elements of one row of x. */
@@ -92,7 +92,7 @@ static void judge_span(trial *t, const turn_group *g, const place *p, const span
   if (t->y->held && t->has_x)
     judge_x(t, g, p, at, got);
   else if (t->y->held)
-    judge_elements(t->y->judge, t->y->bound, (int)at->part, (p->exact + at->row) * p->memory.width + at->column,
+    judge_elements(t->y->judge, &t->y->bound, (int)at->part, (p->exact + at->row) * p->memory.width + at->column,
                    at->count, got, t->found);
   else if (!t->has_x && t->y->shown[p->plan])
     judge_shown(t, p, at->part, at->row, at->column, at->count, got);
@@ -113,7 +113,7 @@ static bool judge_call(trial *t, const turn_group *g, int64_t call) {
       const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
       if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;
       if (!t->has_x && t->y->held) {
-        judge_elements(t->y->judge, t->y->bound, (int)part, (p.exact + row) * r->width, rows * r->width, t->block,
+        judge_elements(t->y->judge, &t->y->bound, (int)part, (p.exact + row) * r->width, rows * r->width, t->block,
                        t->found);
         continue;
       }

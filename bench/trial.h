@@ -11,7 +11,7 @@
 typedef struct yardstick {
   const posenc_problem *problem; /* of the shape */
   int64_t batch;                 /* sequences of x; 1 of a table */
-  const posenc_bound *bound;     /* of the contract */
+  posenc_bound bound;            /* of the kernel for this problem */
   judge *judge;                  /* exact values of all positions of all plans, if `held` */
   int64_t shifts[TURN_PLANS];    /* by how many positions each plan begins later */
   bool held;                     /* there are exact values, and bounds for all rows */

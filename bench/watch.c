@@ -122,7 +122,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   yardstick *y = &at->yardstick;
   y->problem = &w->request->shapes[table].problem;
   y->batch = op_is_applied(y->problem->op) ? w->request->batch : 1;
-  y->bound = &one->kernel->bound;
+  y->bound = posenc_kernel_bound(one->kernel, y->problem);
   if (!wants_comparison(w, one) || !judge_can(y->problem)) return;
   posenc_problem all = *y->problem;
   if (at->facts.plan_count > 1) {
@@ -130,7 +130,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
     all.rows += turn_reach(all.rows);
   }
   y->judge = judge_for(w, &all);
-  y->held = y->judge && judge_holds(y->judge, y->bound);
+  y->held = y->judge && judge_holds(y->judge, &y->bound);
 }
 
 /* Has one plan write the whole shape, and judges the result; without exact values, keeps it to be compared with. */
@@ -258,9 +258,9 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
   if (!op_is_applied(p->op)) return INT64_MAX;
   const double last = (double)p->first + (double)p->rows, attention = posenc_attention(p);
   const int64_t distance = fabs(last) < 0x1p62 ? (int64_t)fmax(fabs(last), fabs((double)p->first)) : INT64_MAX;
-  const double at_0 = posenc_applied_bound_at(&one->kernel->bound, p, distance, 0.0),
-               per_size = posenc_applied_bound_at(&one->kernel->bound, p, distance, 1.0) - at_0,
-               each = at_0 + 1.5 * per_size;
+  const posenc_bound bound = posenc_kernel_bound(one->kernel, p);
+  const double at_0 = posenc_applied_bound_at(&bound, p, distance, 0.0),
+               per_size = posenc_applied_bound_at(&bound, p, distance, 1.0) - at_0, each = at_0 + 1.5 * per_size;
   double most = p->op == POSENC_ADD ? fmin(telling / at_0, sqrt(2.0 * telling / per_size)) : telling / each;
   if (attention > 1.0) most = fmin(most, log(largest) / log(attention));
   /* In mode row, the judge takes the calls of a chain one by one. */

@@ -63,6 +63,9 @@ static void print_contract(const options *given, const posenc_kernel *kernel, FI
   fprintf(out, "  bound         %s\n", bound);
   fprintf(out, "  basis         %s\n", kernel->basis);
   fprintf(out, "  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
+  fprintf(out, "  rows          %s\n",
+          kernel->f32_only ? "of f32, which the library rounds to 16 bits and multiplies by attention factors"
+                           : "of the dtype that is asked for");
   fprintf(out, "  threads       %s\n", kernel->threaded ? "several" : "one");
   fprintf(out, "  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }

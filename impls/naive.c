@@ -43,7 +43,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
 static const char *can_do(const posenc_problem *problem) {
   if (problem->base > (double)FLT_MAX) return "it needs a base that f32 can hold";
   if (problem->shift > 1.0) return "it needs shift <= 1";
-  return kernel_f32_only(problem);
+  return NULL;
 }
 
 /*
@@ -63,6 +63,7 @@ const posenc_kernel posenc_kernel_naive = {
     .bound = {.ulp = 2.0, .abs = 0.0, .growth = 6 * 0x1p-24, .max_position = INT64_MAX, .derived = true},
     .basis = "derived in impls/naive.c, given powf, sinf and cosf within 1 ulp",
     .reproducible = false,
+    .f32_only = true,
     .can_do = can_do,
     .execute = execute,
     .stages = tell_stages,

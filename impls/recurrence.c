@@ -120,7 +120,7 @@ static const char *can_do(const posenc_problem *problem) {
   if (problem->first < 0 || problem->first + problem->rows > INT64_C(1) << 24)
     return "its recurrence begins at position 0 and goes no further than 2^24";
   if (problem->base > (double)FLT_MAX) return "it needs a base that f32 can hold";
-  return kernel_f32_only(problem);
+  return NULL;
 }
 
 const posenc_kernel posenc_kernel_recurrence = {
@@ -135,6 +135,7 @@ const posenc_kernel posenc_kernel_recurrence = {
     .basis = "twice what was measured, 9.5e-8 per position, over bases 1e4 to 1e7 and dims 64 to 1024; roundings add "
              "up without limit",
     .reproducible = false,
+    .f32_only = true,
     .can_do = can_do,
     .prepare = prepare,
     .execute = execute,

@@ -452,7 +452,8 @@ typedef struct posenc_bound {
  * factor: `ulp` times the ulp just below 1 (only cos 0 = 1 is not below 1), plus `abs`, plus `growth` * |position|.
  * With an attention factor A, the values of a kernel that attends are within `ulp` times the ulp just below 2^e, A <=
  * 2^e, plus A times the rest. For the others the library multiplies a table of f64 and rounds once: at most A * (the
- * bound for f64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown.
+ * bound for f64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown. The bound of a
+ * kernel that writes f32 only is that of posenc_kernel_bound.
  */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
@@ -513,7 +514,8 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  * A kernel and its contract. The library, tests, benchmarks, documentation and reports read the contract from here.
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
- * even dim, without axes or a list of positions and, unless the kernel `attends`, without an attention factor. The
+ * even dim, without axes or a list of positions and, unless the kernel `attends`, without an attention factor; of f32
+ * if the kernel is f32_only. The
  * library makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be
  * called from any thread, and execute, stages and apply from several at once with the same constants, which are then
  * read only.
@@ -529,12 +531,15 @@ typedef struct posenc_kernel {
   const char *algorithm;  /* how it computes, in a sentence or two */
   const char *provenance; /* author, paper or project, year */
   posenc_bound bound;
-  const char *basis;  /* source of the bound, in one line */
-  bool reproducible;  /* same bits on every ISA, compiler, libm and number of threads */
-  bool threaded;      /* runs options->threads threads, or those of a device */
-  bool scales;        /* supports scale and scaling; if false, the library refuses them, and fractional positions */
-  bool attends;       /* multiplies by an attention factor itself; if false, the library multiplies a table of f64 */
-  bool keeps_rows;    /* its plan holds the whole table, and execute copies from it */
+  const char *basis; /* source of the bound, in one line */
+  bool reproducible; /* same bits on every ISA, compiler, libm and number of threads */
+  bool threaded;     /* runs options->threads threads, or those of a device */
+  bool scales;       /* supports scale and scaling; if false, the library refuses them, and fractional positions */
+  bool attends;      /* multiplies by an attention factor itself; if false, the library multiplies a table of f64 */
+  bool keeps_rows;   /* its plan holds the whole table, and execute copies from it */
+  /* It writes f32 only. The library refuses f64; tables of 16 bits, and unless the kernel `attends` those with an
+     attention factor, are made from its rows of f32: multiplied in double, and rounded (posenc_kernel_bound). */
+  bool f32_only;
   const char *absent; /* why this build, or this machine, lacks the kernel, or null */
 
   /* Null if the kernel can do the (valid) problem, else the reason; may itself be null, if there are no limits. */
@@ -563,6 +568,11 @@ POSENC_API const posenc_kernel *const *posenc_kernels(size_t *count);
 
 /* The kernel of that name, or null. */
 POSENC_API const posenc_kernel *posenc_kernel_find(const char *name);
+
+/* The bound of a kernel for a problem: its own; or, where the library rounds its rows of f32 to 16 bits or multiplies
+   them by an attention factor, half an ulp and 1.5 times the error of these rows (lib/api/bound.c). For null, or
+   a problem of unknown size, it has no limits. */
+POSENC_API posenc_bound posenc_kernel_bound(const posenc_kernel *kernel, const posenc_problem *problem);
 
 /* Null if the kernel can do the problem on this CPU under these options, else the reason. problem null: whether the
    kernel can run at all. options null: the defaults. */
@@ -649,6 +659,13 @@ POSENC_API bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t
    then left out. Returns POSENC_OK, POSENC_BAD_ARGUMENT or POSENC_OUT_OF_MEMORY. */
 POSENC_API posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t rows, void *cosines,
                                            void *sines);
+
+/* For kernels: writes the dim/2 frequencies of a problem with an even dim and without axes, as its scaling and its
+   scale make them, in radians per position, modulo 2π. Their relative errors are below 2^-52, and the absolute ones of
+   tiny frequencies below 2^-180. Returns POSENC_OK, POSENC_BAD_ARGUMENT for other problems and null,
+   POSENC_BAD_PROBLEM, POSENC_OUT_OF_MEMORY, or POSENC_CANNOT_RUN for a base below 1, a scale outside 2^-128 to 2^20, or
+   a dim/2 - shift that is not exact in double. */
+POSENC_API posenc_status posenc_frequencies(const posenc_problem *problem, double *frequencies);
 
 /* The attention factor: the number that multiplies all values of the problem's table. 1, unless its scaling has one;
    NaN if the scaling is not valid. */

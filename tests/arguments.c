@@ -37,6 +37,26 @@ static void test_problems(void) {
   CHECK(isnan(posenc_applied_bound_at(&bound, &add, 0, -1.0)));
   CHECK(isnan(posenc_applied_bound_at(&bound, &add, 0, (double)NAN)));
   CHECK(posenc_applied_bound_at(&bound, &add, 0, 1.0) > 0.0);
+  const posenc_kernel *kernel = posenc_kernel_find("naive");
+  CHECK(isinf(posenc_kernel_bound(NULL, &table).ulp) && isinf(posenc_kernel_bound(kernel, NULL).ulp));
+  CHECK(isinf(posenc_kernel_bound(kernel, &older).ulp) && posenc_kernel_bound(kernel, &table).ulp == kernel->bound.ulp);
+  double frequencies[8];
+  problem = table;
+  REFUSED(posenc_frequencies(NULL, frequencies));
+  REFUSED(posenc_frequencies(&table, NULL));
+  problem.dim = 7;
+  problem.odd = POSENC_ODD_PAD;
+  REFUSED(posenc_frequencies(&problem, frequencies));
+  problem = table;
+  const int64_t sizes[] = {4, 4};
+  const posenc_axes axes = posenc_grid(2, sizes, table.dim);
+  problem.axes = &axes;
+  REFUSED(posenc_frequencies(&problem, frequencies));
+  problem = table;
+  problem.base = -1.0;
+  CHECK(posenc_frequencies(&problem, frequencies) == POSENC_BAD_PROBLEM);
+  problem.base = 0.5;
+  CHECK(posenc_frequencies(&problem, frequencies) == POSENC_CANNOT_RUN);
 }
 
 static void test_kernels(void) {

@@ -66,9 +66,8 @@ static double ulp_of(posenc_dtype dtype, const mpfr_t value) {
   return ldexp(1.0, exponent > f->least ? exponent : f->least);
 }
 
-/* Counts the elements of a table whose distance from the formula is more than `ulp` units in the last place plus
-   `absolute`. */
-static int count_beyond(const posenc_problem *problem, const void *table, double ulp, double absolute) {
+/* Counts the elements of a table whose distance from the formula is beyond the bound. */
+static int count_beyond(const posenc_problem *problem, const void *table, posenc_bound bound) {
   int beyond = 0;
   mpfr_t value;
   mpfr_init2(value, 400);
@@ -82,7 +81,8 @@ static int count_beyond(const posenc_problem *problem, const void *table, double
       continue;
     }
     formula(value, problem, position, &c);
-    const double allowed = ulp * ulp_of(problem->dtype, value) + absolute;
+    const double allowed =
+        bound.ulp * ulp_of(problem->dtype, value) + bound.abs + bound.growth * fabs(position) * problem->scale;
     mpfr_sub_d(value, value, got, MPFR_RNDN);
     beyond += !(fabs(mpfr_get_d(value, MPFR_RNDN)) <= allowed);
   }
@@ -142,7 +142,7 @@ static void test_fractions(const posenc_kernel *kernel) {
       problem.scale = scales[n];
       if (!does(kernel, &problem)) continue;
       const bool made = make_table(kernel, &problem, got);
-      ok(made && count_beyond(&problem, got, kernel->bound.ulp, kernel->bound.abs) == 0,
+      ok(made && count_beyond(&problem, got, posenc_kernel_bound(kernel, &problem)) == 0,
          "%s, dtype %d, scale %g: %d fractional positions within the bound", kernel->name, dtype, scales[n], FRACTIONS);
     }
 }
@@ -160,7 +160,7 @@ static void test_rounding(const posenc_kernel *kernel) {
   posenc_problem problem = posenc_table(ROWS, DIM);
   problem.positions = list;
   const bool made = make_table(kernel, &problem, got);
-  const int misrounded = count_beyond(&problem, got, 0.5, 0.0);
+  const int misrounded = count_beyond(&problem, got, (posenc_bound){.ulp = 0.5});
   ok(made && misrounded == 0, "%s: fractional positions: %d of %d misrounded", kernel->name, misrounded, ROWS * DIM);
 }
 
@@ -289,8 +289,8 @@ static void test_odd(posenc_dtype dtype, posenc_layout layout, posenc_odd odd, i
   problem.odd = odd;
   problem.shift = shift;
   const bool made = make_table(NULL, &problem, got);
-  ok(made && count_beyond(&problem, got, 0.5, 0x1p-44) == 0, "odd dim %d, policy %d, layout %d, dtype %d, shift %g",
-     (int)dim, (int)odd, (int)layout, (int)dtype, shift);
+  ok(made && count_beyond(&problem, got, (posenc_bound){.ulp = 0.5, .abs = 0x1p-44}) == 0,
+     "odd dim %d, policy %d, layout %d, dtype %d, shift %g", (int)dim, (int)odd, (int)layout, (int)dtype, shift);
 }
 
 static void test_odd_add(void) {
@@ -316,7 +316,7 @@ static void test_attention(posenc_dtype dtype, double attention) {
   problem.dtype = dtype;
   problem.scaling.attention = attention;
   const bool made = make_table(NULL, &problem, got);
-  ok(made && count_beyond(&problem, got, 0.5, attention * (0x1p-45 + 0x1p-51)) == 0,
+  ok(made && count_beyond(&problem, got, (posenc_bound){.ulp = 0.5, .abs = attention * (0x1p-45 + 0x1p-51)}) == 0,
      "attention factor %g, dtype %d: within the bound", attention, (int)dtype);
 }
 

@@ -4,13 +4,13 @@
 #include "verify/subject.h"
 
 #include "common/contract.h"
+#include "common/fpenv.h"
+#include "common/random.h"
 #include "common/sanitizer.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "common/fpenv.h"
-#include "common/random.h"
 #include "verify/seal.h"
 
 #include <inttypes.h>
@@ -23,14 +23,15 @@
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
 /*
- * Sets the bounds. The contract's positions are in units of 1/scale. An attention factor multiplies a table of f64 and
- * its errors, unless the kernel attends. The factor and the product are rounded to double, with an error below 2^-51 of
- * them, and the result to the dtype.
+ * Sets the bounds. The contract's positions are in units of 1/scale. Rows of f32 that are rounded again have the bound
+ * of posenc_kernel_bound, in which half an ulp is that of the exact value. An attention factor multiplies a table of
+ * f64 and its errors, unless the kernel attends. The factor and the product are rounded to double, with an error below
+ * 2^-51 of them, and the result to the dtype.
  */
 static void set_bounds(subject *s) {
   const posenc_problem *problem = &s->shape->problem;
-  const posenc_bound *given = &s->kernel->bound;
-  s->bound = *given;
+  const posenc_bound own = posenc_kernel_bound(s->kernel, problem), *given = &own;
+  s->bound = own;
   if (problem->scale != 1.0) {
     const double domain = (double)given->max_position / problem->scale;
     s->bound.growth *= problem->scale;

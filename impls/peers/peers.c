@@ -50,21 +50,39 @@ typedef struct plan {
   void *frequencies; /* radians per position, float or double; zeros up to a multiple of ROWS_PADDING */
 } plan;
 
+static bool is_plain(const posenc_problem *problem) {
+  return problem->scaling.kind == POSENC_SCALING_NONE && problem->scale >= 1.0 && problem->scale <= 1.0;
+}
+
+/* Computes the frequencies in double; those of a scale or a scaling are given. Returns null if memory runs out. */
+static double *doubles_of(const posenc_problem *problem) {
+  const int64_t count = problem->dim / 2;
+  const double denominator = (double)count - problem->shift;
+  double *made = calloc((size_t)count, sizeof *made);
+  if (!made) return NULL;
+  if (is_plain(problem)) {
+    for (int64_t i = 0; i < count; i++) made[i] = pow(problem->base, -(double)i / denominator);
+  } else if (posenc_frequencies(problem, made) != POSENC_OK) { /* can_do has accepted the problem */
+    free(made);
+    return NULL;
+  }
+  return made;
+}
+
 static void *frequencies_of(const posenc_problem *problem, bool single) {
   const size_t count = (size_t)problem->dim / 2, size = single ? sizeof(float) : sizeof(double);
-  const double denominator = (double)(problem->dim / 2) - problem->shift;
   size_t bytes;
   if (__builtin_mul_overflow((count + ROWS_PADDING - 1) / ROWS_PADDING, ROWS_PADDING * size, &bytes)) return NULL;
-  void *made = aligned_alloc(ROWS_PADDING * size, bytes);
-  if (!made) return NULL;
-  memset(made, 0, bytes);
-  for (size_t i = 0; i < count; i++) {
-    const double w = pow(problem->base, -(double)i / denominator);
+  double *w = doubles_of(problem);
+  void *made = w ? aligned_alloc(ROWS_PADDING * size, bytes) : NULL;
+  if (made) memset(made, 0, bytes);
+  for (size_t i = 0; made && i < count; i++) {
     if (single)
-      ((float *)made)[i] = (float)w;
+      ((float *)made)[i] = (float)w[i];
     else
-      ((double *)made)[i] = w;
+      ((double *)made)[i] = w[i];
   }
+  free(w);
   return made;
 }
 
@@ -106,19 +124,23 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 }
 
 static const char *can_do(const posenc_problem *problem) {
-  if (problem->dtype != POSENC_F32) return "it writes f32 only";
-  return problem->base >= 1.0 ? NULL : "it needs base >= 1"; /* otherwise a frequency may be infinite */
+  if (problem->base < 1.0) return "it needs base >= 1"; /* otherwise a frequency may be infinite */
+  if (is_plain(problem)) return NULL;
+  if (problem->scale < 0x1p-96)
+    return "it needs a scale, and positions as multiples of one, of 2^-96 and more, for f32";
+  return posenc_kernel_find("rotation-portable")->can_do(problem); /* what posenc_frequencies needs */
 }
 
 /* ---- contracts --------------------------------------------------------------------------------- */
 
 /*
  * Error bound in f32, in units u = 2^-24; errors are relative unless said otherwise. The frequency in double is within
- * 3 × 2^-53 (naive-f64.c), which is negligible; rounding it is 1 u. The rounded position and the product are 1 u each.
- * As w <= 1, the error of the angle is below 3.01 u × |p| in all; roundings below the smallest normal number, 2^-150
- * each, fit in the rest of 3.125 u. The library's sine adds ACCURACY ulp of the sine of the rounded angle. That is at
- * most twice as many ulp of the exact value, as an ulp is at most 2 u and at least 1 u of a number, and 2 ACCURACY u ×
- * 3.01 u × |p|, which fits in the rest too.
+ * 3 × 2^-53 (naive-f64.c), or given within 2^-52, which is negligible; rounding it is 1 u. The rounded position and the
+ * product are 1 u each. As w <= 1 in units of the scale, the error of the angle is below 3.01 u × |p| in all; roundings
+ * below the smallest normal number, 2^-150 each, fit in the rest of 3.125 u, as the scale is 2^-96 or more. The
+ * library's sine adds ACCURACY ulp of the sine of the rounded angle. That is at most twice as many ulp of the exact
+ * value, as an ulp is at most 2 u and at least 1 u of a number, and 2 ACCURACY u × 3.01 u × |p|, which fits in the rest
+ * too.
  */
 #define BOUND_F32(accuracy)                                                                                            \
   { .ulp = 2.0 * (accuracy), .abs = 0.0, .growth = 3.125 * 0x1p-24, .max_position = INT64_MAX, .derived = true }
@@ -170,6 +192,8 @@ static const char *can_do(const posenc_problem *problem) {
       .abi = POSENC_KERNEL_ABI,                                                                                        \
       .isa = TIERS,                                                                                                    \
       .reproducible = false,                                                                                           \
+      .scales = true,                                                                                                  \
+      .f32_only = true,                                                                                                \
       .can_do = can_do,                                                                                                \
       .prepare = prepare_##symbol,                                                                                     \
       .execute = execute,                                                                                              \

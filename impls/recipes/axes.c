@@ -53,6 +53,7 @@ static void execute_axis(axis_keep *keep, axis_pair *pair, const posenc_problem 
                "nothing",                                                                                              \
       .reproducible = false,                                                                                           \
       .scales = true,                                                                                                  \
+      .f32_only = true,                                                                                                \
       .execute = execute_##symbol,                                                                                     \
       .stages = stages_##symbol,                                                                                       \
       __VA_ARGS__,                                                                                                     \

@@ -24,16 +24,12 @@ static double nearest_tf32(double x) {
   return round(x / unit) * unit;
 }
 
-static double keep_f32(const posenc_problem *problem, int64_t index) {
-  return (double)(1.0f / powf((float)problem->base, (float)(2 * index) / (float)problem->dim));
-}
-
 static double keep_bf16(const posenc_problem *problem, int64_t index) {
-  return nearest(keep_f32(problem, index), BF16_BITS);
+  return nearest(recipe_hf(problem, index), BF16_BITS);
 }
 
 static double keep_tf32(const posenc_problem *problem, int64_t index) {
-  return nearest_tf32(keep_f32(problem, index));
+  return nearest_tf32(recipe_hf(problem, index));
 }
 
 static posenc_stages product_of(double frequency, double position) {
@@ -80,35 +76,35 @@ static posenc_stages all_in_bf16(const double *kept, int64_t index, int64_t posi
 static const char *can_do_f16_positions(const posenc_problem *problem) {
   const int64_t most = 65504, last = problem->first + problem->rows - 1;
   if (problem->rows && (problem->first < -most || last > most)) return "f16 has no positions beyond 65504";
-  return recipe_of_paper(problem);
+  return recipe_of_hf(problem);
 }
 
-RECIPE(bf16_positions, keep_f32, with_bf16_positions, .name = "recipe/bf16-positions",
+RECIPE(bf16_positions, recipe_hf, with_bf16_positions, .name = "recipe/bf16-positions",
        .summary = "negative control: hf-rope with positions rounded to bf16",
        .algorithm = "As recipe/hf-rope; p is rounded to 8 bits.",
-       .provenance = "what casting position ids to bfloat16 does", .can_do = recipe_of_paper,
-       .bound = RECIPE_BOUND(2.0, 0.0, 7.3e-3))
+       .provenance = "what casting position ids to bfloat16 does", .can_do = recipe_of_hf, .scales = true,
+       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 7.3e-3))
 
 RECIPE(bf16_inv, keep_bf16, with_f32_positions, .name = "recipe/bf16-inv",
        .summary = "negative control: hf-rope with frequencies rounded to bf16",
        .algorithm = "As recipe/hf-rope; w[i] is rounded to 8 bits.",
-       .provenance = "what model.to(bfloat16) does to a buffer inv_freq", .can_do = recipe_of_paper,
-       .bound = RECIPE_BOUND(2.0, 0.0, 4.0e-3))
+       .provenance = "what model.to(bfloat16) does to a buffer inv_freq", .can_do = recipe_of_hf, .scales = true,
+       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 4.0e-3))
 
-RECIPE(f16_positions, keep_f32, with_f16_positions, .name = "recipe/f16-positions",
+RECIPE(f16_positions, recipe_hf, with_f16_positions, .name = "recipe/f16-positions",
        .summary = "negative control: hf-rope with positions rounded to f16, up to 65504",
        .algorithm = "As recipe/hf-rope; p is rounded to 11 bits.",
-       .provenance = "what arange in half precision does to positions", .can_do = can_do_f16_positions,
-       .bound = RECIPE_BOUND(2.0, 0.0, 5.1e-4))
+       .provenance = "what arange in half precision does to positions", .can_do = can_do_f16_positions, .scales = true,
+       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 5.1e-4))
 
 RECIPE(all_bf16, keep_bf16, all_in_bf16, .name = "recipe/all-bf16",
        .summary = "negative control: hf-rope with everything after the frequencies in bf16",
        .algorithm = "As recipe/hf-rope; w[i], p, their product, sine and cosine are each rounded to 8 bits.",
-       .provenance = "what casting all of it to bfloat16 does", .can_do = recipe_of_paper,
-       .bound = RECIPE_BOUND(2.0, 0x1p-8, 1.4e-2))
+       .provenance = "what casting all of it to bfloat16 does", .can_do = recipe_of_hf, .scales = true, .attends = true,
+       .bound = RECIPE_BOUND(4.0, 0x1p-8, 1.4e-2))
 
 RECIPE(tf32_product, keep_tf32, with_tf32_positions, .name = "recipe/tf32-product",
        .summary = "negative control: hf-rope with its product on tensor cores, as TF32",
        .algorithm = "As recipe/hf-rope; p and w[i] are rounded to 11 bits, and their product, which is exact, is f32.",
        .provenance = "what allow_tf32 does to a matrix product of positions and frequencies; NVIDIA, PTX ISA, cvt.rna",
-       .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 7.5e-4))
+       .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 7.5e-4))

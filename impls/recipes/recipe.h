@@ -20,6 +20,11 @@ void recipe_execute(const void *constants, const posenc_problem *problem, int64_
 bool recipe_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                    posenc_stages *stages);
 
+/* transformers' frequencies of RoPE, of every kind of scaling: the constants of recipe/hf-rope and of its negative
+   controls. recipe_of_hf: can_do. */
+double recipe_hf(const posenc_problem *problem, int64_t index);
+const char *recipe_of_hf(const posenc_problem *problem);
+
 /* can_do by the denominator of the exponent: only dim/2; only dim/2 − 1; any. */
 const char *recipe_of_paper(const posenc_problem *problem);
 const char *recipe_of_tensor2tensor(const posenc_problem *problem);
@@ -71,6 +76,7 @@ static inline posenc_sum recipe_reciprocal(double x) {
       .isa = POSENC_ISA_GENERIC,                                                                                       \
       .basis = (basis_text),                                                                                           \
       .reproducible = false,                                                                                           \
+      .f32_only = true,                                                                                                \
       .prepare = prepare_##symbol,                                                                                     \
       .execute = recipe_execute,                                                                                       \
       .release = free,                                                                                                 \

@@ -6,6 +6,7 @@
 
 typedef struct plan {
   recipe_pair *pair;
+  float attention; /* 1, unless the recipe attends */
   double kept[];
 } plan;
 
@@ -17,6 +18,7 @@ posenc_status recipe_prepare(const posenc_problem *problem, recipe_keep *keep, r
   plan *made = malloc(bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->pair = pair;
+  made->attention = (float)posenc_attention(problem);
   for (int64_t i = 0; i < pairs; i++) made->kept[i] = keep(problem, i);
   *constants = made;
   return POSENC_OK;
@@ -30,8 +32,8 @@ void recipe_execute(const void *constants, const posenc_problem *problem, int64_
     posenc_stages pair = {.phase.high = 0.0};
     for (int64_t i = 0; i < problem->dim / 2; i++) {
       pair = made->pair(made->kept, i, problem->first + row + r, &pair);
-      table[at.sin + i * at.step] = (float)pair.sine.high;
-      table[at.cos + i * at.step] = (float)pair.cosine.high;
+      table[at.sin + i * at.step] = (float)pair.sine.high * made->attention;
+      table[at.cos + i * at.step] = (float)pair.cosine.high * made->attention;
     }
   }
 }
@@ -48,7 +50,6 @@ bool recipe_stages(const void *constants, const posenc_problem *problem, int64_t
 }
 
 const char *recipe_of_any_shift(const posenc_problem *problem) {
-  if (problem->dtype != POSENC_F32) return "it writes f32 only";
   return problem->base >= 1.0 && problem->base <= (double)FLT_MAX ? NULL : "it needs a base >= 1 that f32 can hold";
 }
 

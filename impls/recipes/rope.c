@@ -14,18 +14,84 @@ static posenc_stages product(const double *kept, int64_t index, int64_t position
 
 /* ---- f32 ------------------------------------------------------------------------------------------- */
 
-static double keep_hf_rope(const posenc_problem *problem, int64_t index) {
-  return (double)(1.0f / power(problem, index));
+/* Yarn's cut of a number of turns, in double. */
+static double cut_at(const posenc_problem *problem, double turns) {
+  const double two_pi = 0x1.921fb54442d18p+2;
+  return (double)problem->dim * log((double)problem->scaling.original / (turns * two_pi)) / (2.0 * log(problem->base));
 }
 
-RECIPE(hf_rope, keep_hf_rope, product, .name = "recipe/hf-rope",
-       .summary =
-           "transformers' Llama (duplicated halves), Meta's, vLLM (split-cs), FlashAttention, GPT-NeoX, xPos: f32 "
-           "reciprocal of a power",
-       .algorithm = "w[i] = 1 / powf(base, 2i/d); sinf(p × w[i]), cosf(p × w[i]).",
-       .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023; "
-                     "meta-llama/llama, llama/model.py",
-       .can_do = recipe_of_paper, .bound = RECIPE_BOUND(2.0, 0.0, 2.6e-7))
+/* Returns yarn's frequency, from the plain one's reciprocal. The ramp is f32, its ends are double. */
+static float yarn_of(const posenc_problem *problem, float period, int64_t index) {
+  const posenc_scaling *how = &problem->scaling;
+  double from = cut_at(problem, how->high), to = cut_at(problem, how->low);
+  if (how->truncate) {
+    from = floor(from);
+    to = ceil(to);
+  }
+  from = fmax(from, 0.0);
+  to = fmin(to, (double)problem->dim - 1.0);
+  if (from >= to && from <= to) to += 0.001;
+  const float linear = ((float)index - (float)from) / (float)(to - from), ramp = fminf(fmaxf(linear, 0.0f), 1.0f),
+              kept = 1.0f - ramp;
+  return 1.0f / ((float)how->factor * period) * (1.0f - kept) + 1.0f / period * kept;
+}
+
+/* Returns Llama 3's frequency, from the plain one. */
+static float llama3_of(const posenc_problem *problem, float plain) {
+  const posenc_scaling *how = &problem->scaling;
+  const double original = (double)how->original;
+  const float wave = (float)0x1.921fb54442d18p+2 / plain, longest = (float)(original / how->low),
+              shortest = (float)(original / how->high), factor = (float)how->factor;
+  if (wave > longest) return plain / factor;
+  if (wave < shortest) return plain;
+  const float smooth = ((float)original / wave - (float)how->low) / (float)(how->high - how->low);
+  return (1.0f - smooth) * plain / factor + smooth * plain;
+}
+
+/* As transformers' modeling_rope_utils.py has it: arrays are f32, and what does not depend on the index is double. */
+double recipe_hf(const posenc_problem *problem, int64_t index) {
+  const posenc_scaling *how = &problem->scaling;
+  posenc_problem based = *problem;
+  if (how->kind == POSENC_SCALING_DYNAMIC && how->length > how->original)
+    based.base *= pow(how->factor * (double)how->length / (double)how->original - (how->factor - 1.0),
+                      (double)problem->dim / (double)(problem->dim - 2));
+  const float period = power(&based, index), plain = 1.0f / period;
+  switch (how->kind) {
+  case POSENC_SCALING_LINEAR:
+    return (double)(plain / (float)how->factor);
+  case POSENC_SCALING_YARN:
+    return (double)yarn_of(problem, period, index);
+  case POSENC_SCALING_LLAMA3:
+    return (double)llama3_of(problem, plain);
+  case POSENC_SCALING_LONGROPE:
+    return (double)(1.0f / ((float)how->factors[index] * period));
+  case POSENC_SCALING_NONE:
+  case POSENC_SCALING_DYNAMIC:
+    break;
+  }
+  return (double)plain;
+}
+
+const char *recipe_of_hf(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  const bool has_ramp = how->kind == POSENC_SCALING_YARN || how->kind == POSENC_SCALING_LLAMA3;
+  if (problem->scale < 1.0 || problem->scale > 1.0)
+    return "it has scalings, but no scale, and no fractions of positions";
+  /* A slope of f32 multiplies the errors of a steep ramp. */
+  if (has_ramp && how->high < 2.0 * how->low) return "its figures are for ramps whose high is at least twice their low";
+  return recipe_of_paper(problem);
+}
+
+RECIPE(
+    hf_rope, recipe_hf, product, .name = "recipe/hf-rope",
+    .summary = "transformers' Llama (duplicated halves), Meta's, vLLM (split-cs), FlashAttention, GPT-NeoX, xPos: f32 "
+               "reciprocal of a power, all scalings",
+    .algorithm = "w[i] = 1 / powf(base, 2i/d), scaled in f32; sinf(p × w[i]), cosf(p × w[i]), times an f32 attention "
+                 "factor.",
+    .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023, and "
+                  "modeling_rope_utils.py, 2024; "
+                  "meta-llama/llama, llama/model.py",
+    .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 2.6e-7))
 
 static double keep_gemma_cpp(const posenc_problem *problem, int64_t index) {
   return (double)(float)(1.0 / pow(problem->base, (double)(2 * index) / (double)problem->dim));

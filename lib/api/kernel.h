@@ -24,6 +24,11 @@ static inline double kernel_denominator(const posenc_problem *problem) {
   return (double)(problem->dim / 2) - problem->shift;
 }
 
+/* Whether the frequencies are those of the base alone. */
+static inline bool kernel_is_plain(const posenc_problem *problem) {
+  return problem->scaling.kind == POSENC_SCALING_NONE && problem->scale == 1.0;
+}
+
 /* The distance of the dtype's numbers just below 1; 0 if the value is no dtype. */
 double kernel_ulp_below_one(posenc_dtype dtype);
 
@@ -46,13 +51,13 @@ struct rows_tables;
 const char *kernel_refusal(const posenc_kernel *kernel, const struct rows_tables *tables,
                            const posenc_options *options);
 
+/* Returns the dtype of the rows that the kernel is asked for, to make a table without axes. */
+posenc_dtype kernel_dtype(const posenc_kernel *kernel, const posenc_problem *table);
+
 /* Returns the largest error of an element at the position, for a kernel with this bound; a multiplication by the
    attention factor in the library is included. *binade, unless null, is set to the power of two that all values of the
    table are below: 1 without an attention factor. */
 double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
-
-/* The can_do function of kernels that write f32 only. */
-const char *kernel_f32_only(const posenc_problem *problem);
 
 /* Returns the fastest serial, reproducible kernel whose bound is exactly `promise` and that can make the table; null if
    there is none. */

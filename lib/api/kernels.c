@@ -42,10 +42,6 @@ const posenc_kernel *posenc_kernel_find(const char *name) {
   return NULL;
 }
 
-const char *kernel_f32_only(const posenc_problem *problem) {
-  return problem->dtype == POSENC_F32 ? NULL : "it writes f32 only";
-}
-
 static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options *options) {
   unsigned allowed;
   if (isa_allowed(options, &allowed) != POSENC_OK) return posenc_status_message(POSENC_BAD_ISA);
@@ -55,11 +51,23 @@ static const char *isa_refusal(const posenc_kernel *kernel, const posenc_options
   return NULL;
 }
 
+/* Whether a scaling makes frequencies larger. The term `growth` of a bound is for frequencies that are at most 1 in
+   units of the scale. */
+static bool has_larger_frequencies(const posenc_problem *plain) {
+  const posenc_scaling *how = &plain->scaling;
+  for (int64_t i = 0; how->kind == POSENC_SCALING_LONGROPE && i < plain->dim / 2; i++)
+    if (how->factors[i] < 1.0) return true;
+  return false;
+}
+
 /* Returns the reason why the kernel cannot make this plain table, or null. */
 static const char *plain_refusal(const posenc_kernel *kernel, const posenc_problem *plain,
                                  const posenc_options *options) {
-  if (!kernel->scales && (plain->scale != 1.0 || plain->scaling.kind != POSENC_SCALING_NONE))
+  if (!kernel->scales && !kernel_is_plain(plain))
     return "it follows no scale, no scaling and no fractions of positions";
+  if (kernel->f32_only && plain->dtype != POSENC_F32) return "it writes f32 only";
+  if (kernel->bound.growth > 0.0 && has_larger_frequencies(plain))
+    return "its error grows with the frequency, and factors of longrope below 1 make that larger";
   const char *why = kernel->can_do ? kernel->can_do(plain) : NULL;
   if (!why && !kernel->isa && !kernel_best_serial(plain, options, &kernel->bound))
     why = "there is no serial kernel for it to run";

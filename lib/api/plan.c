@@ -33,7 +33,7 @@ static int64_t farthest_position(const posenc_problem *problem) {
 
 static bool is_table_accurate(const posenc_kernel *kernel, const posenc_problem *table, int64_t farthest,
                               const posenc_options *options) {
-  const posenc_bound *bound = &kernel->bound;
+  const posenc_bound own = posenc_kernel_bound(kernel, table), *bound = &own;
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
   const double multiplied = kernel_error_at(bound, table, farthest, &binade),

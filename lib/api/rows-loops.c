@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The loops of attention factors and rope caches. They are compiled once for each tier, with its header of lib/simd
-   included before them (lib/tiers.am). */
+/* The loops of attention factors, rows of another dtype, and rope caches. They are compiled once for each tier, with
+   its header of lib/simd included before them (lib/tiers.am). */
 #include "lib/api/rows.h"
 #include "lib/api/store.h"
 #include "lib/exact/round.h"
 
 #include <string.h>
 
-INLINE void scale_as(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out) {
+INLINE void scale_f64(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out) {
 #pragma omp simd
   for (int64_t i = 0; i < count; i++) round_to(dtype, out, i, factor * x[i]);
 }
 
-TARGET static void scale(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out) {
-  ROUND_DISPATCH(dtype, scale_as, count, factor, x, out);
+INLINE void scale_f32(posenc_dtype dtype, int64_t count, double factor, const float *x, void *out) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; i++) round_to(dtype, out, i, factor * (double)x[i]);
+}
+
+TARGET static void scale(posenc_dtype from, posenc_dtype dtype, int64_t count, double factor, const void *x,
+                         void *out) {
+  if (from == POSENC_F32)
+    ROUND_DISPATCH(dtype, scale_f32, count, factor, (const float *)x, out);
+  else
+    ROUND_DISPATCH(dtype, scale_f64, count, factor, (const double *)x, out);
 }
 
 TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {

@@ -72,9 +72,8 @@ posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, co
     plain.rows = unit->unit ? 1 : 2;
     plain.scale = ldexp(plain.scale, -UNIT_BITS * unit->unit);
   }
-  if (kernel->attends || !problem_attends(table)) return plain;
-  plain.dtype = POSENC_F64;
-  plain.scaling.attention = 1.0;
+  plain.dtype = kernel_dtype(kernel, table);
+  if (!kernel->attends && problem_attends(table)) plain.scaling.attention = 1.0;
   return plain;
 }
 
@@ -118,10 +117,11 @@ static posenc_status number_rows(row_source *made, const rows_units *units) {
 
 posenc_status rows_prepare_plain(row_source *made, const posenc_problem *table, const rows_units *units,
                                  const posenc_kernel *kernel, const posenc_options *options) {
+  const bool is_multiplied = problem_attends(table) && !kernel->attends;
   *made = (row_source){.table = *table,
                        .kernel = kernel,
-                       .is_scaled = problem_attends(table) && !kernel->attends,
-                       .factor = posenc_attention(table),
+                       .is_converted = is_multiplied || kernel_dtype(kernel, table) != table->dtype,
+                       .factor = is_multiplied ? posenc_attention(table) : 1.0,
                        .loops = loops_for(options)};
   made->part = (rows_part *)calloc(units->count ? (size_t)units->count : 1, sizeof *made->part);
   posenc_status status = made->part ? prepare_parts(made, units, options) : POSENC_OUT_OF_MEMORY;
@@ -151,7 +151,7 @@ void rows_release(row_source *made) {
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 static bool is_reshaped(const row_source *from) {
-  return from->table.dim % 2 || from->is_scaled;
+  return from->table.dim % 2 || from->is_converted;
 }
 
 bool rows_are_plain(const row_source *from) {
@@ -199,15 +199,14 @@ static void zero_padding(const row_source *from, int64_t row, int64_t rows, void
   }
 }
 
-/* Converts `count` elements from the plain problem's dtype to the table's, times the attention factor if the rows are
-   scaled. */
+/* Converts `count` elements from the plain problem's dtype to the table's, times the factor. */
 static void convert(const row_source *from, const char *plain, int64_t count, char *out) {
   const posenc_dtype dtype = from->table.dtype;
-  if (!from->is_scaled) {
+  if (!from->is_converted) {
     memcpy(out, plain, (size_t)count * posenc_dtype_bytes(dtype));
     return;
   }
-  from->loops->scale(dtype, count, from->factor, (const double *)(const void *)plain, out);
+  from->loops->scale(from->part->problem.dtype, dtype, count, from->factor, plain, out);
 }
 
 /* Writes a row of the table from a row of the plain problem. */

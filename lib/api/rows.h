@@ -15,8 +15,8 @@
 
 /* The inner loops for one instruction set. All instruction sets give the same bits. */
 typedef struct rows_loops {
-  /* Writes the products of `count` elements with the factor, each rounded once to the dtype. */
-  void (*scale)(posenc_dtype dtype, int64_t count, double factor, const double *x, void *out);
+  /* Writes the products of `count` elements of f32 or f64 with the factor, each rounded once to the dtype. */
+  void (*scale)(posenc_dtype from, posenc_dtype dtype, int64_t count, double factor, const void *x, void *out);
   /* Writes a row of one table of a rope cache; `bytes` is the size of its different values. */
   void (*spread)(posenc_layout layout, posenc_dtype dtype, size_t bytes, const char *from, char *out);
   /* Copies by streaming stores; the parts of cache lines at both ends are stored regularly. */
@@ -37,8 +37,8 @@ typedef struct rows_part {
 typedef struct row_source {
   posenc_problem table; /* the table to make; its lists belong to the caller and must outlive this */
   const posenc_kernel *kernel;
-  bool is_scaled; /* the rows are multiplied by the attention factor, as the kernel does not attend */
-  double factor;  /* the attention factor, rounded to double */
+  bool is_converted; /* the kernel's rows are of another dtype, or are multiplied by the attention factor, or both */
+  double factor; /* that they are multiplied by: the attention factor, rounded to double, unless the kernel attends */
   const rows_loops *loops;
   int parts;
   rows_part *part;
@@ -75,8 +75,8 @@ typedef struct rows_tables {
 } rows_tables;
 void rows_find_tables(const posenc_problem *table, rows_tables *tables);
 
-/* Returns the plain problem of a table for a kernel. If the kernel attends, it includes the attention factor; otherwise
-   it is of f64 without the factor. For a list, it describes the positions of one unit: kernels are asked for these rows
+/* Returns the plain problem of a table for a kernel, of kernel_dtype. It includes the attention factor if the kernel
+   attends. For a list, it describes the positions of one unit: kernels are asked for these rows
    by number, so the plain problem has rows 0 and 1 only or, for a unit below 1, the row of `least`. */
 posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel);
 

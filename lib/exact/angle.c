@@ -19,9 +19,14 @@ static posenc_sum sum_of(fixed a) {
   return (posenc_sum){ldexp((double)upper, exponent - zeros - 53), ldexp((double)lower, exponent - zeros - 106)};
 }
 
-posenc_sum angle_radians(uint64_t high, uint64_t low) {
-  const posenc_sum eighth = sum_of(fixed_times_fraction((fixed){{0, 0, low, high, 0}}, fixed_quarter_pi));
+/* Returns a fraction of a turn in radians. */
+static posenc_sum radians_of(fixed turn) {
+  const posenc_sum eighth = sum_of(fixed_times_fraction(turn, fixed_quarter_pi));
   return (posenc_sum){8.0 * eighth.high, 8.0 * eighth.low};
+}
+
+posenc_sum angle_radians(uint64_t high, uint64_t low) {
+  return radians_of((fixed){{0, 0, low, high, 0}});
 }
 
 posenc_sum angle_phase(uint64_t high, uint64_t low) {
@@ -46,6 +51,27 @@ const char *angle_can_do(const posenc_problem *problem) {
     return "it needs positions within ±2^62";
   if (!is_exact_denominator(problem)) return "it needs a dim/2 - shift that is exact in double";
   return NULL;
+}
+
+/* Of small frequencies, angle_turns gives 192 bits after the point that are right, ± 1. */
+posenc_status posenc_frequencies(const posenc_problem *problem, double *frequencies) {
+  if (!problem || problem->axes || problem->dim % 2 || !frequencies) return POSENC_BAD_ARGUMENT;
+  if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
+  posenc_problem one = *problem; /* the positions do not matter */
+  one.first = 0;
+  one.rows = 1;
+  if (angle_can_do(&one)) return POSENC_CANNOT_RUN;
+  const size_t pairs = (size_t)(problem->dim / 2);
+  uint64_t *turns = (uint64_t *)calloc(pairs, 4 * sizeof *turns);
+  if (!turns) return POSENC_OUT_OF_MEMORY;
+  uint64_t *high = turns, *low = high + pairs, *rest = low + pairs, *last = rest + pairs;
+  angle_turns(problem, high, low, rest, last);
+  for (size_t i = 0; i < pairs; i++) {
+    const posenc_sum frequency = radians_of((fixed){{0, rest[i], low[i], high[i], 0}});
+    frequencies[i] = frequency.high + frequency.low;
+  }
+  free(turns);
+  return POSENC_OK;
 }
 
 size_t angle_padded(const posenc_problem *problem) {

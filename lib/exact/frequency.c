@@ -250,7 +250,7 @@ void angle_turns(const posenc_problem *problem, uint64_t *high, uint64_t *low, u
   mantissa >>= zeros;
   exponent += zeros;
   const fixed ratio = exponential(fixed_over_integer(logarithm_of_base(problem), mantissa), exponent);
-  const bool plain = problem->scaling.kind == POSENC_SCALING_NONE && problem->scale == 1.0;
+  const bool plain = kernel_is_plain(problem);
   const scaler by = scaler_of(problem);
 
   fixed turn = inverse_2_pi;
