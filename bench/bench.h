@@ -34,6 +34,7 @@ typedef struct bench_request {
   posenc_stores stores;
   int repetitions;            /* of each benchmark, in random order; >= 3 */
   int64_t batch;              /* number of sequences of x in add and rope, >= 1 */
+  int64_t rows;               /* of a call in the modes hot and offset; 0: all of the shape, if they are not slow */
   double min_time;            /* approximate seconds of a repetition */
   const digest_text *plugins; /* digests of the plugins' files, in order */
   size_t plugin_count;        /* number of plugins */

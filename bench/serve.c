@@ -77,6 +77,7 @@ static void open_shape(server *v, const order *o, answer *a) {
                  .kernel = v->of->kernel,
                  .modes = request->modes[o->shape],
                  .batch = 1,
+                 .call_rows = request->rows,
                  .evictor = v->of->evictor,
                  .options = serve_options(request, v->of->kernel)};
   if (request->device && request->device->kernel == s->kernel) s->device = request->device;

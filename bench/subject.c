@@ -406,6 +406,7 @@ void subject_release(subject *s) {
 
 static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
   if (mode == BENCH_ROW) return 1;
+  if (is_sliced(mode) && s->call_rows > 0) return s->call_rows < all_rows(s) ? s->call_rows : all_rows(s);
   if (!is_sliced(mode) || s->pass <= slow_pass_seconds) return all_rows(s);
   return all_rows(s) / (int64_t)fmin(ceil(s->pass / slice_seconds), (double)all_rows(s));
 }

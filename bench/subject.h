@@ -23,6 +23,7 @@ typedef struct subject {
   posenc_plan *plans[TURN_PLANS];
   int plan_count;
   int64_t batch;         /* number of sequences of x; 1 for a table */
+  int64_t call_rows;     /* of the request */
   size_t bytes;          /* size of the table, or of all of x */
   unsigned char *buffer; /* numbers, BENCH_OFFSET_BYTES more; shared by the subjects of a dtype */
   const evictor *evictor;

@@ -20,12 +20,19 @@
 
 static const char usage[] = "Usage: posenc choose --len L --dim D [OPTION]...\n"
                             "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
-                            "verifies and times all kernels that can compute it, prints them with a mark\n"
-                            "where no other is both faster and more accurate, recommends one with the\n"
-                            "reason, and prints C lines that use it.\n";
+                            "verifies and times all kernels that can compute it, competitors and the\n"
+                            "computations of frameworks too, prints them with a mark where no other is\n"
+                            "both faster and more accurate, recommends one of the library or a plugin\n"
+                            "with the reason, and prints C lines that use it.\n";
 static const char notes[] = "The errors are those of the table; for add and rope, of the table that they\n"
                             "use. Every element is compared if there are fewer than 8 million, else a\n"
                             "sample.\n"
+                            "\n"
+                            "A workload is the calls that are made with one plan: --rows is the size of\n"
+                            "a call, --calls their number. The time by which kernels are chosen is that\n"
+                            "of a call and its share of the plan. Decoding: --rows 1. A table that\n"
+                            "grows, with a plan for each length: --rows 1 --calls 1. A prompt: all rows,\n"
+                            "--calls 1, or as many as there are layers.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if a kernel was found\n"
@@ -35,6 +42,7 @@ static const char notes[] = "The errors are those of the table; for add and rope
                             "Examples:\n"
                             "  $ posenc choose --len 4096 --dim 512\n"
                             "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5\n"
+                            "  $ posenc choose --len 4096 --dim 128 --op rope --heads 32 --rows 1\n"
                             "  $ posenc choose --len 512 --dim 128 --keep kernels.wisdom\n"
                             "  $ posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh \\\n"
                             "      --plot front.svg\n";
@@ -58,21 +66,26 @@ static choice_budget budget_of(const options *given) {
   return budget;
 }
 
-/* Keeps the kernels of libposenc and of plugins that run on this CPU, except kernels that copy stored rows if the
-   operation is a table, and threaded kernels if there is one thread. */
+/* Whether a program cannot use the kernel: it is in neither libposenc nor a plugin. */
+static bool is_elsewhere(const char *name) {
+  return !posenc_kernel_find(name) && !catalogue_place(find_kernel(name)).path;
+}
+
+/* Keeps the kernels that run on this CPU, except kernels that copy stored rows if the operation is a table, and
+   threaded kernels if there is one thread. At least one of them can be chosen. */
 static void keep_candidates(const options *given, selection *chosen) {
-  size_t kept = 0;
+  size_t kept = 0, usable = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
     const posenc_kernel *kernel = chosen->kernels[i];
     const posenc_options how = options_of_plan(given, kernel);
     const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
-    const bool usable = posenc_kernel_find(kernel->name) || catalogue_place(kernel).path;
-    if (!usable || copies || alone) continue;
+    if (copies || alone) continue;
     if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
     chosen->kernels[kept++] = kernel;
+    usable += !is_elsewhere(kernel->name);
   }
-  if (kept == 0) die_value("--kernel", given->kernel, "no kernel of libposenc or of a plugin that could be chosen");
+  if (usable == 0) die_value("--kernel", given->kernel, "no kernel of libposenc or of a plugin that could be chosen");
   chosen->kernel_count = kept;
 }
 
@@ -82,6 +95,7 @@ static selection select_problem(const options *given) {
   const char *refusal = verify_refusal(&given->problem);
   if (refusal && given->grid) die_value("--grid", given->texts[OPTION_GRID], refusal);
   selection chosen = select_measured(given, false);
+  if (!given->kernel) add_shipped(given, &chosen);
   keep_candidates(given, &chosen);
   if (given->problem.op == POSENC_TABLE) return chosen;
   const posenc_problem table = posenc_table_of(&given->problem);
@@ -169,6 +183,7 @@ static void free_kept(kept *all) {
 static void set_defaults(options *given) {
   if (!is_given(given, OPTION_THREADS)) given->threads = CHOOSE_THREADS;
   if (!is_given(given, OPTION_REPETITIONS)) given->repetitions = CHOOSE_REPETITIONS;
+  if (given->rows > 0 && given->calls == 0) given->calls = (given->problem.rows + given->rows - 1) / given->rows;
   given->min_time = 0.02;
   given->budget = 4194304;
   given->search = 0;
@@ -177,10 +192,14 @@ static void set_defaults(options *given) {
 
 static int run(options *given) {
   set_defaults(given);
-  const bench_mode mode = given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH : BENCH_HOT;
+  const bool is_row = given->rows == 1 && given->problem.rows > 1;
+  const bench_mode mode = is_row                                                 ? BENCH_ROW
+                          : given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH
+                                                                                 : BENCH_HOT;
   const char *picture = given->plot, *keep = given->keep;
   selection chosen = select_problem(given);
   if (given->problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
+  if (given->rows > given->problem.rows) die_value("--rows", given->texts[OPTION_ROWS], "more than --len");
   if (mode == BENCH_FRESH && op_is_applied(given->problem.op))
     die_value("--memory", "fresh", "x is never in fresh memory");
   if (picture && plot_refusal()) die_value("--plot", picture, plot_refusal());
@@ -192,14 +211,19 @@ static int run(options *given) {
 
   json_t *accuracy = measure_accuracy(given, &chosen, 1, false), *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
-  select_modes(&chosen, 1u << mode);
+  select_modes(&chosen, 1u << mode | 1u << BENCH_PLAN);
   selection timed = chosen;
   timed.shape_count = 1;
   int status = measure_time(given, &timed, NULL, &timing);
   if (!timing) leave(status);
   if (json_array_size(json_object_get(timing, "benchmarks")) == 0) leave(STATUS_FAILED_CHECK); /* all were lost */
   const bool lost = status != EXIT_SUCCESS;
-  json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given));
+  const int64_t rows = given->rows > 0 ? given->rows : given->problem.rows;
+  const choice_workload work = {.rows = rows,
+                                .share = is_row ? 1.0 : (double)rows / (double)given->problem.rows,
+                                .calls = given->calls,
+                                .elsewhere = is_elsewhere};
+  json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given), &work);
   const record_choice *choice = made ? record_take_choice(made) : NULL;
   if (!choice) die("out of memory");
 

@@ -329,6 +329,12 @@ void add_recipes(const options *given, selection *timed) {
   for (size_t t = 0; t < tables; t++) selection_free(&recipes[t]);
 }
 
+void add_shipped(const options *given, selection *chosen) {
+  selection recipes = select_recipes_of(given, chosen->shapes, NULL);
+  add_kernels(chosen, &recipes);
+  selection_free(&recipes);
+}
+
 void selection_free(selection *chosen) {
   for (size_t i = 0; chosen->cases && i < chosen->shape_count; i++) {
     cases_free(chosen->cases[i].cases);
@@ -460,6 +466,7 @@ static bench_request time_request(const options *given, const selection *chosen,
       .stores = given->stores,
       .repetitions = given->repetitions,
       .batch = given->batch,
+      .rows = given->rows,
       .min_time = given->min_time,
       .extra = flags,
       .plugins = plugins,

@@ -56,6 +56,9 @@ size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]);
 /* Adds the recipes of select_recipes to a selection that will be timed, for those of its shapes that are their
    tables. */
 void add_recipes(const options *given, selection *timed);
+
+/* Adds the recipes of shipped frameworks that can compute the first shape. */
+void add_shipped(const options *given, selection *chosen);
 void selection_free(selection *chosen);
 
 /* Returns the accuracy record of all selections, a new reference. Exits if it cannot be made. */

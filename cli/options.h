@@ -121,6 +121,7 @@ struct options {
   int repetitions;
   double min_time;
   int64_t batch;
+  int64_t rows, calls; /* of choose: rows of a call, and calls of a plan; 0 if not given */
   unsigned modes; /* a set of 1 << bench_mode */
   shard only;
   double growth, slower, alpha;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests posenc choose: its recommendation, the C code that it prints, and what it refuses.
-# It takes 20 s: each choice is timed.
+# It takes a minute: each choice is timed.
 command=choose
 . "${srcdir:-.}/tests/command.sh"
 posenc choose --len 8 --dim 8 --repetitions 3
@@ -60,12 +60,49 @@ keep_times() {
   check 'is no kernel for the library to choose' test "$(cut -d ' ' -f 9 own | paste -sd,)" = ',rotation-portable'
 }
 
+# The kernels of costs.c: dear has a plan of 40 ms and rows of 40 us, fourfold a plan of some us and rows of 160 us.
+# shellcheck disable=SC2086
+workloads() {
+  dear="--len 64 $quick --plugin ./costs.so --kernel dear,fourfold"
+  check 'a plan for each row' ends 0 $dear --rows 1 --calls 1
+  check 'is counted' says '^for 1 call of 1 row with one plan, whose time is counted$'
+  check 'so a dear plan is not taken' \
+    says '^take fourfold: .*; for more than [1-9][0-9]* calls of one plan, others such as dear take less$'
+  check 'a pass over the table in decoding' ends 0 $dear --rows 1
+  check 'has a plan for all its rows' says '^for 64 calls of 1 row with one plan, whose time is counted$'
+  check 'too few for a dear one' says '^take fourfold: '
+  check 'many calls of few rows' ends 0 $dear --rows 16 --calls 1000000
+  check 'pay for it' \
+    says '^take dear: .* its plan takes .* us, so for fewer than [1-9][0-9]* calls of one plan, others such as fourfold '
+  check 'as all rows do, if plans do not count' ends 0 $dear
+  check 'by the same limit' says '^take dear: .* calls of one plan, others such as fourfold take less'
+  check 'a plan for each table' ends 0 $dear --calls 1
+  check 'of all rows' says '^for 1 call of 64 rows with one plan, whose time is counted$'
+  check 'a kernel without a dearer one' ends 0 --len 64 $quick --plugin ./costs.so --kernel fourfold --rows 1 --calls 1
+  check 'holds for any number' says '; that holds for any number of calls of one plan$'
+}
+
+# Decoding with rope, whose copies need a plan of the whole table.
+# shellcheck disable=SC2086
+decodes() {
+  check 'one row of rope' \
+    ends 0 --len 8192 --dim 128 --op rope --repetitions 3 --kernel cached,cr-portable --rows 1 --calls 1
+  check 'is not copied from a table that is made for it' says '^take cr-portable: '
+  posenc choose --len 64 $quick --op rope --scaling yarn,factor=4,original=32 --dtype bf16 --rows 1
+  check 'with a scaling and bf16' test $status -eq 0
+  check 'a kernel without scalings is told' contains err 'naive is left out: it follows no scale, no scaling'
+  check 'transformers is compared with' says '^[* ] recipe/hf-rope '
+}
+
 # shellcheck disable=SC2086
 {
   check 'a table' ends 0 --len 100 $quick
   check 'takes one kernel' says '^take [a-z0-9-]*: the fastest within the budget; of all 6400 elements '
-  check 'competitors, recipes and copies are no candidates' \
-    test "$(grep -c -e sleef -e libmvec -e recipe -e cached out)" -eq 0
+  check 'beside competitors and recipes' \
+    test "$(grep -c '^[* ] rotation-openmp ' out)" -eq 0 -a "$(grep -c '^[* ] recipe/hf-rope ' out)" -eq 1
+  check 'which are not chosen, as recipe/xlm, which is accurate enough' says '^[* ] recipe/xlm .* not in libposenc$'
+  check 'copies are no candidates' test "$(grep -c cached out)" -eq 0
+  check 'plans do not count' test "$(grep -c 'whose time is counted' out)" -eq 0
   check 'some kernel is not to be bettered' says '^\* '
   do_compile 'the C lines compile and run'
   "$POSENC" choose --len 100 $quick --kernel cr-portable --max-ulp 0.5 -o told >out 2>err
@@ -150,6 +187,7 @@ keep_times() {
     check 'which the program has to be linked with' says '^  // fourfold is a kernel of ./costs.so, '
     do_compile 'and these lines compile'
     plugin=
+    workloads
   else
     skip 'kernels of a plugin' 'no shared library here'
   fi
@@ -168,6 +206,13 @@ keep_times() {
   else
     skip 'times of an emulator' 'no valgrind here, or a sanitizer, which it cannot run'
   fi
+  decodes
+  check 'more rows than there are' is_refused 'rows 9: more than --len' --len 8 $quick --rows 9
+  check 'no rows' is_refused 'rows.*0' --len 8 $quick --rows 0
+  check 'no calls' is_refused 'calls.*0' --len 8 $quick --calls 0
+  check 'rows in fresh memory' is_refused 'rows.*memory\|memory.*rows' --len 8 $quick --rows 1 --memory fresh
+  check 'times of rows are not kept' is_refused 'rows.*keep\|keep.*rows' --len 8 $quick --rows 1 --keep other
+  check 'nor those of calls' is_refused 'calls.*keep\|keep.*calls' --len 8 $quick --calls 1 --keep other
   check 'no table' is_refused 'len and --dim are needed' --repetitions 3
   check 'an empty one' is_refused 'len 0: an empty table takes no time' --len 0 $quick
   check 'fresh x' is_refused 'memory fresh: x is never in fresh memory' --len 8 $quick --op add --memory fresh

@@ -46,6 +46,12 @@ static posenc_status prepare_slowly(const posenc_problem *problem, const posenc_
   return status;
 }
 
+/* A plan that no number of calls in a test pays for. */
+static posenc_status prepare_dearly(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  wait_until(now() + 100 * PLAN);
+  return prepare(problem, options, constants);
+}
+
 static void release_slowly(void *constants) {
   wait_until(now() + 0.25 * PLAN);
   free(constants);
@@ -125,8 +131,9 @@ static void fill_thrice(const void *constants, const posenc_problem *problem, in
 KERNEL(waits, "waits", BOUND, prepare, write_and_wait, free);
 KERNEL(fourfold, "fourfold", BOUND, prepare, four_times, free);
 KERNEL(plans, "plans", BOUND, prepare_slowly, write_and_wait, release_slowly);
+KERNEL(dear, "dear", BOUND, prepare_dearly, write_and_wait, free);
 KERNEL(tenth, "tenth", BOUND, prepare, slow_tenth, free);
 KERNEL(fills, "fills", NONE, NULL, fill, NULL);
 KERNEL(fills_thrice, "fills-thrice", NONE, NULL, fill_thrice, NULL);
 
-POSENC_PLUGIN(&waits, &fourfold, &plans, &tenth, &fills, &fills_thrice);
+POSENC_PLUGIN(&waits, &fourfold, &plans, &tenth, &fills, &fills_thrice, &dear);

@@ -209,7 +209,36 @@ static void add_timings(json_t *benchmarks, const char *kernel, const double *ns
 
 static void number_is(const json_t *of, const char *name, double wanted) {
   const double got = field_number(of, name);
+  if (isnan(wanted)) return;
   ok(fabs(got - wanted) <= 1e-12 * wanted, "%s is %.17g, %.17g", name, wanted, got);
+}
+
+static void add_plans(json_t *benchmarks, const char *kernel, double ns) {
+  for (int i = 0; i < 3; i++)
+    json_array_append_new(benchmarks,
+                          json_pack("{s:s+, s:s, s:s, s:f, s:f, s:s}", "name", "plan/8x8/", kernel, "run_type",
+                                    "iteration", "real_time", ns * (1 + i % 2), "cpu_time", 1.0, "time_unit", "ns"));
+}
+
+static bool is_slow(const char *kernel) {
+  return strcmp(kernel, "slow") == 0;
+}
+
+/* Calls of `slow` take 220 ns, half of them 110, and its plans 1000; of `quick` 110 ns and 5000: as good from 36.4 calls
+   of one plan on. */
+static void test_workload(const json_t *accuracy, const json_t *timing, double share, int64_t calls, const char *taken,
+                          double least, double most, double total, double ratio) {
+  const choice_workload work = {.rows = 8, .share = share, .calls = calls};
+  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &work);
+  ok(strcmp(field_string(choice, "choice"), taken) == 0, "%ld calls of one plan: %s", (long)calls, taken);
+  number_is(choice, "calls", least);
+  number_is(choice, "most_calls", most);
+  number_is(choice, "counted", (double)calls);
+  number_is(json_array_get(json_object_get(choice, "candidates"), 0), "total_seconds", total);
+  number_is(json_object_get(choice, "next"), "ratio", ratio);
+  ok(strcmp(field_string(choice, "once"), "slow") == 0 && strcmp(field_string(choice, "later"), "quick") == 0,
+     "slow for a single call, quick for very many");
+  json_decref(choice);
 }
 
 static void test_choice(void) {
@@ -220,7 +249,8 @@ static void test_choice(void) {
   add_timings(benchmarks, "slow", (const double[]){220, 900, 200});
   add_timings(benchmarks, "quick", (const double[]){300, 100, 110});
   json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.25, "benchmarks", benchmarks);
-  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY});
+  const choice_workload all = {.rows = 8, .share = 1.0}, seldom = {.rows = 8, .share = 1.0, .elsewhere = is_slow};
+  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &all);
   const json_t *first = json_array_get(json_object_get(choice, "candidates"), 0),
                *next = json_object_get(choice, "next");
   ok(strcmp(field_string(choice, "choice"), "quick") == 0, "the quick one is chosen");
@@ -232,6 +262,19 @@ static void test_choice(void) {
   number_is(next, "ratio", 2.0); /* the median of 9 quotients */
   ok(json_is_null(json_object_get(next, "low")), "of three timings each there is no interval of 95 %%");
   number_is(choice, "others", 0.25);
+  json_decref(choice);
+
+  add_plans(benchmarks, "slow", 1000);
+  add_plans(benchmarks, "quick", 5000);
+  test_workload(accuracy, timing, 1.0, 1, "slow", 1, 36, 1220e-9, 5110.0 / 1220.0);
+  test_workload(accuracy, timing, 1.0, 36, "slow", 1, 36, 220e-9 + 1000e-9 / 36,
+                (110 + 5000.0 / 36) / (220 + 1000.0 / 36));
+  test_workload(accuracy, timing, 1.0, 37, "quick", 37, 0, 110e-9 + 5000e-9 / 37, NAN);
+  test_workload(accuracy, timing, 0.5, 37, "slow", 1, 72, 110e-9 + 1000e-9 / 37, NAN);
+  test_workload(accuracy, timing, 0.5, 0, "quick", 73, 0, 55e-9, 2.0);
+  choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &seldom);
+  ok(strcmp(field_string(choice, "once"), "quick") == 0 && json_is_null(json_object_get(choice, "next")),
+     "what is elsewhere is neither taken nor second");
   json_decref(choice);
   json_decref(timing);
   json_decref(accuracy);

@@ -37,12 +37,18 @@ typedef struct makings {
   samples *times;
   const char *shape, *table, *mode;
   choice_budget budget;
+  const choice_workload *work;
 } makings;
 
-/* Collects the timings of a kernel, sorted, in from->times->values. Returns their number, and their median in
+/* Returns the part of a plan's time that a call bears. */
+static double borne(const makings *from, double plan_seconds) {
+  return from->work->calls > 0 ? plan_seconds / (double)from->work->calls : 0.0;
+}
+
+/* Collects the timings of a kernel in a mode, sorted, in from->times->values. Returns their number, and their median in
    *median. */
-static size_t collect(const makings *from, const char *kernel, const char *figure, double *median) {
-  const size_t count = samples_collect(from->times, from->mode, from->shape, kernel, figure);
+static size_t collect(const makings *from, const char *mode, const char *kernel, const char *figure, double *median) {
+  const size_t count = samples_collect(from->times, mode, from->shape, kernel, figure);
   *median = count ? statistics_median(from->times->values, count) : NAN;
   return count;
 }
@@ -53,12 +59,14 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
   static const double second = 1e-9; /* one ns, the unit of real_time, in seconds */
   const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
   double rate, share, ns, plan_ns, plan_bytes;
-  collect(from, kernel, "bytes_per_second", &rate);
-  collect(from, kernel, "of_limit", &share);
-  collect(from, kernel, "plan_once_ns", &plan_ns);
-  collect(from, kernel, "plan_bytes", &plan_bytes);
-  const size_t count = collect(from, kernel, "real_time", &ns);
+  if (collect(from, "plan", kernel, "real_time", &plan_ns) == 0)
+    collect(from, from->mode, kernel, "plan_once_ns", &plan_ns);
+  collect(from, from->mode, kernel, "bytes_per_second", &rate);
+  collect(from, from->mode, kernel, "of_limit", &share);
+  collect(from, from->mode, kernel, "plan_bytes", &plan_bytes);
+  const size_t count = collect(from, from->mode, kernel, "real_time", &ns);
   if (count == 0) return false;
+  const double unit = second * from->work->share;
   *made = (record_candidate){
       .kernel = kernel,
       .ok = is_ok(found) && is_ok(record_find_result(from->accuracy, kernel, from->shape)),
@@ -68,25 +76,28 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
       .max_abs = result->max_abs.abs,
       .misrounded = result->misrounded,
       .elements = result->elements,
-      .seconds = ns * second,
-      .low = from->times->values[0] * second,
-      .high = from->times->values[count - 1] * second,
+      .elsewhere = from->work->elsewhere && from->work->elsewhere(kernel),
+      .seconds = ns * unit,
+      .low = from->times->values[0] * unit,
+      .high = from->times->values[count - 1] * unit,
       .bytes_per_second = rate,
       .of_limit = share,
       .plan_seconds = plan_ns * second,
       .plan_bytes = plan_bytes,
+      .total_seconds = ns * unit + borne(from, plan_ns * second),
   };
   return true;
 }
 
-/* Makes candidates of all kernels that were timed, sorted by time. Returns their number. */
+/* Makes candidates of all kernels that were timed, sorted by the time of a call with its share of the
+   plan. Returns their number. */
 static size_t make_candidates(const makings *from, record_candidate *candidates) {
   size_t count = 0;
   RECORD_EACH(kernel, from->accuracy, kernels) {
     record_candidate one;
     if (!make_candidate(from, kernel->name, &one)) continue;
     size_t at = count++;
-    for (; at > 0 && candidates[at - 1].seconds > one.seconds; at--) candidates[at] = candidates[at - 1];
+    for (; at > 0 && candidates[at - 1].total_seconds > one.total_seconds; at--) candidates[at] = candidates[at - 1];
     candidates[at] = one;
   }
   return count;
@@ -99,9 +110,9 @@ static pareto_point *points_of(const record_candidate *candidates, size_t count)
     const record_candidate *one = &candidates[i];
     points[i] = (pareto_point){.name = one->kernel,
                                .index = i,
-                               .time = 1e6 * one->seconds,
-                               .low = 1e6 * one->low,
-                               .high = 1e6 * one->high,
+                               .time = 1e6 * one->total_seconds,
+                               .low = 1e6 * (one->low + one->total_seconds - one->seconds),
+                               .high = 1e6 * (one->high + one->total_seconds - one->seconds),
                                .error = isnan(one->max_abs) ? 1.0 : one->max_abs,
                                .elements = (double)one->elements,
                                .counts = one->ok};
@@ -119,12 +130,20 @@ static bool mark_front(record_candidate *candidates, size_t count) {
 
 /* ---- the choice ---- */
 
+/* Adds to each timing of a call what it bears of the plan, in the unit of the timings. */
+static void add_plan(const makings *from, const record_candidate *one, double *ns, size_t count) {
+  for (size_t i = 0; ns && i < count; i++) ns[i] += 1e9 * (one->total_seconds - one->seconds) / from->work->share;
+}
+
 /* Compares the second kernel with the first. */
-static json_t *compare_kernels(const makings *from, const char *first, const char *second) {
+static json_t *compare_kernels(const makings *from, const record_candidate *one, const record_candidate *other) {
+  const char *const first = one->kernel, *const second = other->kernel;
   size_t n, m;
   double *a = samples_copy(from->times, from->mode, from->shape, first, "real_time", &n),
          *b = samples_copy(from->times, from->mode, from->shape, second, "real_time", &m);
   statistics_ratio ratio;
+  add_plan(from, one, a, n);
+  add_plan(from, other, b, m);
   const bool done = a && b && statistics_ratio_of(a, n, b, m, 0.95, &ratio);
   free(a);
   free(b);
@@ -134,63 +153,78 @@ static json_t *compare_kernels(const makings *from, const char *first, const cha
 }
 
 static json_t *candidate_json(const record_candidate *one) {
-  return json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "kernel",
-                   one->kernel, "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive,
-                   "max_ulp", field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded",
-                   (json_int_t)one->misrounded, "elements", (json_int_t)one->elements, "seconds",
-                   field_real(one->seconds), "low", field_real(one->low), "high", field_real(one->high),
-                   "bytes_per_second", field_real(one->bytes_per_second), "of_limit", field_real(one->of_limit),
-                   "front", (int)one->front, "plan_seconds", field_real(one->plan_seconds), "plan_bytes",
-                   field_real(one->plan_bytes));
+  return json_pack(
+      "{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b}", "kernel",
+      one->kernel, "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive, "max_ulp",
+      field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded", (json_int_t)one->misrounded,
+      "elements", (json_int_t)one->elements, "seconds", field_real(one->seconds), "low", field_real(one->low), "high",
+      field_real(one->high), "bytes_per_second", field_real(one->bytes_per_second), "of_limit",
+      field_real(one->of_limit), "front", (int)one->front, "plan_seconds", field_real(one->plan_seconds), "plan_bytes",
+      field_real(one->plan_bytes), "total_seconds", field_real(one->total_seconds), "elsewhere", (int)one->elsewhere);
 }
 
 static bool may_be_chosen(const record_candidate *one) {
-  return one->ok && one->within;
+  return one->ok && one->within && !one->elsewhere;
 }
 
-/* Returns the kernel that takes the least time for a single call, its plan included; the chosen one if that is as good,
-   or the times of plans are not known. *calls: from how many calls of one plan on the chosen one takes the least. */
-static const record_candidate *best_once(const record_candidate *candidates, size_t count,
-                                         const record_candidate *chosen, int64_t *calls) {
-  const record_candidate *once = chosen;
-  double most = 1.0;
+/* From `least` to `most` calls of one plan, which may be infinite, the chosen kernel takes the least time, plans
+   included. `once` takes the least for a single call, `later` for very many. Both are the chosen one where none takes
+   less, or the times of plans are not known. */
+typedef struct validity {
+  const record_candidate *once, *later;
+  double least, most;
+} validity;
+
+static validity validity_of(const record_candidate *candidates, size_t count, const record_candidate *chosen) {
+  validity v = {chosen, chosen, 1.0, INFINITY};
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
     const double dearer = chosen->plan_seconds - one->plan_seconds, saved = one->seconds - chosen->seconds;
-    if (!may_be_chosen(one) || !(saved > 0.0) || !(dearer > 0.0)) continue;
-    if (one->plan_seconds + one->seconds < once->plan_seconds + once->seconds) once = one;
-    most = fmax(most, dearer / saved);
+    if (!may_be_chosen(one)) continue;
+    if (saved > 0.0 && dearer > 0.0) {
+      if (one->plan_seconds + one->seconds < v.once->plan_seconds + v.once->seconds) v.once = one;
+      v.least = fmax(v.least, ceil(dearer / saved));
+    }
+    if (saved < 0.0 && dearer < 0.0) {
+      if (one->seconds < v.later->seconds) v.later = one;
+      v.most = fmin(v.most, floor(dearer / saved));
+    }
   }
-  *calls = (int64_t)fmin(ceil(most), 1e15);
-  return once;
+  return v;
+}
+
+/* Returns a number of calls as an integer; 0 for infinity. */
+static json_int_t calls_of(double calls) {
+  return isinf(calls) ? 0 : (json_int_t)fmin(calls, 1e15);
 }
 
 static json_t *choose(const makings *from, const record_candidate *candidates, size_t count) {
-  const char *chosen = NULL, *next = NULL, *once = NULL;
-  int64_t calls = 1;
+  const record_candidate *chosen = NULL, *next = NULL;
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
     list = field_append(list, candidate_json(one));
     if (!may_be_chosen(one)) continue;
-    if (!chosen) {
-      chosen = one->kernel;
-      once = best_once(candidates, count, one, &calls)->kernel;
-    } else if (!next) {
-      next = one->kernel;
-    }
+    if (!chosen)
+      chosen = one;
+    else if (!next)
+      next = one;
   }
-  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:s?, s:I, s:o}", "schema", "posenc-choice-1",
-                   "shape", from->shape, "mode", from->mode, "environment", from->accuracy->environment, "others",
-                   field_real(from->timing->context.others), "max_ulp", field_real(from->budget.max_ulp), "max_abs",
-                   field_real(from->budget.max_abs), "candidates", list, "choice", chosen, "once", once, "calls",
-                   (json_int_t)calls, "next", next ? compare_kernels(from, chosen, next) : json_null());
+  const validity v = chosen ? validity_of(candidates, count, chosen) : (validity){.least = 1.0, .most = INFINITY};
+  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:s?, s:I, s:s?, s:I, s:I, s:I, s:o}", "schema",
+                   "posenc-choice-1", "shape", from->shape, "mode", from->mode, "environment",
+                   from->accuracy->environment, "others", field_real(from->timing->context.others), "max_ulp",
+                   field_real(from->budget.max_ulp), "max_abs", field_real(from->budget.max_abs), "candidates", list,
+                   "choice", chosen ? chosen->kernel : NULL, "once", v.once ? v.once->kernel : NULL, "calls",
+                   calls_of(v.least), "later", v.later ? v.later->kernel : NULL, "most_calls", calls_of(v.most), "rows",
+                   (json_int_t)from->work->rows, "counted", (json_int_t)from->work->calls, "next",
+                   next ? compare_kernels(from, chosen, next) : json_null());
 }
 
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
-                  choice_budget budget) {
+                  choice_budget budget, const choice_workload *work) {
   const record_timing *timed = record_take_timing(timing);
-  const makings from = {record_take_accuracy(accuracy), timed, samples_open(timed), shape, table, mode, budget};
+  const makings from = {record_take_accuracy(accuracy), timed, samples_open(timed), shape, table, mode, budget, work};
   json_t *made = NULL;
   if (from.accuracy && from.timing && from.times) {
     record_candidate *candidates = calloc(from.accuracy->kernels_count + 1, sizeof *candidates);
@@ -207,12 +241,13 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
 /* ---- as text ---- */
 
 static void print_candidate(const record_candidate *one, FILE *stream) {
-  fprintf(stream, "%c %-16s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
+  fprintf(stream, "%c %-21s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
           one->front ? '*' : ' ', one->kernel, 1e6 * one->seconds, 100.0 * ((one->high - one->low) / one->seconds),
           1e-9 * one->bytes_per_second, 100.0 * one->of_limit, 1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY),
           fmin(one->max_abs, INFINITY), one->misrounded,
           !one->ok          ? "breaks its promise"
           : !one->within    ? "beyond the budget"
+          : one->elsewhere  ? "not in libposenc"
           : one->exhaustive ? ""
                             : "a sample");
 }
@@ -225,6 +260,37 @@ static void print_next(const record_next_candidate *next, FILE *stream) {
     fprintf(stream, " (%.2f to %.2f%s)", next->low, next->high, next->low > 1.0 ? "" : ": not told apart");
 }
 
+/* Tells what competitor or recipe is faster than the choice. */
+static void print_faster(const record_choice *choice, const record_candidate *chosen, FILE *stream) {
+  const record_candidate *first = choice->candidates;
+  while (first < chosen && !(first->elsewhere && first->ok && first->within)) first++;
+  if (first < chosen)
+    fprintf(stream, "; %s, which is not in libposenc, takes %.2f times as long", first->kernel,
+            first->total_seconds / chosen->total_seconds);
+}
+
+/* Tells for how many calls of one plan the choice holds. */
+static void print_validity(const record_choice *choice, const record_candidate *chosen, FILE *stream) {
+  const bool is_begun = strcmp(choice->once, choice->choice) != 0,
+             is_ended = choice->most_calls > 0 && strcmp(choice->later, choice->choice) != 0;
+  if (choice->counted > 0)
+    fprintf(stream, "; with its share of the plan, a call takes %.4g us", 1e6 * chosen->total_seconds);
+  if (is_begun)
+    fprintf(stream,
+            "; its plan takes %.3g us, so for fewer than %" PRId64 " calls of one plan, others such as %s take less",
+            1e6 * chosen->plan_seconds, choice->calls, choice->once);
+  if (is_ended)
+    fprintf(stream, "; for more than %" PRId64 " calls of one plan, others such as %s take less", choice->most_calls,
+            choice->later);
+  if (choice->counted > 0 && !is_begun && !is_ended) fputs("; that holds for any number of calls of one plan", stream);
+}
+
+static void print_workload(const record_choice *choice, FILE *stream) {
+  if (choice->counted > 0)
+    fprintf(stream, "for %" PRId64 " %s of %" PRId64 " %s with one plan, whose time is counted\n", choice->counted,
+            choice->counted == 1 ? "call" : "calls", choice->rows, choice->rows == 1 ? "row" : "rows");
+}
+
 static void print_reason(const record_choice *choice, FILE *stream) {
   RECORD_EACH(one, choice, candidates) {
     if (strcmp(one->kernel, choice->choice) != 0) continue;
@@ -234,10 +300,8 @@ static void print_reason(const record_choice *choice, FILE *stream) {
             one->kernel, one->exhaustive ? "of all" : "of a sample of", one->elements, one->misrounded,
             fmin(one->max_ulp, INFINITY));
     if (choice->next.json) print_next(&choice->next, stream);
-    if (strcmp(choice->once, choice->choice) != 0)
-      fprintf(stream,
-              "; its plan takes %.3g us, so for fewer than %" PRId64 " calls of one plan, others such as %s take less",
-              1e6 * one->plan_seconds, choice->calls, choice->once);
+    print_faster(choice, one, stream);
+    print_validity(choice, one, stream);
     fputc('\n', stream);
     return;
   }
@@ -245,7 +309,8 @@ static void print_reason(const record_choice *choice, FILE *stream) {
 }
 
 void choice_print(const record_choice *choice, FILE *stream) {
-  fprintf(stream, "  %-16s %11s %7s %8s %8s %9s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit",
+  print_workload(choice, stream);
+  fprintf(stream, "  %-21s %11s %7s %8s %8s %9s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit",
           "plan us", "max ulp", "max abs", "misrounded");
   RECORD_EACH(one, choice, candidates) print_candidate(one, stream);
   fputs("\n* none is both as fast and as accurate, as far as equally many elements were looked at\n\n", stream);

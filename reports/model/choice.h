@@ -14,16 +14,24 @@ typedef struct choice_budget {
   double max_ulp, max_abs;
 } choice_budget;
 
+/* The calls that are made with one plan. */
+typedef struct choice_workload {
+  int64_t rows;                          /* of a call */
+  double share;                          /* of a call, of what was timed in `mode`: 1, or rows / all rows */
+  int64_t calls;                         /* of one plan, whose time they share; 0: plans do not count */
+  bool (*elsewhere)(const char *kernel); /* whether it is shown but not chosen; null: none is */
+} choice_workload;
+
 /* Returns the error that posenc_default_options allows in a dtype: one ulp just below 1, and 2^-44 in f64. */
 double choice_default_abs(posenc_dtype dtype);
 
 /*
  * Makes a choice as records/record.schema.json describes it. `accuracy` is an accuracy record that has `shape`, the
  * problem's, and `table`, the name of the shape of the table that the problem uses. `timing` is a timing record of
- * `shape` in one mode, `mode`. Returns null when memory runs out.
+ * `shape` in `mode`, and perhaps in the mode plan. Returns null when memory runs out.
  */
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
-                  choice_budget budget);
+                  choice_budget budget, const choice_workload *work);
 
 /* Prints the candidates as a table, and the reason. */
 void choice_print(const record_choice *choice, FILE *stream);
