@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 
 import numpy as np
 
@@ -280,6 +281,36 @@ def check_records():
     golden = posenc.table(None, 8, positions=[0, 1, 2]).repeat(9, 0)
     report(not posenc.check(golden, positions="golden", max_ulp=1).ok, "a list by its name")
     report(not posenc.check(table * np.float32("nan")).ok, "NaN")
+    check_config()
+
+
+def check_config():
+    """A config as a path, and as a mapping, which may be nested and have values that are no JSON."""
+    yarn = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 1024}
+    config = {"head_dim": 24, "rope_theta": 500000.0, "rope_scaling": yarn, "dtype": np.float32}
+    right = posenc.table(300, 24, base=500000, scaling="yarn,factor=8,original=1024", dtype="f64")
+    wrong = posenc.table(300, 24, base=500000)
+    with open("config.json", "w", encoding="utf-8") as file:
+        json.dump({**config, "dtype": "f32"}, file)
+    for name, call in (("check", posenc.check), ("identify", posenc.identify)):
+        report(call(right, config=config).ok, f"{name} with a mapping as config: agrees")
+        got = call(wrong, config=types.MappingProxyType(config))
+        told = call(wrong, config="config.json")
+        report(not got.ok and "the scaling is left out" in got.text, f"{name} with another mapping: the cause")
+        report(got.text == told.text.replace("config.json", "config"), f"{name}: the text of a path, with its name")
+    report("config: config\n" in posenc.check(right, config=config).text + "\n", "whose name is config")
+    for value, kind, words in (
+        (5, TypeError, "config: int, not a path or a mapping"),
+        ({"rope_theta": "x"}, ValueError, "config: "),
+        ({"a": {(1, 2): 3}}, TypeError, "config: keys must be str"),
+        ("nowhere.json", ValueError, "config nowhere.json: No such file"),
+    ):
+        try:
+            posenc.check(right, config=value)
+            refused = None
+        except (TypeError, ValueError) as error:
+            refused = error
+        report(type(refused) is kind and str(refused).startswith(words), f"config={value!r}: {refused}")
 
 
 def resident():

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Dict
 
 from . import _arrays
@@ -84,32 +84,52 @@ def _line(name: str, memory_of_process: int, array: Memory) -> str:
     return f"{name} {memory_of_process} {array.address} {array.dtype} {axes}"
 
 
-def _content(descriptor: int) -> bytes:
+def _content(descriptor: int, descriptors: dict[int, str]) -> str:
+    """What was written there, in which files in memory have their names."""
     with open(descriptor, "rb", closefd=False) as file:
         file.seek(0)
-        return file.read()
+        text = file.read().decode(errors="replace")
+    return re.sub(r"/proc/self/fd/([0-9]+)\b", lambda path: descriptors.get(int(path[1]), path[0]), text)
 
 
 def _refusal(text: str) -> str:
     """The message without the program, and with arguments named as in Python."""
     line = re.sub(r"^posenc[a-z ]*: ", "", text.strip().rpartition("\n")[2])
-    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), line)
+    named = re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), line)
+    return re.sub(r"^(\w+) \1: ", r"\1: ", named)  # what is in memory has no other name
 
 
-def _positions(value: Any, descriptors: list[int]) -> str:
+def _file(name: str, text: str, descriptors: dict[int, str]) -> str:
+    """The path of a file in memory, which a message calls by its name."""
+    descriptor = os.memfd_create(name)
+    descriptors[descriptor] = name
+    with open(descriptor, "w", closefd=False) as file:
+        file.write(text)
+    return f"/proc/self/fd/{descriptor}"
+
+
+def _positions(value: Any, descriptors: dict[int, str]) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
     numbers = value.tolist() if hasattr(value, "tolist") else list(value)
     text = ",".join(repr(number) for number in numbers)
-    if len(numbers) <= LISTED:
-        return text
-    descriptors.append(os.memfd_create("positions"))
-    with open(descriptors[-1], "w", closefd=False) as file:
-        file.write(text.replace(",", "\n") + "\n")
-    return f"/proc/self/fd/{descriptors[-1]}"
+    return text if len(numbers) <= LISTED else _file("positions", text.replace(",", "\n") + "\n", descriptors)
 
 
-def _arguments(options: dict[str, Any], descriptors: list[int]) -> Iterable[str]:
+def _config(value: Any, descriptors: dict[int, str]) -> str:
+    """A path, or a mapping such as `model.config.to_dict()`."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"config: {type(value).__name__}, not a path or a mapping")
+    try:
+        # What is no JSON, as a dtype of torch, is no part of a rope either.
+        return _file("config", json.dumps(dict(value), default=str), descriptors)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"config: {error}") from error
+
+
+def _arguments(options: dict[str, Any], descriptors: dict[int, str]) -> Iterable[str]:
     """Python's arguments as options."""
     for name, value in options.items():
         if value is None or value is False:
@@ -122,16 +142,19 @@ def _arguments(options: dict[str, Any], descriptors: list[int]) -> Iterable[str]
             value = scaling_text(value)
         elif name == "positions":
             value = _positions(value, descriptors)
+        elif name == "config":
+            value = _config(value, descriptors)
         yield f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
 
 
 def _run(kind: type[Record], command: str, operand: str, arrays: dict[str, Memory], options: dict[str, Any]) -> Any:
     """The command's record. The arrays are named so in its arguments, and live until it has ended."""
-    descriptors = [os.memfd_create(name) for name in ("record", "text", "errors")]
+    descriptors = {os.memfd_create(name): name for name in ("record", "text", "errors")}
     record, text, errors = descriptors
     try:
-        descriptors.append(os.open("/proc/self/mem", os.O_RDONLY))
-        lines = [_line(name, descriptors[-1], array) for name, array in arrays.items()]
+        memory = os.open("/proc/self/mem", os.O_RDONLY)
+        descriptors[memory] = "memory"
+        lines = [_line(name, memory, array) for name, array in arrays.items()]
         arguments = [
             binary(),
             command,
@@ -152,12 +175,12 @@ def _run(kind: type[Record], command: str, operand: str, arrays: dict[str, Memor
             check=False,
         ).returncode
         if status not in (0, 1):
-            message = _refusal(_content(errors).decode(errors="replace"))
+            message = _refusal(_content(errors, descriptors))
             if status == 2 and "out of memory" in message:
                 raise MemoryError(message)
             raise ValueError(message) if status == 2 else RuntimeError(f"posenc {command}: status {status}: {message}")
-        made = kind(json.loads(_content(record)))
-        made.text = _content(text).decode().rstrip("\n")
+        made = kind(json.loads(_content(record, descriptors)))
+        made.text = _content(text, descriptors).rstrip("\n")
         made.ok = status == 0
         return made
     finally:
@@ -246,7 +269,7 @@ def check(
     op="rope" (the default beside x) or "add", what array was made from; axes: a letter for each axis of it.
 
     The other options are those of the command, with underscores: base, offset, positions, scale, shift, padding,
-    layout, odd, part, dim, start, inverse … Raises ValueError or TypeError with the argument's name.
+    layout, odd, part, dim, start, inverse, config … config may also be a mapping, as config.to_dict() makes it. Raises ValueError or TypeError with the argument's name.
 
     The array is neither copied nor written to a file, unless the elements of its rows do not lie one after the other.
     """
