@@ -56,16 +56,11 @@ json_t *check_array(options *given, output **out) {
   given->problem.dtype = at->dtype;
   *out = open_output("--output", given->output);
 
-  static suspect_list mistakes;
-  if (given->model)
-    model_suspects(given->model, given->layer_type, &given->rope, model_length(given, &given->problem), &given->problem,
-                   &mistakes);
   const array_request request = {.arrays = arrays,
                                  .x_name = given->x,
                                  .name = file,
                                  .problem = given->problem,
                                  .start = given->start,
-                                 .suspects = &mistakes,
                                  .max_ulp = given->max_ulp,
                                  .max_abs = given->max_abs,
                                  .replay = given->command_line};

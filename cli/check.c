@@ -24,9 +24,12 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "options.\n"
                             "\n"
                             "With --op, compare what was made of an array x, in a model or by a GPU kernel,\n"
-                            "with the exact result: x + the table, or x with its pairs turned. If it is\n"
-                            "wrong, known mistakes are tried: pairs, direction, positions, columns, base,\n"
-                            "scaling, attention factor. One that explains it is named.\n";
+                            "with the exact result: x + the table, or x with its pairs turned.\n"
+                            "\n"
+                            "If it is wrong, the likely cause is named, in the words of posenc identify\n"
+                            "--config: exponent, base, scaling, attention factor, layout, part, positions,\n"
+                            "columns, pairs, direction, damage; or that the formula agrees, and what the\n"
+                            "errors are.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
                             "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
                             "memory. An ulp of an error of rope is that of the length of the exact pair.\n"
@@ -34,7 +37,8 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "Exit status:\n"
                             "  0                 if every element is within the limit, or none was given\n"
                             "  1                 if one is not, or a property is violated, or --expect; or\n"
-                            "                    without a limit, if the table is not that of --config\n"
+                            "                    without a limit, if the table is not that of --config, or\n"
+                            "                    a mistake explains the result of --op\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -95,7 +99,7 @@ static const char *deviation_of(const char *property) {
 /* Whether the check is a finding of identify. */
 static bool is_finding(const json_t *check) {
   const char *property = field_string(check, "property");
-  return strcmp(property, "config") == 0 || strcmp(property, "expect") == 0;
+  return strcmp(property, "config") == 0 || strcmp(property, "expect") == 0 || strcmp(property, "formula") == 0;
 }
 
 /* Returns the first finding that fails, else the first finding, or null if there is none. */
@@ -196,7 +200,7 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
       print_limit(record, stream);
     else
       fputs("not all elements are finite\n", stream);
-    if (!json_object_get(record, "cause")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
+    if (!json_object_get(record, "axes")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
   } else {
     fputs("no verdict: neither --max-ulp nor --max-abs is given\n", stream);
   }
@@ -210,7 +214,7 @@ static void print_text(const json_t *whole, FILE *stream) {
           field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
   const bool is_rope = strcmp(field_string(of, "op"), "rope") == 0;
   print_verdict(whole, record, stream);
-  if (json_is_string(json_object_get(record, "cause")))
+  if (json_is_string(json_object_get(record, "cause")) && json_is_object(json_object_get(record, "limit")))
     fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
   if (json_object_get(record, "axes"))
     fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
@@ -324,27 +328,67 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
-/* Adds the findings of identify, for --expect, and for --config if the values differ from those of the config. */
-static void add_findings(const options *given, table_file *table, json_t *whole) {
-  json_t *record = json_array_get(json_object_get(whole, "records"), 0), *checks = json_object_get(record, "checks");
-  const bool is_limited = table && json_is_object(json_object_get(record, "limit")),
-             is_wrong = !json_is_object(json_object_get(record, "limit")) || field_integer(whole, "failed") > 0;
+/* Adds a finding to the checks. */
+static void add_check(json_t *whole, json_t *record, json_t *finding) {
+  const char *key = json_is_true(json_object_get(finding, "ok")) ? "passed" : "failed";
+  json_array_append(json_object_get(record, "checks"), finding);
+  json_object_set_new(whole, key, json_integer(field_integer(whole, key) + 1));
+}
+
+/* Whether the errors of a result of add or rope are those of the table that was recovered, a few ulp included, so that
+   no single element has others. */
+static bool are_of_table(const json_t *record, const json_t *found) {
+  const double ulp = number(json_object_get(record, "max_ulp"), "ulp"), few = 8.0;
+  return ulp <= few * (1.0 + field_number(found, "max_abs") / field_number(found, "max_abs_if_exact"));
+}
+
+/* Sets the cause: why the file is not what was asked for, or why it fails although its formula is right. */
+static void set_cause(const json_t *whole, json_t *record, const json_t *found, bool is_table) {
+  const json_t *agreement = json_object_get(found, "agreement"),
+               *accurate = json_array_get(json_object_get(record, "checks"), 0);
+  const char *cause = field_string(found, "cause"), *errors = field_string(agreement, "errors");
+  const bool is_inaccurate = json_is_object(json_object_get(record, "limit")) && field_integer(whole, "failed") > 0 &&
+                             !json_is_true(json_object_get(accurate, "ok"));
+  if (*cause) {
+    json_object_set_new(record, "cause", json_string(cause));
+  } else if (is_inaccurate && *errors && (is_table || are_of_table(record, found))) {
+    const double most = number(json_object_get(record, "max_abs"), "abs"), unit = pow(10.0, floor(log10(most)) - 1.0);
+    json_object_set_new(record, "cause",
+                        json_sprintf("the formula agrees: the errors are %s; --max-abs %.2g passes", errors,
+                                     ceil(most / unit * (1.0 + 1e-9)) * unit));
+  }
+}
+
+/* Adds the cause of a wrong file, and the findings of identify, for --expect, and for --config if the values differ
+   from those of the config. Without a limit, a cause is looked for if there is a config, or for a result of add or
+   rope: then it is a failure of its own. */
+static void add_findings(const options *given, table_file *table, table_part part, json_t *whole) {
+  enum { RIGHT = 2 };
+  json_t *record = json_array_get(json_object_get(whole, "records"), 0);
+  const bool is_limited = json_is_object(json_object_get(record, "limit")),
+             is_far = !(number(json_object_get(record, "max_ulp"), "ulp") <= RIGHT),
+             is_wrong = is_limited ? field_integer(whole, "failed") > 0 : given->model || (!table && is_far),
+             has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
+             is_sought = is_wrong || (given->model && !has_columns);
   const char *file = given->operands[0];
-  options asked = *given;
+  const question what = {.problem = given->problem, .part = part};
+  options without = *given;
   size_t n;
   json_t *finding;
-  bool is_right;
-  const bool has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim;
-  if (!given->expect && (!given->model || (!is_wrong && has_columns))) return;
-  if (!is_wrong && has_columns) asked.model = NULL;
-  json_t *found = table ? identified_table(&asked, table, file, &is_right) : identified_array(&asked, file, &is_right);
-  json_array_foreach(json_object_get(found, "findings"), n, finding) {
-    const bool is_ok = json_is_true(json_object_get(finding, "ok"));
-    const char *key = is_ok ? "passed" : "failed";
-    json_array_append(checks, finding);
-    json_object_set_new(whole, key, json_integer(field_integer(whole, key) + 1));
-    if (!is_ok && is_limited && strcmp(field_string(finding, "property"), "config") == 0)
-      json_object_set(record, "cause", json_object_get(finding, "note"));
+  bool unused;
+  if (!is_sought) without.model = NULL;
+  if (!given->expect && !is_sought) return;
+  const question *const sought = is_sought ? &what : NULL;
+  json_t *found = table ? identified_table(&without, table, file, sought, &unused)
+                        : identified_array(&without, file, sought, &unused);
+  if (is_sought) set_cause(whole, record, found, table);
+  json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
+  const char *cause = field_string(record, "cause");
+  if (*cause && !is_limited && field_integer(whole, "failed") == 0) {
+    finding = json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s}", "property", "formula", "ok", 0, "skipped", 0, "worst", 1,
+                        "bound", 0, "compared", 1, "note", cause);
+    add_check(whole, record, finding);
+    json_decref(finding);
   }
   json_decref(found);
 }
@@ -382,7 +426,7 @@ static json_t *check_table(options *given, output **out) {
   threads_limit();
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
-  add_findings(given, table, record);
+  add_findings(given, table, part, record);
   table_close(table);
   free(positions);
   return record;
@@ -391,7 +435,7 @@ static json_t *check_table(options *given, output **out) {
 static int run(options *given) {
   output *out, *saved = open_output("--save", given->save);
   json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
-  if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, record);
+  if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, record);
   print_record(record, given->format, output_stream(out));
   if (saved) field_print(record, output_stream(saved));
   if (given->github) record_print_github(record, given->github, stderr);

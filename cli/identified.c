@@ -11,6 +11,7 @@
 #include "common/work.h"
 #include "identify/grid.h"
 #include "identify/identify.h"
+#include "verify/array-cause.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,48 +114,87 @@ static void add_finding(json_t *record, const char *property, bool is_ok, const 
                                   "skipped", 0, "worst", (int)!is_ok, "bound", 0, "compared", 1, "note", text));
 }
 
-static void add_agreement(const options *given, json_t *record) {
+/* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it
+   agrees with. of_array: the cause that x and the result show, or "". Returns whether it agrees. */
+static bool find_cause(const options *given, json_t *record, const char *of_array, char *text, size_t size) {
   const json_t *agreement = json_object_get(record, "agreement");
-  bool agrees = json_is_true(json_object_get(agreement, "agrees"));
-  const char *cause = field_string(agreement, "cause"), *name = field_string(agreement, "name");
-  char text[400] = "";
-  if (agrees && !model_applies(given, json_object_get(record, "applied"), text, sizeof text))
-    agrees = false;
-  else if (agrees)
-    snprintf(text, sizeof text, "%.200s%s%s", given->config, *name ? ", " : "", name);
-  else if (!json_is_object(agreement))
-    snprintf(text, sizeof text, "%s", field_string(record, "sentence"));
-  else
-    snprintf(text, sizeof text, "%s", *cause ? cause : "the cause is not known");
-  add_finding(record, "config", agrees, text);
+  const bool is_known = json_is_object(agreement), agrees = json_is_true(json_object_get(agreement, "agrees")),
+             is_bent = strcmp(field_string(record, "verdict"), "bent") == 0;
+  const char *cause = *of_array ? of_array : field_string(agreement, "cause");
+  *text = '\0';
+  if (*cause)
+    snprintf(text, size, "%s", cause);
+  else if (!is_known)
+    snprintf(text, size, "%s", field_string(record, is_bent ? "reason" : "sentence"));
+  else if (agrees && given->model)
+    model_applies(given, json_object_get(record, "applied"), text, size);
+  if (*text) json_object_set_new(record, "cause", json_string(text));
+  if (*text || !agrees) return false;
+  snprintf(text, size, "%s", field_string(agreement, "name"));
+  return true;
 }
 
-static void add_findings(const options *given, json_t *record, bool *is_right) {
+static void add_agreement(const options *given, json_t *record, const char *of_array) {
+  char text[400], name[400];
+  const bool agrees = find_cause(given, record, of_array, text, sizeof text);
+  if (!given->model) return;
+  snprintf(name, sizeof name, "%.200s%s%s", given->config, *text ? ", " : "", text);
+  add_finding(record, "config", agrees, agrees ? name : *text ? text : "the cause is not known");
+}
+
+static void add_expected(const options *given, json_t *record) {
   char text[400];
+  if (!given->expect) return;
+  const bool is_met = expect_is_met(given->expect, record, text, sizeof text);
+  add_finding(record, "expect", is_met, text);
+}
+
+/* Whether all findings are those that were asked for. */
+static bool are_met(const json_t *record) {
   size_t n;
   json_t *finding;
-  if (given->model) add_agreement(given, record);
-  if (given->expect) add_finding(record, "expect", expect_is_met(given->expect, record, text, sizeof text), text);
   json_array_foreach(json_object_get(record, "findings"), n, finding) {
-    *is_right = *is_right && json_is_true(json_object_get(finding, "ok"));
+    if (!json_is_true(json_object_get(finding, "ok"))) return false;
   }
+  return true;
 }
 
 /* ---- files ------------------------------------------------------------------------------------- */
 
+/* The problems that a file is compared with, and mistakes that may have been made instead. */
+typedef struct rivals {
+  suspect_list expected, suspects;
+} rivals;
+
+/* Returns the rivals, in static memory; null if nothing is asked. */
+static const rivals *rivals_of(const options *given, const stored *at, const question *asked) {
+  static rivals found;
+  if (found.expected.count) return &found;
+  if (given->model) {
+    model_problems(given, at, &found.expected, &found.suspects);
+  } else if (asked && !asked->problem.axes) {
+    suspects_add(&found.expected, &asked->problem, "%s", "");
+    formula_suspects(&asked->problem, &found.suspects);
+  }
+  return found.expected.count ? &found : NULL;
+}
+
 /* Returns the record of a table. applied: that of recover_applied, or null; error: the largest error of its values. */
 static json_t *record_of(const options *given, table_file *table, const char *file, json_t *applied, double error,
-                         bool *is_right) {
-  static suspect_list expected, suspects;
+                         const question *asked, bool *is_right) {
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
-  identify_request request = {.table = table, .name = file, .error = error};
-  if (given->model) {
-    model_problems(given, table_stored(table), &expected, &suspects);
-    request.expected = &expected;
-    request.suspects = &suspects;
-  }
+  static const columns_part parts[] = {
+      [TABLE_BOTH] = COLUMNS_BOTH, [TABLE_COS] = COLUMNS_COS, [TABLE_SIN] = COLUMNS_SIN};
+  const rivals *of = rivals_of(given, table_stored(table), asked);
+  identify_request request = {.table = table,
+                              .name = file,
+                              .expected = of ? &of->expected : NULL,
+                              .suspects = of ? &of->suspects : NULL,
+                              .asked = asked && !asked->problem.axes ? &asked->problem : NULL,
+                              .part = asked ? parts[asked->part] : COLUMNS_BOTH,
+                              .error = error};
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;
   bool lost = false;
@@ -167,20 +207,64 @@ static json_t *record_of(const options *given, table_file *table, const char *fi
   json_decref(result);
   free(kernels);
   if (applied) record_applied(record, applied);
-  add_findings(given, record, is_right);
   return record;
 }
 
-json_t *identified_table(const options *given, table_file *table, const char *file, bool *is_right) {
-  return record_of(given, table, file, NULL, 0.0, is_right);
+json_t *identified_table(const options *given, table_file *table, const char *file, const question *asked,
+                         bool *is_right) {
+  json_t *record = record_of(given, table, file, NULL, 0.0, asked, is_right);
+  if (given->model || asked) add_agreement(given, record, "");
+  add_expected(given, record);
+  *is_right = *is_right && are_met(record);
+  return record;
 }
 
-json_t *identified_array(const options *given, const char *file, bool *is_right) {
+/* Returns the layout of --layout, or that of the config's rope, or that which was found. */
+static posenc_layout layout_asked(const options *given, const json_t *record) {
+  const char *pairs = field_string(json_object_get(record, "applied"), "pairs");
+  if (is_given(given, OPTION_LAYOUT) || given->problem.op != POSENC_ROPE) return given->problem.layout;
+  if (given->rope.has_pairs || !*pairs) return given->rope.pairs;
+  return strcmp(pairs, layout_name(POSENC_SPLIT)) == 0 ? POSENC_SPLIT : POSENC_INTERLEAVED;
+}
+
+/* Returns the cause that x and the result show: of what check asks, or else of the rope of --config at the positions
+   that were found. */
+static array_cause cause_of_array(const options *given, const char *file, const json_t *record, const question *asked) {
+  const applied_arrays from = open_arrays(given, file);
+  const stored *at = table_stored(from.x);
+  const rivals *of = rivals_of(given, at, asked);
+  const bool agrees = json_is_true(json_object_get(json_object_get(record, "agreement"), "agrees"));
+  array_cause cause = {.text = ""};
+  array_request request = {.arrays = from, .start = given->start, .suspects = of ? &of->suspects : NULL};
+  if (asked) {
+    request.problem = asked->problem;
+    cause = array_cause_of(&request);
+  } else if (of && !agrees && (given->layer_type || !model_layers(given->model)) &&
+             !of->expected.items[0].problem.axes) {
+    request.problem = of->expected.items[0].problem;
+    request.problem.op = given->problem.op;
+    request.problem.dtype = at->dtype;
+    request.problem.first = field_integer(record, "offset");
+    request.problem.inverse = given->problem.inverse;
+    request.problem.layout = layout_asked(given, record);
+    request.start = given->rope.head == at->dim ? given->rope.start : 0;
+    if (request.problem.dim % 2 == 0 && request.problem.dim <= at->dim - request.start)
+      cause = array_cause_of(&request);
+  }
+  table_close(from.x);
+  table_close(from.out);
+  return cause;
+}
+
+json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right) {
   json_t *applied = NULL, *record;
   recovered from = {0};
   fault why;
+  question of_table = asked ? *asked : (question){.part = TABLE_BOTH};
+  of_table.problem.op = POSENC_TABLE;
+  if (given->problem.op == POSENC_ROPE) of_table.problem.layout = POSENC_SPLIT_CS;
   if (recover_applied(given, file, &from, &applied, &why)) {
-    record = record_of(given, from.table, file, applied, from.error, is_right);
+    record = record_of(given, from.table, file, applied, from.error, asked ? &of_table : NULL, is_right);
     recovered_free(&from);
   } else {
     json_t *x = field_name(given->x, "");
@@ -188,10 +272,14 @@ json_t *identified_array(const options *given, const char *file, bool *is_right)
                        json_sprintf("no %s of %s: %s", op_name(given->problem.op), json_string_value(x), why.text));
     json_decref(x);
     *is_right = false;
-    if (given->model) add_finding(record, "config", false, field_string(record, "sentence"));
-    if (given->expect) add_finding(record, "expect", false, field_string(record, "sentence"));
   }
   json_decref(applied);
   if (!record) die("out of memory");
+  if (given->model || asked) add_agreement(given, record, cause_of_array(given, file, record, asked).text);
+  if (given->expect && strcmp(field_string(record, "verdict"), "none") == 0)
+    add_finding(record, "expect", false, field_string(record, "sentence"));
+  else
+    add_expected(given, record);
+  *is_right = *is_right && are_met(record);
   return record;
 }

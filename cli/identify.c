@@ -36,8 +36,8 @@ static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of
                             "  1                 if it is not, also if it has sines of other frequencies,\n"
                             "                    reversed or repeated rows, negated sines, NaN or\n"
                             "                    infinities; or is too small to decide; or is not that of\n"
-                            "                    --config or --expect; or if a recipe of a plugin crashed,\n"
-                            "                    hung or the like\n"
+                            "                    --config, damage included, or of --expect; or if a\n"
+                            "                    recipe of a plugin crashed, hung or the like\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -240,7 +240,8 @@ static int run(options *given) {
     die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
   bool is_right;
-  json_t *record = table ? identified_table(given, table, file, &is_right) : identified_array(given, file, &is_right);
+  json_t *record =
+      table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
   table_close(table);
   if (given->as_config)
     is_right = print_config(record, file, output_stream(out)) && is_right;

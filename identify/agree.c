@@ -2,6 +2,9 @@
 #include "identify/agree.h"
 
 #include "common/scaling.h"
+#include "common/shapes.h"
+#include "identify/scalings.h"
+#include "models/model.h"
 #include "reference/scaling.h"
 
 #include <inttypes.h>
@@ -10,7 +13,7 @@
 
 /* The differences of the window from a formula's table. */
 typedef struct differences {
-  int64_t elements, unexplained;
+  int64_t elements, unexplained, row, column; /* row, column: of the first unexplained element */
   double distance;
 } differences;
 
@@ -41,7 +44,8 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     if (m->how.bad && m->how.bad[c]) continue;
     d->elements++;
-    d->unexplained += !(fabs(there[c] - made[c]) <= makers_room(m, row, c));
+    if (fabs(there[c] - made[c]) <= makers_room(m, row, c)) continue;
+    if (d->unexplained++ == 0) d->row = row, d->column = c;
   }
 }
 
@@ -68,60 +72,305 @@ static bool is_explained(const differences *d) {
   return d->unexplained * ONE_IN <= d->elements;
 }
 
-/* Finds whether the table is that of the problem. Returns false if memory runs out. */
-static bool try(const search *s, const identity *found, const differences *own, const posenc_problem *asked,
-                bool *agrees) {
-  posenc_problem problem = *asked;
-  differences d;
-  problem.axes = NULL;
+/* Returns the problem of an even number of columns that has its frequencies, as posenc.h says of odd ones, without
+   places. */
+static posenc_problem even(const posenc_problem *asked) {
+  posenc_problem problem = posenc_table(asked->rows, asked->dim);
+  problem.base = asked->base;
+  problem.shift = asked->shift;
+  problem.scale = asked->scale;
+  problem.scaling = asked->scaling;
+  if (asked->dim % 2 == 0) return problem;
+  problem.dim += asked->odd == POSENC_ODD_CEIL ? 1 : -1;
+  problem.shift += asked->odd == POSENC_ODD_CEIL ? 0.5 : 0.0;
+  return problem;
+}
+
+/* Whether the library makes such a table, apart from mistakes: a shift beside a scaling, which a wrong exponent is, and
+   a falling ramp. */
+static bool is_possible(const posenc_problem *problem) {
+  posenc_problem valid = *problem;
+  posenc_scaling *s = &valid.scaling;
+  if (s->kind != POSENC_SCALING_NONE) valid.shift = 0.0;
+  if (s->low > s->high) s->low = problem->scaling.high, s->high = problem->scaling.low;
+  return !posenc_problem_refusal(&valid);
+}
+
+/* Finds whether the table made as `at`, but for the formula, is that of the problem, and its differences from that.
+   own: the differences from the formula that was found; null if none was. Returns false if memory runs out. */
+static bool try(const search *s, const identity *found, const making *at, const differences *own,
+                const posenc_problem *asked, bool *agrees, differences *d) {
+  const posenc_problem problem = even(asked);
   *agrees = false;
-  if (problem.dim != 2 * found->how.columns.pairs || posenc_problem_refusal(&problem)) return true;
-  making how = found->how;
+  if (problem.dim != 2 * at->columns.pairs || !is_possible(&problem)) return true;
+  making how = *at;
   how.formula = formula_of(&problem);
   how.amplitude = attention_of(&problem);
   how.offset = 0.0;
-  if (!compare(s, found, &how, &d)) return false;
-  *agrees = is_explained(&d) || (!is_explained(own) && d.distance <= as_close * own->distance);
+  if (!compare(s, found, &how, d)) return false;
+  *agrees = is_explained(d) || (own && !is_explained(own) && d->distance <= as_close * own->distance);
   return true;
 }
+
+/* ---- the formula ----------------------------------------------------------------------------------- */
 
 static bool is_near(double a, double b, double error) {
   const double digits = 1e-6; /* relative error of numbers that people write */
   return fabs(a - b) <= fmax(digits * fabs(b), error);
 }
 
-/* Describes what differs from the problem, in simple cases. */
-static void tell_difference(const identity *found, const posenc_problem *problem, char *text, size_t size) {
-  const formula *f = &found->how.formula;
+static bool is_within(const double range[2], double x) {
+  const double room = 1e-3; /* of what is read from a ramp */
+  return x >= range[0] * (1.0 - room) && x <= range[1] * (1.0 + room);
+}
+
+/* Describes another ramp by the words of configs. */
+static void tell_ramp(const identity *found, const posenc_problem *problem, char *text, size_t size) {
   const posenc_scaling *s = &problem->scaling;
-  const double attention = attention_of(problem);
-  if (2 * found->how.columns.pairs != problem->dim)
-    snprintf(text, size, "%" PRId64 " columns are turned, not %" PRId64, 2 * found->how.columns.pairs, problem->dim);
-  else if (f->scaling.kind != s->kind && f->scaling.kind != POSENC_SCALING_NONE)
+  const bool is_yarn = s->kind == POSENC_SCALING_YARN;
+  const char *const high = is_yarn ? "beta_fast" : "high_freq_factor", *const low =
+                                                                           is_yarn ? "beta_slow" : "low_freq_factor";
+  const scaling_ranges fit = scalings_ranges(&found->how.formula.scaling, s, problem->base, found->how.columns.pairs);
+  const bool has_high = is_within(fit.high, s->high), has_low = is_within(fit.low, s->low);
+  const double fast = scalings_usual(fit.high), slow = scalings_usual(fit.low);
+  FILE *out = fmemopen(text, size, "w");
+  if (!out) return;
+  if (!has_high && !has_low && fit.original[0] <= fit.original[1] * 1.001) {
+    const double original = scalings_usual(fit.original);
+    fprintf(out, "the original length is %.0f, not %" PRId64 "%s", rint(original), s->original,
+            scalings_fit(fit.original).text);
+  } else {
+    if (!has_high)
+      fprintf(out, "%s is %s, not %s%s", high, number_within(fast, 1e-3).text, number_of(s->high).text,
+              scalings_fit(fit.high).text);
+    if (!has_low)
+      fprintf(out, "%s%s is %s, not %s%s", has_high ? "" : "; ", low, number_within(slow, 1e-3).text,
+              number_of(s->low).text, scalings_fit(fit.low).text);
+  }
+  fclose(out);
+}
+
+/* Describes what differs from the problem, in simple cases. */
+static void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const formula *f = &found->how.formula;
+  const posenc_problem problem = even(asked);
+  const posenc_scaling *s = &problem.scaling;
+  const formula wanted = formula_of(&problem);
+  const double attention = attention_of(&problem), shift = identity_shift(found, f), amplitude = found->how.amplitude;
+  const bool is_same = f->scaling.kind == wanted.scaling.kind;
+  if (2 * found->how.columns.pairs != problem.dim)
+    snprintf(text, size, "%" PRId64 " columns are turned, not %" PRId64, 2 * found->how.columns.pairs, problem.dim);
+  else if (!is_same && f->scaling.kind != POSENC_SCALING_NONE)
     snprintf(text, size, "the scaling is %s, not %s", scaling_forms[f->scaling.kind].name, scaling_forms[s->kind].name);
-  else if (!is_near(f->base, problem->base, f->base * f->base_error))
-    snprintf(text, size, "the base is %s, not %.15g", number_within(f->base, f->base_error).text, problem->base);
-  else if (!is_near(found->how.amplitude, attention, found->how.amplitude_error))
-    snprintf(text, size, "the attention factor is %.9g, not %.9g", found->how.amplitude, attention);
-  else if (f->scaling.kind == s->kind && !is_near(f->scaling.factor, s->factor, 0.0))
+  else if (!is_near(f->base, wanted.base, f->base * f->base_error))
+    snprintf(text, size, "the base is %s, not %.15g", number_within(f->base, f->base_error).text, wanted.base);
+  else if (is_same && fabs(shift - asked->shift) > 1e-6)
+    snprintf(text, size, "the shift is %.9g, not %.9g", shift, asked->shift);
+  else if (is_same && !is_near(f->scale, wanted.scale, f->scale * f->scale_error))
+    snprintf(text, size, "the scale is %s, not %.15g", number_within(f->scale, f->scale_error).text, wanted.scale);
+  else if (!is_near(amplitude, attention, found->how.amplitude_error) && s->kind == POSENC_SCALING_NONE)
+    snprintf(text, size, "all values are multiplied by %.9g, not by %.9g", amplitude, attention);
+  else if (!is_near(amplitude, attention, found->how.amplitude_error))
+    snprintf(text, size, "the attention factor is %.9g, not %.9g", amplitude, attention);
+  else if (is_same && !is_near(f->scaling.factor, s->factor, 0.0) && wanted.scaling.kind != POSENC_SCALING_NONE)
     snprintf(text, size, "the factor is %.15g, not %.15g", f->scaling.factor, s->factor);
+  else if (is_same && (s->kind == POSENC_SCALING_YARN || s->kind == POSENC_SCALING_LLAMA3))
+    tell_ramp(found, &problem, text, size);
+  else if (fabs(found->how.offset) > 0.0)
+    snprintf(text, size, "%s is added to all values",
+             number_within(found->how.offset, found->how.offset_error / fabs(found->how.offset)).text);
+}
+
+/* ---- rows, columns and single elements -------------------------------------------------------------- */
+
+/* Describes single elements with larger errors than roundings. */
+static void tell_elements(int64_t count, int64_t row, int64_t column, char *text, size_t size) {
+  snprintf(text, size, "%" PRId64 " %s off, the first at row %" PRId64 ", column %" PRId64, count,
+           count == 1 ? "element is" : "elements are", row, column);
+}
+
+/* Describes what no formula has: rows in another order, and damage. */
+static void tell_damage(const identity *found, char *text, size_t size) {
+  int64_t period;
+  const identity_order order = identity_order_of(found, &period);
+  const maker *closest = &found->matches[0];
+  const identify_damage *d = found->damage;
+  if (order == IDENTITY_REPEATED)
+    snprintf(text, size, "rows come again after %" PRId64, period);
+  else if (order == IDENTITY_NEGATED)
+    snprintf(text, size, "the sines are negated");
+  else if (order == IDENTITY_REVERSED)
+    snprintf(text, size, "rows are reversed");
+  else if (found->not_finite)
+    snprintf(text, size, "%" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
+             found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
+             found->not_finite_column);
+  else if (found->damage_count && d->sin == IDENTIFY_CONSTANT)
+    snprintf(text, size, "column %" PRId64 " is %.9g in all rows", d->column, d->value);
+  else if (found->damage_count && d->sin == IDENTIFY_MOVED)
+    snprintf(text, size, "column %" PRId64 " has what belongs to column %" PRId64, d->column, d->like);
+  else if (found->damage_count)
+    snprintf(text, size, "column %" PRId64 " is no part of the table", d->column);
+  else if (identify_has_outliers(closest) && found->unexplained)
+    tell_elements(closest->outliers, closest->outlier_row, closest->outlier_column, text, size);
+}
+
+/* Describes the part of the pairs, if it is not the asked one. */
+static void tell_part(const identity *found, columns_part asked, char *text, size_t size) {
+  static const char *const names[] = {[COLUMNS_COS] = "cos", [COLUMNS_SIN] = "sin"};
+  const columns *at = &found->how.columns;
+  const char *const has = at->part == COLUMNS_COS ? "cosines" : "sines";
+  if (at->part == asked) return;
+  if (at->part == COLUMNS_BOTH)
+    snprintf(text, size, "it has sines and cosines, not the %s alone, as --part %s says",
+             asked == COLUMNS_COS ? "cosines" : "sines", names[asked]);
+  else
+    snprintf(text, size, "it has %s alone: --part %s%s%s", has, names[at->part],
+             at->layout == POSENC_DUPLICATED ? "" : " --layout ",
+             at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
+}
+
+static double position_asked(const posenc_problem *asked, int64_t row) {
+  return asked->positions ? asked->positions[row] : (double)asked->first + (double)row;
+}
+
+/* Whether the rows are at the positions that the n-th known mistake makes of the asked ones; SIZE_MAX: at these. */
+static bool is_at(const identity *found, const posenc_problem *asked, size_t n) {
+  const start *at = &found->how.start;
+  const double step = (double)found->how.step;
+  for (int64_t row = 0; row < found->judged; row++) {
+    const double right = position_asked(asked, row);
+    long double mistaken = right;
+    if (n != SIZE_MAX) position_mistake(n, right, &mistaken);
+    const double wrong = (double)mistaken;
+    if (found->positions && fabs(found->positions[row] - wrong) > 1e-6 * fmax(1.0, fabs(wrong))) return false;
+    if (found->positions) continue;
+    const double least = start_is_whole(at) ? (double)at->least : at->first - at->error,
+                 most = start_is_whole(at) ? (double)at->most : at->first + at->error;
+    if (wrong < least + step * (double)row || wrong > most + step * (double)row) return false;
+  }
+  return true;
+}
+
+/* Describes other positions, another layout or another padding row than check was asked for. */
+static void tell_place(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const columns *at = &found->how.columns;
+  const posenc_layout layout =
+      at->part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS ? POSENC_DUPLICATED : asked->layout;
+  const char *words = NULL;
+  long double unused;
+  if (at->layout != layout && at->pairs > 1) {
+    const columns other = {.layout = layout, .part = at->part};
+    snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&other));
+  } else if (!is_at(found, asked, SIZE_MAX)) {
+    size_t n = 0;
+    while ((words = position_mistake(n, 0.0L, &unused)) && !is_at(found, asked, n)) n++;
+    if (words)
+      snprintf(text, size, "%s", words);
+    else if (found->positions)
+      snprintf(text, size, "positions are a list, %.15g, %.15g ..", found->positions[0], found->positions[1]);
+    else
+      snprintf(text, size, "positions begin at %.15g, not at %.15g", found->how.start.first, position_asked(asked, 0));
+  } else if (found->paddings && found->padding != asked->padding) {
+    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+  }
+}
+
+/* ---- the errors of the right formula --------------------------------------------------------------- */
+
+static void tell_errors(identity *found) {
+  const maker *closest = &found->matches[0];
+  const bool is_made = closest->compared && closest->equal * 20 >= closest->compared * 19;
+  char *text = found->errors;
+  const size_t size = sizeof found->errors;
+  if (identity_is_truncated(found))
+    snprintf(text, size, "those of values that are truncated to %s", dtype_name(found->held));
+  else if (found->unexplained && is_made && closest->kernel)
+    snprintf(text, size, "those of %s", closest->kernel->name);
+  else if (found->unexplained)
+    *text = '\0';
+  else if (found->held != found->stored)
+    snprintf(text, size, "those of values that are rounded to %s", dtype_name(found->held));
+  else if (identity_arithmetic(found) == POSENC_F64)
+    snprintf(text, size, "those of arithmetic in f64%s%s", found->held == POSENC_F64 ? "" : ", rounded to ",
+             found->held == POSENC_F64 ? "" : dtype_name(found->held));
+  else
+    snprintf(text, size, "those of %s in f32", found->max_abs > 4.0 * found->max_if_exact ? "angles" : "arithmetic");
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------- */
+
+/* Writes the first suspect that explains the table made as `at` but for its formula. Returns false if memory runs
+   out. */
+static bool find_suspect(const search *s, identity *found, const making *at, const differences *own) {
+  const suspect_list *suspects = s->request->suspects;
+  differences unused;
+  bool agrees = false;
+  for (size_t n = 0; suspects && n < suspects->count && !agrees; n++) {
+    if (!try(s, found, at, own, &suspects->items[n].problem, &agrees, &unused)) return false;
+    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
+  }
+  return true;
+}
+
+/* Returns how check's problem is made. */
+static making making_asked(const posenc_problem *asked, columns_part part) {
+  const int64_t dim = even(asked).dim;
+  making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
+               .start = start_at(asked->positions ? 0 : asked->first),
+               .step = 1,
+               .positions = asked->positions};
+  if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
+  return at;
+}
+
+/* Tries the suspects in a table of which no formula was found: as check was asked, or else in its columns from position
+   0 on. */
+static bool agree_unread(const search *s, identity *found) {
+  const posenc_problem *asked = s->request->asked;
+  making at = {.columns = s->columns, .start = start_at(0), .step = 1};
+  if (asked) at = making_asked(asked, s->request->part);
+  at.held = s->window.held;
+  if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return true;
+  for (size_t n = 0; n < s->request->expected->count && !*found->agreed; n++) {
+    differences d;
+    bool agrees;
+    if (!try(s, found, &at, NULL, &s->request->expected->items[n].problem, &agrees, &d)) return false;
+    if (agrees && d.unexplained) tell_elements(d.unexplained, d.row, d.column, found->agreed, sizeof found->agreed);
+    if (agrees && !d.unexplained) return true; /* what makes it no table is told by the verdict */
+  }
+  if (!*found->agreed && !find_suspect(s, found, &at, NULL)) return false;
+  if (*found->agreed) found->agreement = DISAGREES;
+  return true;
 }
 
 bool agree(const search *s, identity *found) {
-  const suspect_list *expected = s->request->expected, *suspects = s->request->suspects;
-  differences own;
+  const identify_request *request = s->request;
+  const suspect_list *expected = request->expected;
+  differences own, d;
   bool agrees = false;
-  if (!expected || found->verdict != IDENTIFY_TABLE) return true;
+  char *text = found->agreed;
+  const size_t size = sizeof found->agreed;
+  if (!expected) return true;
+  if (found->verdict != IDENTIFY_TABLE) return agree_unread(s, found);
+  found->agreement = DISAGREES;
+  if (request->asked) tell_part(found, request->part, text, size);
+  if (*text) return true;
   if (!compare(s, found, &found->how, &own)) return false;
   for (size_t n = 0; n < expected->count && !agrees; n++) {
-    if (!try(s, found, &own, &expected->items[n].problem, &agrees)) return false;
-    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", expected->items[n].text);
+    if (!try(s, found, &found->how, &own, &expected->items[n].problem, &agrees, &d)) return false;
+    if (agrees) tell_damage(found, text, size);
+    if (agrees && !*text && request->asked) tell_place(found, request->asked, text, size);
+    if (*text || !agrees) continue;
+    found->agreement = AGREES;
+    tell_errors(found);
+    snprintf(text, size, "%s", expected->items[n].text);
+    return true;
   }
-  found->agreement = agrees ? AGREES : DISAGREES;
-  for (size_t n = 0; suspects && n < suspects->count && !agrees; n++) {
-    if (!try(s, found, &own, &suspects->items[n].problem, &agrees)) return false;
-    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
-  }
-  if (!agrees) tell_difference(found, &expected->items[0].problem, found->agreed, sizeof found->agreed);
+  if (*text) return true;
+  if (!find_suspect(s, found, &found->how, &own)) return false;
+  if (!*text) tell_difference(found, &expected->items[0].problem, text, size);
   return true;
 }

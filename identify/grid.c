@@ -191,7 +191,7 @@ static void print_lists(const grid *g, FILE *out) {
   fprintf(out, ", frequencies %s", grid_frequencies[g->axes.frequencies]);
   if (models) fprintf(out, ", as in %s", models);
   fputs("; ", out);
-  makers_print(g->makers, g->maker_count, g->held, out);
+  makers_print(g->makers, g->maker_count, "computed ", out);
   fprintf(out, ", base %s, %s%s", number_of_position(g->problem.base).text, columns_layout_name(&g->columns),
           parts[g->columns.part]);
   if (first && first->equal == first->compared)

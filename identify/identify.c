@@ -283,41 +283,6 @@ static bool explain(search *s, identity *found) {
   return say(found, IDENTIFY_BENT, near);
 }
 
-/* Returns the number of rows before the position of row 0 comes again, if all rows are repeated with that period; else
-   0. */
-static int64_t period_of(const identity *found) {
-  int64_t period = 1;
-  if (!found->positions) return 0;
-  while (period < found->judged && !(fabs(found->positions[period] - found->positions[0]) <= 0.0)) period++;
-  for (int64_t r = period; r < found->judged; r++)
-    if (!(fabs(found->positions[r] - found->positions[r - period]) <= 0.0)) return 0;
-  return period < found->judged ? period : 0;
-}
-
-identity_order identity_order_of(const identity *found, int64_t *period) {
-  *period = period_of(found);
-  if (*period > 1) return IDENTITY_REPEATED;
-  if (found->positions || found->how.step > 0) return IDENTITY_ORDERED;
-  return found->how.start.first <= 0.0 ? IDENTITY_NEGATED : IDENTITY_REVERSED;
-}
-
-bool identity_is_table(const identity *found) {
-  int64_t period;
-  return found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED &&
-         !found->not_finite;
-}
-
-const char *identity_odd(const identity *found) {
-  const columns *at = &found->how.columns;
-  if (at->part == COLUMNS_BOTH && at->dim % 2) return "ceil";
-  return found->dim % 2 && at->dim != found->dim ? "pad" : NULL;
-}
-
-double identity_shift(const identity *found, const formula *f) {
-  const columns *at = &found->how.columns;
-  return f->shift - (at->part == COLUMNS_BOTH && at->dim % 2 ? 0.5 : 0.0);
-}
-
 identity *identify(const identify_request *request) {
   search s;
   identity *found = calloc(1, sizeof *found);

@@ -17,6 +17,9 @@ typedef struct identify_request {
   /* The expected problems, each with a name or "", and problems that may have been computed instead; or null. Axes of
      expected problems are sections, whose positions are not compared. */
   const suspect_list *expected, *suspects;
+  /* What check asks beside the formula: positions, layout, padding row, and which part of the pairs; or null. */
+  const posenc_problem *asked;
+  columns_part part;
   double error; /* largest error of values that are recovered from an array; else 0 */
 } identify_request;
 
@@ -82,8 +85,38 @@ typedef struct identity {
   double worst_position;
   int64_t worst_column;
   identify_agreement agreement; /* agreement with the expected problems */
-  char agreed[160];             /* the name of the problem that agrees; or the cause, "" if it is unknown */
+  char agreed[200];             /* the name of the problem that agrees; or the cause, "" if it is unknown */
+  char errors[120];             /* if it agrees: what its errors are, as "those of angles in f32"; "" if unknown */
   bool proved; /* exact values are those of the reference; otherwise they have the accuracy of doubles */
 } identity;
+
+/* Whether the outliers are few enough to be damage. */
+static inline bool identify_has_outliers(const maker *match) {
+  return match->outliers > 0 && match->outliers * 1000 <= match->compared;
+}
+
+/* Whether it is an IDENTIFY_TABLE of finite numbers, with its rows in order. */
+bool identity_is_table(const identity *found);
+
+/* Returns the order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the number of rows before the
+   first one is repeated. */
+identity_order identity_order_of(const identity *found, int64_t *period);
+
+/* Returns the largest error but for outliers. */
+double identity_max_of_most(const identity *found);
+
+/* Whether the values are truncated to f16 or bf16. Rounding moves half of the elements away from 0, truncation none. In
+   longer dtypes it has the size of errors of f32. */
+bool identity_is_truncated(const identity *found);
+
+/* Returns the arithmetic that the errors are of: f64 if they are no more than roundings of doubles add to one rounding
+   to the dtype of the values, else f32. */
+posenc_dtype identity_arithmetic(const identity *found);
+
+/* Returns "pad" or "ceil", or null if the number of columns is even. */
+const char *identity_odd(const identity *found);
+
+/* Returns the shift of a formula for the columns of the file, which may be half a column. */
+double identity_shift(const identity *found, const formula *f);
 
 #endif

@@ -128,8 +128,9 @@ json_t *closest_json(const maker *ranked, size_t count) {
 static json_t *agreement_json(const identity *found) {
   const bool agrees = found->agreement == AGREES;
   if (found->agreement == NOT_COMPARED) return json_null();
-  return json_pack("{s:b, s:s?}", "agrees", (int)agrees, agrees ? "name" : "cause",
-                   *found->agreed ? found->agreed : NULL);
+  if (!agrees) return json_pack("{s:b, s:s?}", "agrees", 0, "cause", *found->agreed ? found->agreed : NULL);
+  return json_pack("{s:b, s:s, s:s?}", "agrees", 1, "name", found->agreed, "errors",
+                   *found->errors ? found->errors : NULL);
 }
 
 /* Returns the problem that makes the table, as far as a problem can describe it. */
@@ -221,6 +222,7 @@ json_t *identity_json(const identity *found, const identify_request *request) {
                 *found->reason ? json_string(found->reason) : json_null(), "rows", (json_int_t)found->rows, "columns",
                 (json_int_t)found->dim, "stored", dtype_name(found->stored), "held", dtype_name(found->held));
   free(sentence);
+  if (record && found->verdict != IDENTIFY_TABLE) json_object_set_new(record, "agreement", agreement_json(found));
   if (!record || found->verdict == IDENTIFY_FEW || found->verdict == IDENTIFY_NO_TABLE) return record;
   const bool added = found->verdict == IDENTIFY_TABLE
                          ? add(record, formula_json(found)) && add(record, rows_json(found)) &&

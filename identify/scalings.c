@@ -19,12 +19,12 @@ static double yarn_cut(const posenc_scaling *s, double base, int64_t pairs, doub
   return (double)pairs * log((double)s->original / (2.0 * pi * r)) / log(base);
 }
 
-/* Computes the first and the last index of YaRN's ramp. */
+/* Computes the first and the last index of YaRN's ramp. If low and high are exchanged, it falls, as in frameworks. */
 static void yarn_ramp(const posenc_scaling *s, double base, int64_t pairs, double *begin, double *end) {
   const double of_high = yarn_cut(s, base, pairs, s->high), of_low = yarn_cut(s, base, pairs, s->low);
   *begin = fmax(0.0, s->truncate ? floor(of_high) : of_high);
   *end = fmin(2.0 * (double)pairs - 1.0, s->truncate ? ceil(of_low) : of_low);
-  if (!(*end > *begin)) *end = *begin + 0.001;
+  if (!(fabs(*end - *begin) > 0.0)) *end = *begin + 0.001;
 }
 
 long double scalings_frequency(const posenc_scaling *s, double base, int64_t pairs, int64_t index, long double w) {
@@ -48,6 +48,55 @@ void formula_frequencies(const formula *f, int64_t pairs, long double *w) {
   const long double slope = logl((long double)f->base) / ((long double)pairs - f->shift);
   for (int64_t i = 0; i < pairs; i++)
     w[i] = scalings_frequency(&f->scaling, f->base, pairs, i, (long double)f->scale * expl((long double)-i * slope));
+}
+
+/* ---- ranges of parameters ------------------------------------------------------------------------- */
+
+scaling_ranges scalings_ranges(const posenc_scaling *s, const posenc_scaling *other, double base, int64_t pairs) {
+  /* The ranges of the waves' turns in a length of 1, at which the ramp begins and ends. */
+  const double of_length = 1.0 / (double)s->original, step = log(base) / (double)pairs;
+  double slow[2] = {s->low * of_length, s->low * of_length}, fast[2] = {s->high * of_length, s->high * of_length};
+  if (s->kind == POSENC_SCALING_YARN && s->truncate) {
+    double begin, end;
+    yarn_ramp(s, base, pairs, &begin, &end);
+    const double last = 2.0 * (double)pairs - 1.0;
+    fast[0] = exp(-(begin + 1.0) * step) / (2.0 * pi);
+    fast[1] = begin > 0.0 ? exp(-begin * step) / (2.0 * pi) : INFINITY;
+    slow[0] = end < last ? exp(-end * step) / (2.0 * pi) : 0.0;
+    slow[1] = exp(-(end - 1.0) * step) / (2.0 * pi);
+  }
+  const double length = (double)other->original;
+  return (scaling_ranges){.low = {slow[0] * length, slow[1] * length},
+                          .high = {fast[0] * length, fast[1] * length},
+                          .original = {fmax(other->low / slow[1], other->high / fast[1]),
+                                       fmin(other->low / slow[0], other->high / fast[0])}};
+}
+
+double scalings_usual(const double range[2]) {
+  enum { LAST = 20 };
+  const double room = 1e-6; /* the numbers of a range without a width are measured */
+  for (int n = -1; n <= LAST; n++) {
+    const double usual = ldexp(1.0, n < 0 ? 5 : n); /* 32 first, which is yarn's */
+    if (range[0] <= usual * (1.0 + room) && range[1] >= usual * (1.0 - room)) return usual;
+  }
+  const double least = fmax(range[0], 1e-3 * range[1]), most = fmin(range[1], 1e3 * range[0]);
+  return plainest(sqrt(least * most), log(most / least) / 2.0 + room).value;
+}
+
+fit_text scalings_fit(const double range[2]) {
+  enum { DIGITS = 3 };
+  fit_text n = {""};
+  double shown[2] = {range[0], range[1]};
+  for (int end = 0; end < 2; end++) { /* rounded to what is in the range */
+    const double unit = pow(10.0, fmin(0.0, floor(log10(range[end])) - (DIGITS - 1)));
+    if (range[end] > 0.0 && !isinf(range[end]))
+      shown[end] = unit * (end ? floor(range[end] / unit) : ceil(range[end] / unit));
+  }
+  if (isinf(range[1]))
+    snprintf(n.text, sizeof n.text, " (%.9g and more fit)", shown[0]);
+  else if (range[1] > 1.001 * range[0])
+    snprintf(n.text, sizeof n.text, " (%.9g to %.9g fit)", shown[0], shown[1]);
+  return n;
 }
 
 /* ---- what frequencies say ------------------------------------------------------------------------ */
@@ -219,7 +268,7 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   s->original = plain_length(turn * exp(slow_least * log_base / pairs), turn * exp(slow_most * log_base / pairs));
   const double most = (double)s->original / turn * exp(-fast_least * log_base / pairs),
                least = (double)s->original / turn * exp(-fast_most * log_base / pairs);
-  s->high = least <= 32.0 && most >= 32.0 ? 32.0 : plainest(sqrt(least * most), log(most / least) / 2.0).value;
+  s->high = scalings_usual((double[]){least, most});
   return s->original >= 2 && s->high > s->low;
 }
 

@@ -22,6 +22,24 @@ size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t 
 bool scalings_find_factors(const formula *plain, const estimate *frequencies, int64_t pairs, bool of_decimals,
                            double *factors);
 
+/* Ranges of the parameters of a yarn or llama3 scaling, the least and the most that make the same frequencies. */
+typedef struct scaling_ranges {
+  double low[2], high[2]; /* with the given original length */
+  double original[2];     /* with the given low and high; the least is above the most if there is none */
+} scaling_ranges;
+
+/* Returns the ranges that make the frequencies of a scaling `s`, for the original length, low and high of `other`. */
+scaling_ranges scalings_ranges(const posenc_scaling *s, const posenc_scaling *other, double base, int64_t pairs);
+
+/* Returns the number of the range that people write: a power of 2, or else the one of the fewest digits. */
+double scalings_usual(const double range[2]);
+
+/* Returns " (13.9 to 21 fit)", "" for a range without a width. */
+typedef struct fit_text {
+  char text[64];
+} fit_text;
+fit_text scalings_fit(const double range[2]);
+
 /* Returns the attention factor of the scaling's formula if the amplitude equals it within the error, else 0. For
    longrope, it is the nearest one of usual factors and lengths. `told` is the scaling with that factor and length, or
    with the amplitude as its attention factor if none fits. */

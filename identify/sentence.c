@@ -4,6 +4,7 @@
 
 #include "common/scaling.h"
 #include "common/shapes.h"
+#include "identify/scalings.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,15 +32,23 @@ static void print_number(FILE *out, double x, double error) {
   fputs(number_within(x, error).text, out);
 }
 
-void makers_print(const maker *ranked, size_t count, posenc_dtype held, FILE *out) {
+void makers_print(const maker *ranked, size_t count, const char *how, FILE *out) {
   if (count == 0 || !is_near(&ranked[0])) {
-    fprintf(out, "computed in %s by code that is not known", held == POSENC_F64 ? "f64" : "f32");
+    fprintf(out, "%sby code that is not known", how);
     return;
   }
   if (!is_equal(&ranked[0])) fputs("closest to ", out);
   fputs(maker_name(&ranked[0]), out);
   for (size_t n = 1; n < count && ranked[n].closest; n++)
     fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&ranked[n]));
+}
+
+/* Returns how the values are computed, as far as their errors show it: those of f16 and bf16 do not. */
+static const char *computed(const identity *found) {
+  const bool in_f64 = identity_arithmetic(found) == POSENC_F64;
+  if (found->held == POSENC_F64) return in_f64 ? "computed in f64 " : "computed in f64 from angles in f32 ";
+  if (found->held != POSENC_F32) return "computed ";
+  return in_f64 ? "computed in f64 " : "computed in f32 ";
 }
 
 /* ---- the formula ---------------------------------------------------------------------------------- */
@@ -83,6 +92,8 @@ static void print_scaling(const identity *found, FILE *out) {
       fprintf(out, " (or others of %" PRId64 "..%" PRId64 ", which the table does not tell apart)",
               found->original_least, found->original_most);
     fprintf(out, ", low %s, high %s", number_of(s->low).text, number_of(s->high).text);
+    const scaling_ranges fit = scalings_ranges(s, s, f->base, pairs);
+    if (s->high != scaling_forms[s->kind].defaults.high) fputs(scalings_fit(fit.high).text, out);
     if (s->kind == POSENC_SCALING_YARN && !s->truncate) fputs(", not truncated", out);
   }
   if (s->kind != POSENC_SCALING_LLAMA3) print_attention(found, out);
@@ -213,19 +224,9 @@ static void print_damage(const identity *found, FILE *out) {
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
-/* The largest error but for outliers. */
-static double max_of_most(const identity *found) {
-  return identify_has_outliers(&found->matches[0]) ? found->matches[0].within : found->max_abs;
-}
-
-/* Whether the values are truncated. Rounding moves half of the elements away from 0, truncation none. */
-static bool is_truncated(const identity *found) {
-  return found->beyond * 100 <= found->elements && max_of_most(found) > 1.5 * found->max_if_exact &&
-         number_is_one(found->how.amplitude);
-}
-
 static void print_history(const identity *found, FILE *out) {
-  const bool rounded_once = found->matches[0].kernel == NULL && max_of_most(found) <= 4.0 * found->max_if_exact;
+  const bool rounded_once =
+      found->matches[0].kernel == NULL && identity_max_of_most(found) <= 4.0 * found->max_if_exact;
   const making *how = &found->how;
   if (!number_is_one(how->amplitude) && how->formula.scaling.kind == POSENC_SCALING_NONE) {
     fputs(", times ", out);
@@ -235,11 +236,13 @@ static void print_history(const identity *found, FILE *out) {
     fputs(", plus ", out);
     print_number(out, how->offset, how->offset_error / fabs(how->offset));
   }
-  if (is_truncated(found) && !is_equal(&found->matches[0])) {
+  if (identity_is_truncated(found) && !is_equal(&found->matches[0])) {
     fprintf(out, ", truncated to %s", dtype_name(found->held));
   } else if (!is_near(&found->matches[0])) {
     if (found->held != POSENC_F64 && found->held != POSENC_F32)
       fprintf(out, ", %s %s", found->held == found->stored ? "stored as" : "rounded to", dtype_name(found->held));
+  } else if (found->held == POSENC_F32 && !rounded_once && identity_arithmetic(found) == POSENC_F64) {
+    fputs(", computed in f64 then rounded to f32", out);
   } else if (found->held == POSENC_F64 || found->held == POSENC_F32 || rounded_once)
     fprintf(out, ", %s %s", rounded_once ? "rounded to" : "computed in", dtype_name(found->held));
   else
@@ -287,7 +290,7 @@ char *identity_sentence(const identity *found) {
   } else if (found->verdict == IDENTIFY_BENT) {
     fprintf(out, "sines and cosines, %s, but %s", columns_layout_name(&found->how.columns), found->reason);
   } else {
-    makers_print(found->matches, found->match_count, found->held, out);
+    makers_print(found->matches, found->match_count, computed(found), out);
     print_formula(found, out);
     print_columns(found, out);
     print_positions(found, out);

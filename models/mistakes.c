@@ -3,19 +3,88 @@
    transformers' and vLLM's rope code. */
 #include "models/model.h"
 
+#include "reference/format.h"
 #include "reference/scaling.h"
 
 #include <math.h>
 #include <string.h>
+
+const char *position_mistake(size_t n, long double right, long double *wrong) {
+  static const struct {
+    const char *words;
+    double step;
+    const format *type;
+  } all[] = {{"positions are one more", 1.0, NULL},
+             {"positions are one less", -1.0, NULL},
+             {"positions are rounded to bf16", 0.0, &format_bf16},
+             {"positions are rounded to f16", 0.0, &format_f16},
+             {"positions are rounded to f32", 0.0, &format_f32},
+             {"positions are integers of 32 bits", 0.0, NULL}};
+  const bool is_f16 = n < sizeof all / sizeof *all && all[n].type == &format_f16;
+  if (n >= sizeof all / sizeof *all) return NULL;
+  *wrong = right + all[n].step;
+  if (all[n].type && !(is_f16 && fabsl(right) >= 65504.0L)) *wrong = format_nearest(all[n].type, (double)right);
+  if (!all[n].type && all[n].step == 0.0 && fabsl(right) < 0x1p63L)
+    *wrong = (int32_t)(uint32_t)(uint64_t)(int64_t)right;
+  return all[n].words;
+}
+
+/* Adds the exponents that lack the factor of 2 or the sign of -2i/dim, or have the factor twice. In all scalings but
+   those that count turns by the base, other bases make the same frequencies. */
+static void suspect_exponents(const posenc_problem *asked, suspect_list *list) {
+  static const struct {
+    const char *words;
+    double power; /* by which the exponent is multiplied */
+  } all[] = {{"the exponent lacks its factor of 2 (i/dim instead of 2i/dim)", 0.5},
+             {"the exponent has its factor of 2 twice (4i/dim instead of 2i/dim)", 2.0},
+             {"the exponent lacks its minus sign", -1.0}};
+  const posenc_scaling_kind kind = asked->scaling.kind;
+  const bool is_of_base = kind == POSENC_SCALING_YARN || kind == POSENC_SCALING_DYNAMIC;
+  const double pairs = (double)asked->dim / 2.0;
+  for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+    const double base = pow(asked->base, all[n].power);
+    posenc_problem other = *asked;
+    if (is_of_base)
+      other.shift = pairs - (pairs - asked->shift) / all[n].power;
+    else
+      other.base = base;
+    if (is_of_base || all[n].power < 0.0)
+      suspects_add(list, &other, "%s", all[n].words);
+    else
+      suspects_add(list, &other, "%s, or the base is %.9g, not %.15g", all[n].words, base, asked->base);
+  }
+}
+
+/* Adds other ends of a ramp. Those of yarn are found in the table, but for a falling ramp; few frequencies are within
+   llama3's. */
+static void suspect_ramp(const posenc_problem *asked, suspect_list *list) {
+  static const double factors[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
+  const posenc_scaling *s = &asked->scaling;
+  posenc_problem other = *asked;
+  other.scaling.low = s->high, other.scaling.high = s->low;
+  if (s->kind == POSENC_SCALING_YARN) suspects_add(list, &other, "beta_fast and beta_slow are exchanged");
+  for (size_t n = 0; s->kind == POSENC_SCALING_LLAMA3 && n < sizeof factors / sizeof *factors; n++) {
+    other.scaling = *s;
+    other.scaling.low = factors[n];
+    if (factors[n] != s->low && factors[n] < s->high)
+      suspects_add(list, &other, "low_freq_factor is %g, not %g", factors[n], s->low);
+    other.scaling = *s;
+    other.scaling.high = factors[n];
+    if (factors[n] != s->high && factors[n] > s->low)
+      suspects_add(list, &other, "high_freq_factor is %g, not %g", factors[n], s->high);
+  }
+}
 
 void formula_suspects(const posenc_problem *asked, suspect_list *list) {
   static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
   const double attention = attention_of(asked);
   const bool is_one = attention_is_one(asked), is_scaled = asked->scaling.kind != POSENC_SCALING_NONE;
   posenc_problem other = *asked;
+  suspect_exponents(asked, list);
+  suspect_ramp(asked, list);
   for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
     other.base = bases[n];
-    if (other.base != asked->base) suspects_add(list, &other, "the base is %.15g", bases[n]);
+    if (other.base != asked->base) suspects_add(list, &other, "the base is %.15g, not %.15g", bases[n], asked->base);
   }
   other = *asked;
   other.scale = 1.0;

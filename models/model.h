@@ -33,8 +33,12 @@ bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument
 /* Returns the scaling for a sequence of `length` positions. */
 posenc_scaling model_scaling(const model_rope *rope, int64_t length);
 
-/* Adds mistakes that are known for any rope: the base of another model; the scaling, the scale or the attention factor
-   left out, or the latter squared. */
+/* Returns the n-th known mistake in positions, one more or in another type, and sets *wrong to what it makes of a
+   position; null if there are no more. */
+const char *position_mistake(size_t n, long double right, long double *wrong);
+
+/* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
+   the scale or the attention factor left out, or the latter squared. */
 void formula_suspects(const posenc_problem *asked, suspect_list *list);
 
 /* Adds known mistakes in the use of a config, as the problems that would be computed instead of `asked`, which is the

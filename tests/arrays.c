@@ -7,9 +7,11 @@
 #include "identify/identify.h"
 #include "identify/recover.h"
 #include "lib/exact/round.h"
+#include "models/model.h"
 #include "reference/format.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
+#include "verify/array-cause.h"
 #include "verify/array.h"
 
 #include <stdlib.h>
@@ -167,18 +169,23 @@ static array_request request_of(const doing *as) {
       .x_name = "x", .name = "out", .problem = problem, .start = as->start, .max_ulp = 0.51, .replay = "posenc check"};
 }
 
-/* Returns the record of this result, if `asked` is expected. Returns null, with the row in *bad_row, if x is not
-   finite. */
+static json_t *entry_of(const json_t *record) {
+  return json_array_get(json_object_get(record, "records"), 0);
+}
+
+/* Returns the record of this result and its cause, if `asked` is expected. Returns null, with the row in *bad_row, if x
+   is not finite. */
 static json_t *verified(const doing *asked, const array *x, const array *out, int64_t *bad_row) {
   array_request request = request_of(asked);
   request.arrays = opened_both(asked, x, out);
   json_t *record = verify_array(&request, bad_row);
+  suspect_list suspects = {.count = 0};
+  formula_suspects(&request.problem, &suspects);
+  request.suspects = &suspects;
+  const array_cause cause = record ? array_cause_of(&request) : (array_cause){.text = ""};
+  json_object_set_new(entry_of(record), "cause", *cause.text ? json_string(cause.text) : json_null());
   close_both(&request.arrays);
   return record;
-}
-
-static json_t *entry_of(const json_t *record) {
-  return json_array_get(json_object_get(record, "records"), 0);
 }
 
 /* Returns the record of the result of `done` on x, if `asked` is expected. */
@@ -335,9 +342,10 @@ static void test_wrong_ones(void) {
   WRONG("the frequencies are those of 64 columns", (asked.dim = done.dim = 32, done.frequency_dim = 64));
   WRONG("only 32 columns are turned", done.dim = 32);
   WRONG("only 16 columns are turned", done.dim = 16);
-  WRONG("the base is 10000", asked.base = 5e5);
-  WRONG("the base is 500000", done.base = 5e5);
-  WRONG("the base is 1000000", done.base = 1e6);
+  WRONG("the base is 10000, not 500000", asked.base = 5e5);
+  WRONG("the base is 500000, not 10000", done.base = 5e5);
+  WRONG("the base is 1000000, not 10000", done.base = 1e6);
+  WRONG("the exponent lacks its factor of 2 (i/dim instead of 2i/dim), or the base is 100, not 10000", done.base = 1e2);
   WRONG("the scale is left out", asked.scale = 0.25);
   WRONG("the attention factor is left out", asked.attention = 1.25);
   WRONG("the attention factor is squared", (asked.attention = 1.25, done.attention = 1.5625));
@@ -347,7 +355,7 @@ static void test_wrong_ones(void) {
   WRONG("the layout is split-cs", (set_add(&asked, &done), done.layout = POSENC_SPLIT_CS));
   WRONG("x is multiplied by sqrt(64) first", (set_add(&asked, &done), done.x_factor = 8.0));
   WRONG("positions are one more", (set_add(&asked, &done), done.first = 1));
-  WRONG("the base is 500000", (set_add(&asked, &done), done.base = 5e5));
+  WRONG("the base is 500000, not 10000", (set_add(&asked, &done), done.base = 5e5));
 }
 
 /* Tests x of all sizes of f64, also subnormal ones: wrong results fail, and correct ones pass. */

@@ -77,6 +77,7 @@ for options in '--dim 8' '--dim 8 --layout split' '--dim 8 --layout interleaved-
   done
 done
 check 'and what to do' grep -qx '      posenc identify tells what this table is' out
+check 'as the cause, too' says '^likely cause  *1 element is off, the first at row 5, column 6$'
 
 # ---- cosines or sines alone ----
 
@@ -341,11 +342,13 @@ check 'wrong pairs' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --l
 check 'are named' says '^likely cause  *pairs are neighbours, not halves$'
 check 'with the place' says '^FAIL: off by [0-9.]* at l [0-9]*, d [0-9]*: '
 check 'a wrong base' ends 1 turned.npy --op rope --x units.npy --max-abs 1e-6 --base 5e5
-check 'is named' says '^likely cause  *the base is 10000$'
+check 'is named' says '^likely cause  *the base is 10000, not 500000$'
 check 'positions below 0' ends 1 turned.npy --op rope --x units.npy --max-abs 1e-6 --offset -50
 check 'are told from the farthest on' says '^ *-50  *19 '
-check 'without a limit' ends 0 turned.npy --op rope --x units.npy --base 5e5
-check 'no verdict' says '^no verdict'
+check 'without a limit, too' ends 1 turned.npy --op rope --x units.npy --base 5e5
+check 'a mistake is a failure' says '^FAIL: formula: the base is 10000, not 500000$'
+check 'without a mistake' ends 0 turned.npy --op rope --x units.npy
+check 'there is no verdict' says '^no verdict'
 check 'other positions' ends 0 turned.npy --op rope --x units.npy --max-ulp 0.51 \
   --positions "$(seq -s , 0 99)" --axes ld --start 0 --dim 16
 check 'TAP' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse --format tap

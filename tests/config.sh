@@ -191,7 +191,7 @@ check 'has that cause' says '^likely cause  *the scaling is left out$'
 check 'also without a limit' ends 1 check --op rope --x x.npy turned.npy --config llama.json
 check 'and found' eval 'ends 1 identify --op rope --x x.npy turned.npy --config llama.json; says "^config .*left out"'
 check 'nothing' ends 1 identify --op rope --x x.npy x.npy --config llama.json --expect base=1
-check 'disagrees' says '^config  *DISAGREES: no rope of x.npy'
+check 'disagrees' says '^config  *DISAGREES: nothing is turned$'
 
 # ---- --as-config and --expect ---------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ check 'nothing is left of what is refused' nothing_written
 odd=$(printf 'caf\351.npy')
 cp x.npy "$odd"
 command=check
-check 'a name that is not UTF-8' ends 0 --op rope --x "$odd" "$odd" --format json
+check 'a name that is not UTF-8' ends 1 --op rope --x "$odd" "$odd" --format json
 check 'is told without it' says '"x": "caf?.npy"'
 check 'as is the command' says '"replay": "posenc check"'
 command=identify

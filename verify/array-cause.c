@@ -13,9 +13,9 @@
 
 enum { SAMPLES = 64, EXPLAINED = 16 };
 
-/* The position that a vector is assumed to have: the requested one, a neighbour, the requested one in another type, or
-   the vector's index on another axis. */
-typedef enum trial_positions { AS_ASKED, NEXT, BEFORE, IN_BF16, IN_F16, IN_F32, IN_INT32, ON_AXIS } trial_positions;
+/* The position that a vector is assumed to have: the requested one, what a known mistake makes of it, or the vector's
+   index on another axis. */
+typedef enum trial_positions { AS_ASKED, MISTAKEN, ON_AXIS } trial_positions;
 
 /* A way in which x may have been changed. The frequencies are the problem's; the columns begin at the request's first
    one. */
@@ -23,7 +23,7 @@ typedef struct trial {
   posenc_problem problem;
   int64_t columns;
   trial_positions positions;
-  size_t axis;
+  size_t mistake, axis;    /* numbers of position_mistake, and of the axis */
   double factor, x_factor; /* factors of the table, and of x before the operation */
   bool nothing, exchanged; /* the result is x; or sine and cosine are exchanged */
 } trial;
@@ -34,26 +34,11 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
   int64_t indices[STORED_AXES];
   const int64_t position =
       array_position(request, axes_index(request->arrays.axes, table_stored(request->arrays.x), row, indices));
-  switch (t->positions) {
-  case AS_ASKED:
-    break;
-  case NEXT:
-    return position + 1;
-  case BEFORE:
-    return position - 1;
-  case IN_BF16:
-    return (int64_t)format_nearest(&format_bf16, (double)position);
-  case IN_F16:
-    return position > -65504 && position < 65504 ? (int64_t)format_nearest(&format_f16, (double)position) : position;
-  case IN_F32:
-    /* Not (int64_t)(float)position: for 32-bit x86, gcc leaves out the rounding between two integers. */
-    return (int64_t)format_nearest(&format_f32, (double)position);
-  case IN_INT32:
-    return (int32_t)(uint32_t)(uint64_t)position;
-  case ON_AXIS:
-    return request->problem.first + indices[t->axis];
-  }
-  return position;
+  long double wrong = 0.0L;
+  if (t->positions == AS_ASKED) return position;
+  if (t->positions == ON_AXIS) return request->problem.first + indices[t->axis];
+  position_mistake(t->mistake, position, &wrong);
+  return (int64_t)wrong;
 }
 
 /* Returns the larger error of a pair, as a share: for rope of the pair's length, for add of x, or of 1 if that is more.
@@ -149,14 +134,14 @@ static void try_pairs(search *all, const trial *asked) {
 }
 
 static void try_positions(search *all, const trial *asked) {
-  static const char *const texts[] = {
-      [NEXT] = "positions are one more",           [BEFORE] = "positions are one less",
-      [IN_BF16] = "positions are rounded to bf16", [IN_F16] = "positions are rounded to f16",
-      [IN_F32] = "positions are rounded to f32",   [IN_INT32] = "positions are integers of 32 bits"};
   const array_request *request = all->request;
   const stored *at = all->v->at;
   trial t = *asked;
-  for (t.positions = NEXT; t.positions < ON_AXIS; t.positions++) try(all, &t, "%s", texts[t.positions]);
+  const char *words;
+  long double unused;
+  t.positions = MISTAKEN;
+  for (; (words = position_mistake(t.mistake, 0.0L, &unused)); t.mistake++) try(all, &t, "%s", words);
+  t.positions = ON_AXIS;
   for (t.axis = 0; t.axis + 1 < at->axis_count; t.axis++)
     if (at->axes[t.axis] > 1 && request->arrays.axes[t.axis] != AXIS_POSITIONS)
       try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->arrays.axes[t.axis]);
@@ -236,14 +221,12 @@ static void try_axes(search *all, const trial *asked) {
   try_axes_as(all, asked, NULL, "rows are the positions, on one axis", 0, 0);
 }
 
-array_cause array_cause_of(const array_request *request, double max_ulp) {
-  enum { RIGHT = 2 };
+array_cause array_cause_of(const array_request *request) {
   vectors v = {0};
-  suspect_list known = {.count = 0};
   search all = {.request = request, .v = &v};
   trial asked = {.problem = request->problem, .columns = request->problem.dim, .factor = 1.0, .x_factor = 1.0};
   asked.problem.positions = NULL;
-  if (!(max_ulp <= RIGHT) && vectors_open(&v, &request->arrays)) {
+  if (vectors_open(&v, &request->arrays)) {
     const double unit = ldexp(1.0, -format_of(request->problem.dtype)->precision),
                  error = error_of(&asked, request, &v);
     all.least = error / EXPLAINED;
@@ -255,9 +238,7 @@ array_cause array_cause_of(const array_request *request, double max_ulp) {
         try_positions(&all, &asked);
         try_columns(&all, &asked);
       }
-      formula_suspects(&asked.problem, &known);
       try_formulas(&all, &asked, request->suspects);
-      try_formulas(&all, &asked, &known);
     }
   }
   vectors_close(&v);

@@ -11,7 +11,7 @@ typedef struct array_cause {
 
 /* Tries known mistakes, one at a time, on a sample of vectors. A mistake is the cause if it explains them at least 16
    times as well as the request does, and better than the other mistakes do. There is no cause if the largest error
-   found is within 2 ulp. */
-array_cause array_cause_of(const array_request *request, double max_ulp);
+   is within 16 units of the dtype. */
+array_cause array_cause_of(const array_request *request);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct array_request {
      `start` on; the dtype is the files'. Positions of a list are integers. At most TABLE_COLUMNS_MAX columns. */
   posenc_problem problem;
   int64_t start;
-  const suspect_list *suspects; /* additional possible mistakes, or null */
+  const suspect_list *suspects; /* for array_cause_of: other formulas that are tried, or null */
   double max_ulp, max_abs;      /* tolerances; if both are 0, there are no checks */
   const char *replay;           /* the command that repeats this */
 } array_request;

@@ -6,7 +6,6 @@
 #include "reference/applied.h"
 #include "reference/axes.h"
 #include "reference/scaling.h"
-#include "verify/array-cause.h"
 #include "verify/file-record.h"
 #include "verify/octaves.h"
 #include "verify/record.h"
@@ -201,7 +200,6 @@ static json_t *record_of(array_exam *e) {
   const accuracy *a = &e->found;
   const array_request *request = e->request;
   const shape of = shape_of(&request->problem);
-  const array_cause cause = array_cause_of(request, a->max_ulp.ulp);
   const posenc_bound limit = {.ulp = request->max_ulp, .abs = request->max_abs};
   const bool is_limited = limit.ulp > 0.0 || limit.abs > 0.0;
   json_t *checks = json_array();
@@ -222,9 +220,8 @@ static json_t *record_of(array_exam *e) {
                               .worst = is_limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(),
                               .positions = octaves_json(&e->by_size, NULL),
                               .checks = checks};
-  return record_of_file(&record, json_pack("{s:o, s:s, s:I, s:s?}", "x", record_name(request->x_name), "axes",
-                                           request->arrays.axes, "start", (json_int_t)request->start, "cause",
-                                           *cause.text ? cause.text : NULL));
+  return record_of_file(&record, json_pack("{s:o, s:s, s:I}", "x", record_name(request->x_name), "axes",
+                                           request->arrays.axes, "start", (json_int_t)request->start));
 }
 
 json_t *verify_array(const array_request *request, int64_t *bad_row) {

@@ -10,8 +10,7 @@
 /*
  * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
  *
- *   "x": name of the file, "axes": as requested, "start": n,
- *   "cause": the mistake that explains the errors, or null.
+ *   "x": name of the file, "axes": as requested, "start": n.
  *
  * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
  * "second", and "place" has the index on each axis.

@@ -31,7 +31,8 @@ class Record(Dict[str, Any]):
 
 
 class Check(Record):
-    """The record of `check`. It is ok if every element is within the limit, or none was given."""
+    """The record of `check`. It is ok if every element is within the limit; without one, if no mistake is found in what
+    was made of x, and the array is that of the config."""
 
     @property
     def entry(self) -> dict[str, Any]:
@@ -51,7 +52,7 @@ class Check(Record):
 
     @property
     def cause(self) -> str | None:
-        """The mistake that explains what was made of x, if one does."""
+        """Why the array differs from what was asked: the mistake that explains it, or what its errors are."""
         cause: str | None = self.entry.get("cause")
         return cause
 
@@ -269,7 +270,8 @@ def check(
     op="rope" (the default beside x) or "add", what array was made from; axes: a letter for each axis of it.
 
     The other options are those of the command, with underscores: base, offset, positions, scale, shift, padding,
-    layout, odd, part, dim, start, inverse, config … config may also be a mapping, as config.to_dict() makes it. Raises ValueError or TypeError with the argument's name.
+    layout, odd, part, dim, start, inverse, config … A config may also be a mapping, as config.to_dict()
+    makes it. Raises ValueError or TypeError with the argument's name.
 
     The array is neither copied nor written to a file, unless the elements of its rows do not lie one after the other.
     """
