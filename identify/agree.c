@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The differences of the window from a formula's table. */
 typedef struct differences {
@@ -55,7 +56,7 @@ static bool compare(const search *s, const identity *found, const making *how, d
   const posenc_kernel *const kernel = found->match_count ? found->matches[0].kernel : NULL;
   makers m;
   *d = (differences){0};
-  if (!makers_open(&m, how, found->proved, found->judged)) return false;
+  if (!makers_open(&m, how, found->proved, found->judged ? found->judged : s->window.count)) return false;
   const bool enough = !kernel || makers_add(&m, &kernel, 1);
   for (int64_t n = 0; enough && n < ROWS; n++) {
     const int64_t row = window_sample(&s->window, ROWS, n);
@@ -189,8 +190,9 @@ static void tell_elements(int64_t count, int64_t row, int64_t column, char *text
            count == 1 ? "element is" : "elements are", row, column);
 }
 
-/* Describes what no formula has: rows in another order, and damage. */
-static void tell_damage(const identity *found, char *text, size_t size) {
+/* Describes what no formula has: rows in another order, and damage; also a row of zeros that check was not asked
+   for. */
+static void tell_damage(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   int64_t period;
   const identity_order order = identity_order_of(found, &period);
   const maker *closest = &found->matches[0];
@@ -213,6 +215,8 @@ static void tell_damage(const identity *found, char *text, size_t size) {
     snprintf(text, size, "column %" PRId64 " is no part of the table", d->column);
   else if (identify_has_outliers(closest) && found->unexplained)
     tell_elements(closest->outliers, closest->outlier_row, closest->outlier_column, text, size);
+  else if (asked && found->paddings && found->padding != asked->padding)
+    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
 }
 
 /* Describes the part of the pairs, if it is not the asked one. */
@@ -230,50 +234,47 @@ static void tell_part(const identity *found, columns_part asked, char *text, siz
              at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
 }
 
+/* Returns how check's problem is made. */
+static making making_asked(const posenc_problem *asked, columns_part part) {
+  const int64_t dim = even(asked).dim;
+  making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
+               .start = start_at(asked->positions ? 0 : asked->first),
+               .step = 1,
+               .positions = asked->positions};
+  if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
+  return at;
+}
+
 static double position_asked(const posenc_problem *asked, int64_t row) {
   return asked->positions ? asked->positions[row] : (double)asked->first + (double)row;
 }
 
-/* Whether the rows are at the positions that the n-th known mistake makes of the asked ones; SIZE_MAX: at these. */
-static bool is_at(const identity *found, const posenc_problem *asked, size_t n) {
+/* Whether the rows are at the asked positions. */
+static bool is_at(const identity *found, const posenc_problem *asked) {
   const start *at = &found->how.start;
   const double step = (double)found->how.step;
   for (int64_t row = 0; row < found->judged; row++) {
     const double right = position_asked(asked, row);
-    long double mistaken = right;
-    if (n != SIZE_MAX) position_mistake(n, right, &mistaken);
-    const double wrong = (double)mistaken;
-    if (found->positions && fabs(found->positions[row] - wrong) > 1e-6 * fmax(1.0, fabs(wrong))) return false;
+    if (found->positions && fabs(found->positions[row] - right) > 1e-6 * fmax(1.0, fabs(right))) return false;
     if (found->positions) continue;
     const double least = start_is_whole(at) ? (double)at->least : at->first - at->error,
                  most = start_is_whole(at) ? (double)at->most : at->first + at->error;
-    if (wrong < least + step * (double)row || wrong > most + step * (double)row) return false;
+    if (right < least + step * (double)row || right > most + step * (double)row) return false;
   }
   return true;
 }
 
-/* Describes other positions, another layout or another padding row than check was asked for. */
+/* Describes another layout or other positions than check was asked for. */
 static void tell_place(const identity *found, const posenc_problem *asked, char *text, size_t size) {
-  const columns *at = &found->how.columns;
-  const posenc_layout layout =
-      at->part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS ? POSENC_DUPLICATED : asked->layout;
-  const char *words = NULL;
-  long double unused;
-  if (at->layout != layout && at->pairs > 1) {
-    const columns other = {.layout = layout, .part = at->part};
-    snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&other));
-  } else if (!is_at(found, asked, SIZE_MAX)) {
-    size_t n = 0;
-    while ((words = position_mistake(n, 0.0L, &unused)) && !is_at(found, asked, n)) n++;
-    if (words)
-      snprintf(text, size, "%s", words);
-    else if (found->positions)
-      snprintf(text, size, "positions are a list, %.15g, %.15g ..", found->positions[0], found->positions[1]);
-    else
-      snprintf(text, size, "positions begin at %.15g, not at %.15g", found->how.start.first, position_asked(asked, 0));
-  } else if (found->paddings && found->padding != asked->padding) {
-    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
-  }
+  const columns *at = &found->how.columns, wanted = making_asked(asked, at->part).columns;
+  if (at->layout != wanted.layout && at->pairs > 1)
+    snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&wanted));
+  else if (found->positions && !is_at(found, asked))
+    snprintf(text, size, "positions are a list, %.15g, %.15g ..", found->positions[0], found->positions[1]);
+  else if (!is_at(found, asked))
+    snprintf(text, size, "positions begin at %.15g, not at %.15g", found->how.start.first, position_asked(asked, 0));
 }
 
 /* ---- the errors of the right formula --------------------------------------------------------------- */
@@ -313,64 +314,103 @@ static bool find_suspect(const search *s, identity *found, const making *at, con
   return true;
 }
 
-/* Returns how check's problem is made. */
-static making making_asked(const posenc_problem *asked, columns_part part) {
-  const int64_t dim = even(asked).dim;
-  making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
-               .start = start_at(asked->positions ? 0 : asked->first),
-               .step = 1,
-               .positions = asked->positions};
-  if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
-  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
-  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
-  return at;
+/* Tries the expected problems in a table made as `at` but for its formula. *agreed: the one that it agrees with, or
+   null; *d: the differences from it. Returns false if memory runs out. */
+static bool find_expected(const search *s, const identity *found, const making *at, const differences *own,
+                          const suspect **agreed, differences *d) {
+  const suspect_list *expected = s->request->expected;
+  bool agrees = false;
+  *agreed = NULL;
+  for (size_t n = 0; n < expected->count && !agrees; n++) {
+    if (!try(s, found, at, own, &expected->items[n].problem, &agrees, d)) return false;
+    if (agrees) *agreed = &expected->items[n];
+  }
+  return true;
 }
 
-/* Tries the suspects in a table of which no formula was found: as check was asked, or else in its columns from position
-   0 on. */
-static bool agree_unread(const search *s, identity *found) {
+/* Ends with agreement, unless a cause was told. */
+static void conclude(identity *found, const suspect *agreed) {
+  if (*found->agreed) return;
+  found->agreement = AGREES;
+  tell_errors(found);
+  snprintf(found->agreed, sizeof found->agreed, "%s", agreed->text);
+}
+
+/* Tries mistakes in the positions of a table made as `at`, and writes the first one that explains it. */
+static bool find_position_mistake(const search *s, identity *found, const making *at) {
   const posenc_problem *asked = s->request->asked;
-  making at = {.columns = s->columns, .start = start_at(0), .step = 1};
-  if (asked) at = making_asked(asked, s->request->part);
+  double *positions = calloc((size_t)s->window.count + 1, sizeof *positions);
+  const char *words = "";
+  const suspect *agreed = NULL;
+  making how = *at;
+  how.positions = positions;
+  bool enough = positions;
+  for (size_t n = 0; enough && !agreed; n++) {
+    bool is_other = false;
+    for (int64_t row = 0; row < s->window.count; row++) {
+      long double wrong = 0.0L;
+      words = position_mistake(n, position_asked(asked, row), &wrong);
+      positions[row] = (double)wrong;
+      is_other = is_other || fabs(positions[row] - position_asked(asked, row)) > 0.0;
+    }
+    differences unused;
+    if (!words) break;
+    if (is_other) enough = find_expected(s, found, &how, NULL, &agreed, &unused);
+  }
+  if (agreed) snprintf(found->agreed, sizeof found->agreed, "%s", words);
+  free(positions);
+  return enough;
+}
+
+/* Compares a table that is made as `at`, of which that is known or assumed: with the expected problems, then with these
+   at mistaken positions if `asked`, then with the suspects. */
+static bool agree_at(const search *s, identity *found, making at, bool asked) {
+  const bool is_table = found->verdict == IDENTIFY_TABLE;
+  char *text = found->agreed;
+  const size_t size = sizeof found->agreed;
+  const suspect *agreed;
+  differences d;
   at.held = s->window.held;
   if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return true;
-  for (size_t n = 0; n < s->request->expected->count && !*found->agreed; n++) {
-    differences d;
-    bool agrees;
-    if (!try(s, found, &at, NULL, &s->request->expected->items[n].problem, &agrees, &d)) return false;
-    if (agrees && d.unexplained) tell_elements(d.unexplained, d.row, d.column, found->agreed, sizeof found->agreed);
-    if (agrees && !d.unexplained) return true; /* what makes it no table is told by the verdict */
-  }
-  if (!*found->agreed && !find_suspect(s, found, &at, NULL)) return false;
-  if (*found->agreed) found->agreement = DISAGREES;
-  return true;
+  if (!find_expected(s, found, &at, NULL, &agreed, &d)) return false;
+  if (agreed && is_table)
+    tell_damage(found, s->request->asked, text, size);
+  else if (agreed && d.unexplained)
+    tell_elements(d.unexplained, d.row, d.column, text, size);
+  if (agreed && is_table) conclude(found, agreed);
+  if (agreed) return true;
+  if (asked && !find_position_mistake(s, found, &at)) return false;
+  return *text || find_suspect(s, found, &at, NULL);
 }
 
 bool agree(const search *s, identity *found) {
   const identify_request *request = s->request;
-  const suspect_list *expected = request->expected;
+  const posenc_problem *asked = request->asked;
+  const bool is_table = found->verdict == IDENTIFY_TABLE;
   differences own, d;
-  bool agrees = false;
+  const suspect *agreed;
   char *text = found->agreed;
   const size_t size = sizeof found->agreed;
-  if (!expected) return true;
-  if (found->verdict != IDENTIFY_TABLE) return agree_unread(s, found);
-  found->agreement = DISAGREES;
-  if (request->asked) tell_part(found, request->part, text, size);
-  if (*text) return true;
-  if (!compare(s, found, &found->how, &own)) return false;
-  for (size_t n = 0; n < expected->count && !agrees; n++) {
-    if (!try(s, found, &found->how, &own, &expected->items[n].problem, &agrees, &d)) return false;
-    if (agrees) tell_damage(found, text, size);
-    if (agrees && !*text && request->asked) tell_place(found, request->asked, text, size);
-    if (*text || !agrees) continue;
-    found->agreement = AGREES;
-    tell_errors(found);
-    snprintf(text, size, "%s", expected->items[n].text);
+  if (!request->expected) return true;
+  if (asked && is_table) tell_part(found, request->part, text, size);
+  if (asked && !*text && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
+  if (!asked && !is_table &&
+      !agree_at(s, found, (making){.columns = s->columns, .start = start_at(0), .step = 1}, false))
+    return false;
+  if (*text || found->agreement == AGREES || !is_table) {
+    if (*text && found->agreement != AGREES) found->agreement = DISAGREES;
     return true;
   }
-  if (*text) return true;
+  found->agreement = DISAGREES;
+  if (!compare(s, found, &found->how, &own)) return false;
+  if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
+  if (agreed) {
+    tell_damage(found, asked, text, size);
+    if (!*text && asked) tell_place(found, asked, text, size);
+    conclude(found, agreed);
+    return true;
+  }
   if (!find_suspect(s, found, &found->how, &own)) return false;
-  if (!*text) tell_difference(found, &expected->items[0].problem, text, size);
+  if (!*text) tell_difference(found, &request->expected->items[0].problem, text, size);
   return true;
 }

@@ -6,15 +6,14 @@
 #include "identify/explain.h"
 
 /*
- * Compares the window with the formulas of request->expected, at the positions and in the columns that were found, and
- * sets found->agreement. The table agrees with the first formula whose roundings explain all elements but one in 20;
- * or, if roundings do not explain the formula that was found either, whose mean square of differences is at most four
- * times that of the formula found. It disagrees if rows or elements are damaged, and for check also if positions,
- * layout or part are not those of request->asked.
+ * Compares the window with the formulas of request->expected, and sets found->agreement. The table agrees with the
+ * first formula whose roundings explain all elements but one in 20, unless rows or elements are damaged.
  *
- * If the table agrees with none of them, the cause is the first of request->suspects that it agrees with, or a
- * difference. If it is no IDENTIFY_TABLE, suspects are tried as request->asked, or else in its columns from position 0
- * on. Returns false if memory runs out.
+ * For check, it is first compared as request->asked, at these positions, then at mistaken ones; then in the columns and
+ * at the positions that were found: there it also agrees if roundings do not explain the formula that was found either,
+ * and its mean square of differences is at most four times that one's. If the table agrees with none, the cause is the
+ * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
+ * positions are assumed to begin at 0. Returns false if memory runs out.
  */
 bool agree(const search *s, identity *found);
 

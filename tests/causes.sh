@@ -1,0 +1,282 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests that check and identify name one cause of a wrong array, in one way, and fail; that a right formula is told from
+# a wrong one, with a tolerance that passes; and that code is not said to compute in a dtype that it does not.
+# shellcheck disable=SC2086,SC2154 # options are words; the environment comes from make
+. "${srcdir:-.}/tests/command.sh"
+
+cat >plain.json <<'END'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0}
+END
+cat >llama3.json <<'END'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3", "factor": 8.0,
+ "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}}
+END
+cat >yarn.json <<'END'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0, "rope_scaling": {"rope_type": "yarn", "factor": 8.0,
+ "original_max_position_embeddings": 1024, "beta_fast": 32.0, "beta_slow": 1.0}}
+END
+
+told() { # FILE PREFIX CAUSE: whether the output has the whole line
+  sed "s/^\($2\)  */\1/" "$1" | grep -qFx -e "$2$3"
+}
+
+one_cause() { # FILE CONFIG CAUSE OPTIONS...: all that is asked of it, by both commands, ends alike
+  file=$1 config=$2 cause=$3
+  shift 3
+  ends 1 identify $file --config $config "$@" && told out config "DISAGREES: $cause" || return 1
+  ends 1 check $file --config $config "$@" && told out 'FAIL: config: ' "$cause" || return 1
+  ends 1 check $file --config $config --max-ulp 2 "$@" && told out 'likely cause' "$cause"
+}
+
+same_json() { # FILE CONFIG
+  posenc identify $1 --config $2 --format json && [ $status -eq 0 ]
+  grep -o '"cause": "the .*"' out | sort -u >of-identify
+  posenc check $1 --config $2 --max-ulp 2 --format json
+  grep -o '"cause": "the .*"' out | sort -u >of-check
+  [ -s of-check ] && cmp -s of-check of-identify
+}
+
+positions() { # FIRST STEP LAST...: a list of them
+  seq -s , $1 $2 $3
+}
+
+# ---- tables ---------------------------------------------------------------------------------------
+
+# A config, options of write, and the cause. An exponent with half or twice its factor has two readings.
+half='the exponent lacks its factor of 2 (i/dim instead of 2i/dim)'
+twice='the exponent has its factor of 2 twice (4i/dim instead of 2i/dim)'
+yarn='--base 500000 --scaling yarn,factor=8,original'
+llama3='--base 500000 --scaling llama3,factor=8'
+count=0
+while IFS='|' read -r config options cause; do
+  count=$((count + 1))
+  "$POSENC" write --dim 64 $options -o wrong.npy
+  check "$config $options" one_cause wrong.npy $config.json "$cause"
+done <<END
+plain|--len 300 --base 100|$half, or the base is 100, not 10000
+plain|--len 300 --base 100 --dtype f64|$half, or the base is 100, not 10000
+plain|--len 300 --base 100 --dtype bf16|$half, or the base is 100, not 10000
+plain|--len 300 --base 100 --offset 70 --layout split|$half, or the base is 100, not 10000
+plain|--len 300 --base 100 --kernel recipe/hf-rope|$half, or the base is 100, not 10000
+plain|--len 300 --base 1e8|$twice, or the base is 100000000, not 10000
+plain|--len 300 --base 777|the base is 777, not 10000
+plain|--len 300 --base 777 --dtype f64|the base is 777, not 10000
+plain|--len 300 --base 500000|the base is 500000, not 10000
+plain|--len 300 --shift 1|the shift is 1, not 0
+plain|--len 300 --scale 0.25|the scale is 0.25, not 1
+plain|--len 2000 $llama3|the scaling is llama3, not none
+plain|--positions $(positions 299 -1 0)|rows are reversed
+plain|--positions $(positions 0 1 149),$(positions 0 1 149)|rows come again after 150
+plain|--positions $(positions 0 -1 -299)|the sines are negated
+llama3|--len 2000 --base 500000|the scaling is left out
+llama3|--len 2000 --base 500000 --scale 0.125|all frequencies are divided by the factor, 8
+llama3|--len 2000 --base 707.10678118654752 --scaling llama3,factor=8|$half, or the base is 707.106781, not 500000
+llama3|--len 2000 $llama3,low=2|low_freq_factor is 2, not 1
+llama3|--len 2000 $llama3,high=8|high_freq_factor is 8, not 4
+llama3|--len 2000 $llama3,original=4096|the original length is 4096, not 8192
+llama3|--len 2000 --base 500000 --scaling llama3,factor=32|the factor is 32, not 8
+yarn|--len 2048 $yarn=1024,high=16|beta_fast is 16, not 32 (14 to 20.9 fit)
+yarn|--len 2048 $yarn=1024,high=17|beta_fast is 16, not 32 (14 to 20.9 fit)
+yarn|--len 2048 $yarn=1024,high=64|beta_fast is 64, not 32 (47.7 to 71.7 fit)
+yarn|--len 2048 $yarn=1024,low=4|beta_slow is 4, not 1 (2.7 to 4.06 fit)
+yarn|--len 2048 $yarn=1024,low=4,high=16|beta_fast is 16, not 32 (14 to 20.9 fit); beta_slow is 4, not 1 (2.7 to 4.06 fit)
+yarn|--len 2048 $yarn=4096|the original length is 4096, not 1024 (3548 to 4442 fit)
+yarn|--len 2048 $yarn=1024,truncate=no|the ends of the ramp are not rounded to whole numbers
+yarn|--len 2048 $yarn=1024,attention=1|the attention factor is left out
+yarn|--len 2048 $yarn=1024,attention=1.5|the attention factor is 1.5, not 1.20794415
+END
+check 'these are all' test $count -eq 31
+"$POSENC" write --len 300 --dim 64 --base 100 -o wrong.npy
+check 'in JSON, too' same_json wrong.npy plain.json
+
+# Bytes of a right table are changed: rows of 64 numbers of 4 bytes follow a header of 128.
+"$POSENC" write --len 300 --dim 64 -o right.npy
+patched() { # ROW COLUMN BYTES: right.npy with this number, in wrong.npy
+  at=$((128 + 4 * (64 * $1 + $2)))
+  { head -c $at right.npy && printf "$3" && tail -c +$((at + 5)) right.npy; } >wrong.npy
+}
+patched 17 5 '\0\0\0\100'
+check 'one element' one_cause wrong.npy plain.json '1 element is off, the first at row 17, column 5'
+patched 17 5 '\0\0\300\177'
+check 'NaN' one_cause wrong.npy plain.json '1 element is NaN or infinite, the first at row 17, column 5'
+
+find_numpy
+if [ -n "$numpy" ]; then
+  "$numpy" - <<'END'
+import math
+import numpy as np
+rows = np.arange(300.0)
+def table(frequencies, positions=rows, amplitude=1.0):
+    angles = positions[:, None] * frequencies
+    return (amplitude * np.stack([np.sin(angles), np.cos(angles)], 2).reshape(len(positions), -1)).astype("f4")
+def yarn(base, exponent, fast, slow, pairs=32, length=1024, factor=8.0):
+    w = base ** -exponent
+    first, last = (pairs * math.log(length / (2 * math.pi * turns)) / math.log(base) for turns in (fast, slow))
+    part = np.clip((np.arange(pairs) - math.floor(first)) / (math.ceil(last) - math.floor(first)), 0, 1)
+    return w * (1 - part) + w / factor * part
+pair, column = np.arange(32) / 32, np.arange(64)
+right = table(10000.0**-pair)
+np.save("sign", table(10000.0**pair))
+for name, exponent in (("column", column / 64), ("doubled", column / 32)):
+    angles = rows[:, None] * 10000.0**-exponent
+    np.save(name, np.where(column % 2, np.cos(angles), np.sin(angles)).astype("f4"))
+np.save("times", right * np.float32(0.7))
+np.save("plus", right + np.float32(0.25))
+dead = right.copy(); dead[:, 5] = 0; np.save("dead", dead)
+moved = right.copy(); moved[:, [4, 20]] = moved[:, [20, 4]]; np.save("moved", moved)
+long, attention = np.arange(2048.0), 0.1 * math.log(8) + 1
+np.save("yarn-exponent", table(yarn(500000.0, pair / 2, 32, 1), long, attention))
+np.save("yarn-betas", table(yarn(500000.0, pair, 1, 32), long, attention))
+END
+  while IFS='|' read -r name config cause; do
+    check "$name" one_cause $name.npy $config.json "$cause"
+  done <<END
+sign|plain|the exponent lacks its minus sign
+times|plain|all values are multiplied by 0.7, not by 1
+plus|plain|0.25 is added to all values
+dead|plain|column 5 is 0 in all rows
+moved|plain|column 4 has what belongs to column 20
+yarn-exponent|yarn|$half
+yarn-betas|yarn|beta_fast and beta_slow are exchanged
+END
+  for name in column doubled; do
+    posenc identify $name.npy
+    [ $name = column ] && factor=j || factor=2j
+    cause=$(sed 's/^sines and cosines, interleaved, but //; 1q' out)
+    check "$name" one_cause $name.npy plain.json "$cause"
+    check 'which is the mistake' contains out "the exponents are $factor/dim of the column j"
+  done
+else
+  skip "tables of NumPy" 'no NumPy here'
+fi
+
+# ---- what only check is asked: layout, part, positions --------------------------------------------
+
+two_runs=$(positions 5 1 154),$(positions 500 1 649)
+rounded=$(awk 'BEGIN { for (p = 300; p < 600; p++) { # ties to even, in steps of 2 to 511, then of 4
+  step = p < 511 ? 2 : 4; q = int(p / step); r = p - q * step
+  printf("%s%d", (p > 300) ? "," : "", step * (q + (r > step / 2 || (r == step / 2 && q % 2)))) } }')
+while IFS='|' read -r written options cause found; do
+  "$POSENC" write --dim 64 $written -o wrong.npy
+  for config in '' '--config plain.json'; do
+    ends 1 check wrong.npy $options $config --max-ulp 2 && told out 'likely cause' "$cause"
+    check "$written, asked ${options:-nothing} $config" test $? -eq 0
+  done
+  check 'is a fact to identify' eval 'ends 0 identify wrong.npy --config plain.json && sed 1q out | grep -qF -e "$found"'
+done <<END
+--len 300 --layout split||the layout is split, not interleaved|, split, 
+--len 300|--layout split-cs|the layout is interleaved, not split-cs|, interleaved, 
+--len 300|--part cos|it has sines and cosines, not the cosines alone, as --part cos says|, interleaved, 
+--len 300 --offset 1||positions are one more|positions 1..300
+--len 300|--offset 1|positions are one less|positions 0..299
+--len 300 --offset 70||positions begin at 70, not at 0|positions 70..369
+--positions $two_runs|--offset 5|positions are a list, 5, 6 ..|a list of 300 positions
+--positions $two_runs|--positions $(positions 6 1 155),$(positions 501 1 650)|positions are one less|a list of 300 positions
+--positions $rounded|--offset 300|positions are rounded to bf16|a list of 300 positions
+--len 300 --padding 9||the row of position 9 is all zeros|padding row at 9
+END
+
+# Half a cache in a file of its own, and --part forgotten, or that of the other half.
+for layout in duplicated interleaved split; do
+  columns=64 option=" --layout $layout"
+  [ $layout = split ] && columns=32
+  [ $layout = duplicated ] && option=
+  "$POSENC" write --op rope-cache --len 90 --dim 64 --layout $layout -o cache.npy
+  size=$((90 * columns * 4))
+  for part in cos sin; do
+    from=$([ $part = cos ] && echo 129 || echo $((129 + size)))
+    { sed "1s/(2, 90, $columns)/(90, $columns)   /" cache.npy | head -c 128; tail -c +$from cache.npy | head -c $size; } >half.npy
+    [ $part = cos ] && other=sin words=cosines || other=cos words=sines
+    cause="it has $words alone: --part $part$option"
+    check "a cache's $words, $layout" eval 'ends 1 check half.npy --max-ulp 2 && told out "likely cause" "$cause"'
+    check 'with a config' eval \
+      'ends 1 check half.npy --config plain.json && told out "FAIL: config: " "$cause"'
+    check 'as the other part' eval \
+      'ends 1 check half.npy --part $other --layout $layout --max-ulp 2 && told out "likely cause" "$cause"'
+    check 'the options that are named pass' ends 0 check half.npy --part $part $option --max-ulp 2
+  done
+done
+
+# ---- a right formula ------------------------------------------------------------------------------
+
+while IFS='|' read -r written errors; do
+  "$POSENC" write --dim 64 $written -o right.npy
+  ends 1 check right.npy --max-ulp 0.4
+  prefix="the formula agrees: the errors are $errors; --max-abs "
+  check "$written" eval 'sed "s/^likely cause *//" out | grep -qF -e "$prefix"'
+  limit=$(sed -n 's/^likely cause.*--max-abs \([^ ]*\) passes$/\1/p' out)
+  check 'a tolerance that passes' ends 0 check right.npy --max-abs "$limit"
+  check 'and no much larger one' eval 'ends 1 check right.npy --max-abs "$(echo "$limit" | awk "{ print 0.9 * \$1 }")"'
+  check 'identify agrees' ends 0 identify right.npy --config plain.json
+done <<END
+--len 300 --kernel recipe/hf-rope|those of angles in f32
+--len 300 --kernel recipe/hf-rope --dtype f32|those of angles in f32
+--len 300 --kernel naive-f64 --dtype f64|those of arithmetic in f64
+--len 300|those of arithmetic in f64, rounded to f32
+--len 300 --dtype bf16|those of arithmetic in f64, rounded to bf16
+END
+spaced=$(positions 1000 4 2196)
+"$POSENC" write --dim 64 --positions $spaced --kernel recipe/hf-rope -o right.npy
+check 'positions in steps of 4 are no scale' eval \
+  'ends 1 check right.npy --positions $spaced --max-ulp 1 && contains out "the formula agrees: "'
+"$POSENC" write --dim 64 --len 300 -o right.npy
+check 'what passes has no cause' eval 'ends 0 check right.npy --max-ulp 1 && lacks out "likely cause"'
+check 'what nothing is asked of has none' eval 'ends 0 check wrong.npy && lacks out cause'
+
+# ---- arrays ---------------------------------------------------------------------------------------
+
+# x is (1, 0) in each pair, so rope of it is (cos, sin).
+zeros=$(yes 0 | head -300 | paste -s -d , -)
+for layout in split interleaved; do
+  "$POSENC" write --positions "$zeros" --dim 64 --layout $layout-cs -o x-$layout.npy
+done
+while IFS='|' read -r config layout options cause; do
+  "$POSENC" write --dim 64 --layout $layout-cs $options -o out.npy
+  check "rope: $config, $layout, $options" one_cause out.npy $config.json "$cause" --op rope --x x-$layout.npy
+  ends 1 check out.npy --op rope --x x-$layout.npy --config $config.json --layout $layout
+done <<END
+plain|split|--len 300 --base 100|$half, or the base is 100, not 10000
+plain|split|--len 300 --base 777|the base is 777, not 10000
+plain|interleaved|--len 300|pairs are neighbours, not halves
+plain|split|--positions $(positions 0 -1 -299)|it turns back
+plain|split|--positions $zeros|nothing is turned
+llama3|split|--len 300 --base 500000|the scaling is left out
+yarn|split|--len 300 $yarn=1024,high=16|beta_fast is 16, not 32 (14 to 20.9 fit)
+END
+"$POSENC" write --dim 64 --len 300 --offset 1 --layout split-cs -o out.npy
+check 'positions, without a config or a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split &&
+  told out "FAIL: formula: " "positions are one more"'
+check 'a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split --max-ulp 2 &&
+  told out "likely cause" "positions are one more"'
+check 'a config' eval 'ends 1 check out.npy --op rope --x x-split.npy --config plain.json &&
+  told out "FAIL: config: " "positions are one more" && lacks out PASS'
+"$POSENC" write --dim 64 --len 300 --kernel recipe/hf-rope --layout split-cs -o out.npy
+check 'a right formula in f32' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split --max-ulp 2 &&
+  sed "s/^likely cause *//" out | grep -qF -e "the formula agrees: the errors are those of angles in f32; --max-abs "'
+check 'agrees' ends 0 check out.npy --op rope --x x-split.npy --config plain.json
+
+# ---- who computed it ------------------------------------------------------------------------------
+
+if [ -n "$numpy" ]; then
+  "$numpy" - <<'END'
+import numpy as np
+rows = np.arange(300.0)[:, None]
+def table(angles, dtype):
+    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(300, -1).astype(dtype)
+for base in (10000.0, 9999.0, 12345.678):
+    w = base ** (-np.arange(32) / 32)
+    np.save(f"doubles-{base:.0f}", table(rows * w, "f8"))
+    np.save(f"angles-{base:.0f}", table((rows.astype("f4") * w.astype("f4")).astype("f8"), "f8"))
+END
+  for base in 10000 9999 12346; do
+    posenc identify doubles-$base.npy
+    check "doubles of base $base are not of f32, nor truncated" eval 'sed 1q out >first; lacks first f32 && lacks first trunc'
+    posenc identify angles-$base.npy
+    check 'those of angles in f32 are' eval \
+      'sed 1q out >first; contains first "computed in f64 from angles in f32 by code that is not known"'
+  done
+else
+  skip 'doubles' 'no NumPy here'
+fi
+plan
