@@ -362,6 +362,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
   const char *positions = given->texts[OPTION_POSITIONS];
   char *list = positions ? quoted_line("", 1, &positions) : NULL;
+  const char *plugin_options = catalogue_options(), *const also = "--propose-bound";
   return (verify_request){
       .parts = parts,
       .part_count = count,
@@ -373,11 +374,13 @@ static verify_request accuracy_request(const options *given, const selection *ch
       .search = given->search,
       .brief = given->brief,
       .silence = given->silence,
+      .rests = chosen->rests,
       .explain = explain,
       .encodings = chosen->encodings,
       .only = given->only,
       .open = catalogue_open_device,
-      .replay_options = catalogue_options(),
+      .replay_options =
+          given->propose_bound ? quoted_line(plugin_options ? plugin_options : "", 1, &also) : plugin_options,
       .list = list,
       .plugins = plugins,
       .plugin_count = plugin_count,
@@ -387,6 +390,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
 static void free_request(verify_request *request) {
   free((void *)request->parts);
   free((void *)request->list);
+  if (request->replay_options != catalogue_options()) free((void *)request->replay_options);
 }
 
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {

@@ -21,6 +21,7 @@ typedef struct selection {
   verify_cases *cases;   /* for each shape, its hard-to-round cases; null: all elements */
   verify_profile profile;
   bool encodings; /* as in verify_request */
+  bool rests;     /* as in verify_request */
 } selection;
 
 /* Selects the kernels of --kernel, or all; and the problem of the options, or the published shapes, after the sweep if

@@ -117,7 +117,7 @@ struct options {
   double silence;
   int64_t seed, budget, search;
   double seconds; /* time limit of a report or of compare --run, in seconds; 0: none */
-  bool brief, explain, profile;
+  bool brief, explain, profile, propose_bound;
   int repetitions;
   double min_time;
   int64_t batch;

@@ -9,6 +9,7 @@
 #include "records/print.h"
 #include "records/read.h"
 #include "verify/encodings.h"
+#include "verify/propose.h"
 #include "verify/sampling.h"
 
 #include <stdlib.h>
@@ -133,6 +134,7 @@ static selection select_verified(const options *given) {
     refuse_rows(given);
     if (given->explain) require_tables(given, &chosen, "--explain");
   }
+  if (given->propose_bound && !given->kernel) die("--propose-bound: needs --kernel");
   if (given->profile) chosen.profile = VERIFY_SCAN;
   chosen.encodings = is_everything(given);
   return chosen;
@@ -140,6 +142,67 @@ static selection select_verified(const options *given) {
 
 static bool selects(const void *given, const char *kernel) {
   return selects_kernel(given, kernel);
+}
+
+/* ---- bounds to propose ---------------------------------------------------------------------------- */
+
+/* Returns the tables of a selection that errors are measured on: of one described problem in each dtype, unless the
+   caller names one. */
+static selection measured_tables(const options *given, const selection *chosen) {
+  selection tables = {.kernel_count = chosen->kernel_count, .rests = true};
+  const bool every = options_have_table(given) && !is_given(given, OPTION_DTYPE);
+  tables.shapes = allocated(calloc(POSENC_BF16 + chosen->shape_count + 1, sizeof *tables.shapes));
+  for (size_t i = 0; i < chosen->shape_count; i++)
+    if (propose_takes(&chosen->shapes[i].problem)) tables.shapes[tables.shape_count++] = chosen->shapes[i];
+  for (int dtype = 0; every && dtype_names[dtype]; dtype++) {
+    posenc_problem other = given->problem;
+    other.dtype = (posenc_dtype)dtype;
+    if (other.dtype != given->problem.dtype) tables.shapes[tables.shape_count++] = shape_of(&other);
+  }
+  return tables;
+}
+
+/* Gives the selection those of the measured tables that some kernel does not refuse. The record has each table with
+   each kernel, in order. */
+static void take_tables(selection *chosen, selection *tables, const json_t *record) {
+  size_t kept = 0;
+  for (size_t i = 0; i < tables->shape_count; i++) {
+    bool taken = false;
+    for (size_t k = 0; k < tables->kernel_count; k++) {
+      const json_t *result = json_array_get(json_object_get(record, "records"), i * tables->kernel_count + k);
+      taken = taken || !json_is_string(json_object_get(result, "refusal"));
+    }
+    if (taken) tables->shapes[kept++] = tables->shapes[i];
+  }
+  free(chosen->shapes);
+  chosen->shapes = tables->shapes;
+  chosen->shape_count = kept;
+  tables->shapes = NULL;
+}
+
+/* Measures the selected kernels, and replaces them by copies with the proposed bounds, which live until the program
+   ends; with their own where there is none to propose. Returns the proposals of the record. */
+static json_t *propose(const options *given, selection *chosen) {
+  const size_t count = chosen->kernel_count;
+  posenc_kernel *proposed = allocated(calloc(2 * count, sizeof *proposed)), *measuring = proposed + count;
+  json_t *proposals = allocated(json_array());
+  selection tables = measured_tables(given, chosen);
+  options other = *given;
+  other.seed ^= 1; /* the check of the bound, which has the seed, draws other problems and places */
+  tables.kernels = allocated(calloc(count, sizeof(*tables.kernels)));
+  for (size_t k = 0; k < count; k++) {
+    proposed[k] = measuring[k] = *chosen->kernels[k];
+    measuring[k].bound = propose_measuring(&proposed[k]);
+    tables.kernels[k] = &measuring[k];
+    chosen->kernels[k] = &proposed[k];
+  }
+  json_t *record = measure_accuracy(&other, &tables, 1, false);
+  for (size_t k = 0; k < count; k++)
+    json_array_append_new(proposals, allocated(propose_bound(record, &proposed[k], (uint64_t)other.seed)));
+  if (options_have_table(given)) take_tables(chosen, &tables, record);
+  selection_free(&tables);
+  json_decref(record);
+  return proposals;
 }
 
 /* Compares the record with the baseline. */
@@ -157,7 +220,9 @@ static void hold(const options *given, json_t *record, const json_t *baseline) {
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
 static json_t *kernels_record(const options *given, selection *chosen, output *save, const json_t *baseline) {
+  json_t *proposals = given->propose_bound ? propose(given, chosen) : NULL;
   json_t *record = measure_accuracy(given, chosen, 1, given->explain);
+  if (proposals) json_object_set_new(record, "proposals", proposals);
   if (save) {
     json_t *now = baseline_of(record);
     baseline_print(now, output_stream(save));

@@ -39,7 +39,7 @@ const char *kernel_isa(const posenc_kernel *kernel) {
   return name ? name : "any";
 }
 
-static json_t *bound_json(const posenc_bound *bound) {
+json_t *bound_json(const posenc_bound *bound) {
   return json_pack("{s:f, s:f, s:f, s:I, s:b}", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
                    "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived);
 }

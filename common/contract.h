@@ -44,6 +44,9 @@ const char *kernel_isa(const posenc_kernel *kernel);
 /* The reason why the errors of a kernel without `stages` are not attributed to stages. */
 #define STAGES_UNTOLD "it does not expose its stages"
 
+/* Returns "bound" of a record. */
+json_t *bound_json(const posenc_bound *bound);
+
 /* Formats the largest error, as "0.5 ulp + 2^-46" or "exact", in at most `size` bytes with a null byte. Returns the
    length. */
 size_t format_error(const posenc_bound *bound, char *text, size_t size);

@@ -27,6 +27,9 @@ void record_print_text(const json_t *record, FILE *stream);
    bytes. */
 const char *record_mistrust(const json_t *record, char *text, size_t size);
 
+/* Prints the proposed bounds, as lines of a contract that begin with `prefix`, or why there is none. */
+void record_print_proposals(const record_accuracy *record, const char *prefix, FILE *stream);
+
 /* Prints the part of each step in the errors of one result, as lines that begin with `prefix`. Prints nothing for
    results without stages. */
 void record_print_explained(const record_result *result, const char *prefix, FILE *stream);

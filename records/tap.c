@@ -84,6 +84,7 @@ void record_print_tap(const json_t *json, FILE *stream) {
     }
   }
   print_absent(record, stream);
+  record_print_proposals(record, "# ", stream);
   if (record_mistrust(json, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
   fprintf(stream, "# %" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", record->passed, record->failed,
           record->skipped);

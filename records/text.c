@@ -98,6 +98,15 @@ static void print_line(const line *of, FILE *stream) {
   fputc('\n', stream);
 }
 
+void record_print_proposals(const record_accuracy *record, const char *prefix, FILE *stream) {
+  RECORD_EACH(one, record, proposals)
+    if (*one->why)
+      fprintf(stream, "%sno bound to propose for %s: %s\n", prefix, one->kernel, one->why);
+    else
+      fprintf(stream, "%sproposed for the contract of %s:\n%s    %s\n%s    .basis = \"%s\",\n", prefix, one->kernel,
+              prefix, one->contract, prefix, one->basis);
+}
+
 void record_print_text(const json_t *json, FILE *stream) {
   const record_accuracy *record = record_take_accuracy(json);
   line *lines = record ? calloc(record->records_count + 1, sizeof *lines) : NULL;
@@ -108,6 +117,7 @@ void record_print_text(const json_t *json, FILE *stream) {
     print_remarks(record, stream);
     fprintf(stream, "%-24s %7s %7s %7s %7s  %s\n", "kernel", "tables", "passed", "failed", "skipped", "largest error");
     for (size_t i = 0; i < used; i++) print_line(&lines[i], stream);
+    record_print_proposals(record, "", stream);
     if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
     fprintf(stream, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", record->passed, record->failed,
             record->skipped);

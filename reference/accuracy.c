@@ -57,13 +57,30 @@ static void keep_most(element_error *most, element_error found) {
   if (found.abs > most->abs) most->abs = found.abs;
 }
 
+static void keep_rest(element_rest *rest, element_rest found) {
+  if (found.most > rest->most) rest->most = found.most;
+  if (found.per_position > rest->per_position) rest->per_position = found.per_position;
+}
+
+/* Returns what an error has beyond half an ulp. */
+static element_rest rest_of(const witness *here) {
+  if (!(here->ulp > 0.5)) return (element_rest){0.0, 0.0};
+  const double rest = isfinite(here->abs) ? here->abs * (1.0 - 0.5 / here->ulp) : INFINITY;
+  return (element_rest){rest, rest / fmax(1.0, fabs((double)here->position))};
+}
+
 void accuracy_move(accuracy *a, int64_t position) {
   element_error most = {0.0, 0.0};
+  element_rest rest = {0.0, 0.0};
   for (int r = 0; r < ACCURACY_RANGES; r++) {
     keep_most(&most, a->most[r]);
+    keep_rest(&rest, a->rest[r]);
     a->most[r] = (element_error){0.0, 0.0};
+    a->rest[r] = (element_rest){0.0, 0.0};
   }
+  rest.per_position = rest.most / fmax(1.0, fabs((double)position));
   a->most[accuracy_range(position)] = most;
+  a->rest[accuracy_range(position)] = rest;
 }
 
 static void keep_worst_share(accuracy *a, double share, const witness *at) {
@@ -74,7 +91,9 @@ static void keep_worst_share(accuracy *a, double share, const witness *at) {
 
 void accuracy_note(accuracy *a, const witness *here, bool misrounded) {
   keep_worst(a, here, here);
-  keep_most(&a->most[accuracy_range(here->position)], (element_error){here->ulp, here->abs});
+  const int range = accuracy_range(here->position);
+  keep_most(&a->most[range], (element_error){here->ulp, here->abs});
+  keep_rest(&a->rest[range], rest_of(here));
   a->elements++;
   a->bins[bin_of(here->ulp)]++;
   if (misrounded) a->misrounded++;
@@ -121,5 +140,8 @@ void accuracy_merge(accuracy *into, const accuracy *from) {
   into->sum_ulp += from->sum_ulp;
   into->sum_abs += from->sum_abs;
   for (int b = 0; b < ACCURACY_BINS; b++) into->bins[b] += from->bins[b];
-  for (int r = 0; r < ACCURACY_RANGES; r++) keep_most(&into->most[r], from->most[r]);
+  for (int r = 0; r < ACCURACY_RANGES; r++) {
+    keep_most(&into->most[r], from->most[r]);
+    keep_rest(&into->rest[r], from->rest[r]);
+  }
 }

@@ -24,6 +24,11 @@ typedef struct element_place {
   bool cosine;
 } element_place;
 
+/* The largest part of an error beyond half an ulp, and the largest of such a part divided by |position|. */
+typedef struct element_rest {
+  double most, per_position;
+} element_rest;
+
 typedef struct witness {
   double ulp, abs;
   int64_t position, index;
@@ -41,6 +46,7 @@ typedef struct accuracy {
   double sum_ulp, sum_abs;
   int64_t bins[ACCURACY_BINS];
   element_error most[ACCURACY_RANGES]; /* the largest errors by range of positions; 0 without elements */
+  element_rest rest[ACCURACY_RANGES];  /* by range, too; complete if the bound of all elements is half an ulp or less */
 } accuracy;
 
 /* Adds one element. bound: null if there is none for it. */

@@ -12,29 +12,33 @@
 # A line whose comment ends with "exit status N" must have that status. Where lines begin with "$ ", the lines after
 # them are their output: each is a line of it, compared up to a … at its end. Commands that this build lacks are
 # skipped, with the lines that need their files.
-# It takes more than a minute: the examples verify, time and report for real.
+# It takes more than a minute: the examples verify, time and report for real. DOCUMENTS='doc/accuracy.md …' runs these
+# documents alone, and PREFIX with what is installed there.
 # shellcheck disable=SC2046,SC2086 # CC, CFLAGS and what pkg-config prints are lists of words
 # shellcheck disable=SC2016,SC2059 # backquotes of Markdown; bytes in octal
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
+[ -z "${PREFIX-}" ] || POSENC=$PREFIX/bin/posenc
 : "${POSENC:=$abs_top_builddir/posenc}"
 [ -x "$POSENC" ] || { echo "Bail out! no posenc command at $POSENC"; exit 1; }
-[ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
+[ -n "${PREFIX-}" ] || [ -e "$abs_top_builddir/.libs/libposenc.so" ] || skip_all 'no shared library'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 20 "$work/out" "$work/err" | sed 's/^/# /'; }
 
-# ---- posenc as if it were installed ----
+# ---- posenc as if it were installed, or as it is ----
 
 mkdir "$work/bin"
-PATH=$work/bin:${POSENC%/*}:$PATH
-printf '#!/bin/sh\nexec %s %s "$@"\n' "$CC" "$CFLAGS" >"$work/bin/cc"
-chmod +x "$work/bin/cc"
-sed -e "s|^includedir=.*|includedir=$srcdir/include|" -e "s|^libdir=.*|libdir=$abs_top_builddir/.libs|" \
-  "$abs_top_builddir/posenc.pc" >"$work/bin/posenc.pc"
-PKG_CONFIG_PATH=$work/bin
-LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+if [ -z "${PREFIX-}" ]; then
+  PATH=$work/bin:${POSENC%/*}:$PATH
+  printf '#!/bin/sh\nexec %s %s "$@"\n' "$CC" "$CFLAGS" >"$work/bin/cc"
+  chmod +x "$work/bin/cc"
+  sed -e "s|^includedir=.*|includedir=$srcdir/include|" -e "s|^libdir=.*|libdir=$abs_top_builddir/.libs|" \
+    "$abs_top_builddir/posenc.pc" >"$work/bin/posenc.pc"
+  PKG_CONFIG_PATH=$work/bin
+  LD_LIBRARY_PATH=$abs_top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
 export PATH PKG_CONFIG_PATH LD_LIBRARY_PATH srcdir
 
 # ---- lines of shell ----
@@ -109,7 +113,8 @@ posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Bench
   no_timings='no Google Benchmark here'
 posenc report -o "$work/none" --kernel naive --len 0 --dim 4 >"$work/out" 2>&1
 ! grep -q gnuplot "$work/out" || no_pages='no gnuplot here'
-unkept=''
+unkept='' no_git=''
+command -v git >"$work/out" || no_git='no git here'
 ! emulated || no_pages='times of an emulator are not published' unkept='times of an emulator are not kept'
 
 unmade='' # files and folders of skipped lines
@@ -118,6 +123,7 @@ lacks() { # TEXT: prints why it cannot run, if so
   'posenc choose '*--keep*) why=${no_timings:-$unkept} ;;
   'posenc bench '* | 'posenc choose '*) why=$no_timings ;;
   'posenc report '*) why=$no_pages ;;
+  *git\ * | *clone*) why=$no_git ;;
   *) why='' ;;
   esac
   for word in $1; do
@@ -257,7 +263,8 @@ for command in $commands; do posenc "$command" --help >"$work/help.$command"; do
 cat "$work"/help.* "$srcdir/quickstart" >"$work/help.all"
 "$srcdir/configure" --help >>"$work/help.all"
 
-for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
+for document in ${DOCUMENTS:-$(cd "$srcdir" && echo README.md doc/*.md)}; do
+  document=$srcdir/$document
   name=${document#"$srcdir/"}
   mkdir "$work/document" && cd "$work/document" || exit 99
   unmade=''
@@ -278,6 +285,11 @@ for document in "$srcdir"/README.md "$srcdir"/doc/*.md; do
   fi
   cd "$work" && rm -r document || exit 99
 done
+
+if [ -n "${DOCUMENTS-}" ]; then
+  plan
+  exit "$tap_failed"
+fi
 
 # Files for the examples of --help: a plugin, a model's table, folders of the source, records of two days, and two
 # reports.

@@ -145,7 +145,15 @@ static void test_ranges(void) {
   accuracy a = {.most = {[2] = {3.0, 0.5}, [4] = {1.0, 0.75}}}, b = {.elements = 1, .most = {[4] = {2.0, 0.25}}};
   accuracy_merge(&a, &b);
   ok(a.most[2].ulp == 3.0 && a.most[4].ulp == 2.0 && a.most[4].abs == 0.75, "the largest errors of two are merged");
+  const witness far = {.ulp = 2.0, .abs = 0.5, .position = -32}, near = {.ulp = 1.0, .abs = 0.5, .position = 16};
+  accuracy_note(&a, &far, true);
+  accuracy_note(&b, &near, true);
+  ok(a.rest[1].most == 0.375 && a.rest[1].per_position == 0.375 / 32 && a.rest[0].most == 0.0,
+     "an error's part beyond half an ulp, also for each position");
+  accuracy_merge(&a, &b);
+  ok(a.rest[1].most == 0.375 && a.rest[1].per_position == 0.25 / 16, "of two the larger ones");
   accuracy_move(&a, -20);
+  ok(a.rest[1].most == 0.375 && a.rest[1].per_position == 0.375 / 20, "moved with the others");
   ok(a.most[1].ulp == 3.0 && a.most[1].abs == 0.75 && a.most[2].ulp == 0.0, "and moved to one range");
 }
 

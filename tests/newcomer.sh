@@ -156,6 +156,13 @@ check 'is told' says "unrecognized option '--max-upl'"
 check 'a file that is not there' ends 2 'posenc check their.npy'
 check 'is named' says '^posenc check: their.npy: No such file'
 
+# ---- a kernel of one's own ----
+
+# From an empty folder: the files and commands of the document, with what is installed alone.
+check 'the first hour with a kernel: plugin, bound, page, baseline, workflow' ends 0 'srcdir=$PWD abs_top_builddir=$PWD \
+  PREFIX=$HOME/.local DOCUMENTS=doc/adding-a-kernel.md sh tests/documentation.sh'
+check 'of which the steps of the workflow are a part' says '^ok [0-9]* - .* sh -e \.\./steps'
+
 # ---- quickstart ----
 
 check 'quickstart in a source folder that is configured' ends 2 ./quickstart

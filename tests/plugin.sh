@@ -137,6 +137,94 @@ eval "posenc $replay"
 check 'its replay command finds the same' cmp first out
 posenc verify --plugin zeros.so --kernel zeroes
 check 'the nearest name may be of a plugin' grep -q "did you mean 'zeros'" err
+
+# ---- a bound to propose ----
+
+cat >measured.c <<EOF
+#include <posenc.h>
+
+#include <math.h>
+#ifndef TERMS
+#define TERMS .bound = {.max_position = INT64_MAX}, .basis = "none yet"
+#endif
+/* Sines of angles in f32, whose errors grow with the position. */
+static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  float *table = (float *)out;
+  (void)constants;
+  for (int64_t r = 0; r < rows; r++, table += problem->dim)
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      const double x = -(double)i / ((double)problem->dim / 2 - problem->shift);
+      const float angle = (float)(problem->first + row + r) * (float)pow(problem->base, x);
+      table[at.sin + i * at.step] = sinf(angle) + WRONG;
+      table[at.cos + i * at.step] = cosf(angle);
+    }
+}
+static const char *can_do(const posenc_problem *problem) {
+  return problem->dtype == POSENC_F32 ? 0 : "it writes f32 only";
+}
+static const posenc_kernel kernel = {.abi = POSENC_KERNEL_ABI, .isa = POSENC_ISA_GENERIC, .name = "narrow",
+                                     .summary = "", .algorithm = "", .provenance = "", TERMS, .can_do = can_do,
+                                     .execute = execute};
+POSENC_PLUGIN(&kernel);
+EOF
+measured() { # NAME WRONG: makes the plugin with the contract in terms.h
+  printf '#define WRONG %s\n' "$2" >"$1.c"
+  [ ! -e terms.h ] || printf '#include "terms.h"\n' >>"$1.c"
+  cat measured.c >>"$1.c"
+  $CC $CFLAGS -I"$srcdir/include" -I. -shared -fPIC "$1.c" -o "$1.so" -L"$abs_top_builddir/.libs" -lposenc -lm 2>log
+}
+size='--len 600 --dim 32'
+measured unbound 0
+posenc verify --plugin unbound.so --kernel narrow $size
+check 'a kernel without a bound breaks its contract' test $status -eq 1
+posenc verify --plugin unbound.so --kernel narrow $size --propose-bound --format text
+check 'but a bound can be proposed, which it keeps' test $status -eq 0
+{ echo '#define TERMS \' && sed -n 's/^    \(\.b[a-z]* = .*\)/\1 \\/p' out | sed '$s/, \\$//'; } >terms.h
+proposed=$(sed -n 's/^ *\(\.bound = .*\)/\1/p' out)
+check 'marked as measured' grep -q '\.bound = {\.ulp = 1\.0, .*, \.derived = false}, \\$' terms.h
+check 'of which the basis tells how' \
+  grep -q '\.basis = "measured by .* --propose-bound, .* elements of f32 up to position 1099511627776, seed 0"$' terms.h
+posenc verify --plugin unbound.so --kernel narrow $size --propose-bound
+check 'TAP has it, too' grep -qxF "#     $proposed" out
+if has_perl_json; then
+  posenc verify --plugin unbound.so --kernel narrow $size --propose-bound --format json
+  check 'and JSON, where the contract is the proposed one' parse '
+    my $p = $j->{proposals}[0]; my $b = $p->{bound};
+    exit !("$p->{contract}\n" eq "'"$proposed"'\n" && $j->{kernels}[0]{bound}{growth} == $b->{growth}
+           && $b->{growth} > 1e-8 && $b->{growth} < 1e-6 && $b->{abs} < 1e-5 && !$b->{derived} && $p->{elements} > 100000)' <out
+else
+  skip 'and JSON, where the contract is the proposed one' 'perl has no JSON::PP'
+fi
+measured bound 0
+holds() {
+  for seed in 2 3 5 random; do
+    posenc verify --plugin bound.so --kernel narrow $size --search 2000 --seed $seed && [ $status -eq 0 ] || return 1
+  done
+}
+check 'in the contract, it holds with other seeds' holds
+measured changed '(row + r == 500 ? 5e-4F : 0.0F)'
+posenc verify --plugin changed.so --kernel narrow $size
+check 'and finds an error that was not there' test $status -eq 1
+rm terms.h
+measured far '(problem->first + row + r > 100000 ? 1e30F : 0.0F)'
+posenc verify --plugin far.so --kernel narrow $size --propose-bound --format text
+check 'the domain ends where any value would be allowed' \
+  eval 'm=$(sed -n "s/.*max_position = \([0-9]*\).*/\1/p" out) && [ "$m" -ge 1 ] && [ "$m" -lt 100000 ]'
+measured wrong 3.0F
+posenc verify --plugin wrong.so --kernel narrow $size --propose-bound --format text
+check 'errors as large as values' test $status -eq 1
+check 'are no crash' eval '! grep -q survival out'
+check 'have no bound' grep -qx 'no bound to propose for narrow: its errors near position 0 are as large as the values' out
+printf '#define TERMS .bound = {.ulp = 1, .growth = 1e-6, .max_position = 5}, .basis = ""\n' >terms.h
+measured short 0
+posenc verify --plugin short.so --kernel narrow $size
+check 'a domain of few positions' eval '[ $status -eq 0 ] && grep -q "SKIP its bound is for too few positions" out'
+check 'without --kernel' eval 'posenc verify --propose-bound; one_line "^posenc verify: --propose-bound: needs --kernel$"'
+check 'with a baseline' eval 'posenc verify --kernel naive --propose-bound --save b; one_line "--save b: cannot be combined with --propose-bound$"'
+
+# ---- other commands ----
+
 posenc bench --plugin long-double.so --kernel long-double --len 64 --dim 16 --repetitions 3 --min-time 0.001
 if grep -q 'without Google Benchmark' err; then
   skip 'bench times it' 'this build has no bench'

@@ -325,6 +325,7 @@ json_t *examine(const exam *e) {
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
+  t.s.measured = e->request->rests;
   json_t *record = refusal                         ? result_begin(e, refusal)
                    : !t.segments                   ? NULL
                    : e->cases                      ? look_at_cases(&t)

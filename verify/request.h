@@ -57,6 +57,7 @@ typedef struct verify_request {
   int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
   bool brief;     /* without the checks of other problems and calls (stress.h) */
   double silence; /* time limit between signs of life, seconds */
+  bool rests;     /* results of tables also have "rests", for a bound to propose (propose.h) */
   bool explain;   /* also attribute the errors of tables to stages */
   bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
   shard only;     /* the part of the run that is done */

@@ -124,12 +124,32 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   return record;
 }
 
+/* Returns what errors of the table, of the search and of other problems have beyond half an ulp, by range of positions:
+   {"elements", "reach", "rests": [ {"from", "most", "per_position"} … ]}. */
+static json_t *rests_json(const subject *s, const searched *found) {
+  const posenc_problem *problem = &s->shape->problem;
+  accuracy all = s->found;
+  json_t *rests = json_array();
+  json_int_t reach = problem->rows ? problem->first + problem->rows - 1 : 0;
+  accuracy_merge(&all, &s->beside);
+  if (!s->checks[SEARCH].skip) {
+    accuracy_merge(&all, &found->found);
+    reach = found->reach;
+  }
+  for (int r = 0; r < ACCURACY_RANGES; r++)
+    json_array_append_new(rests, json_pack("{s:I, s:o, s:o}", "from", (json_int_t)accuracy_range_begin(r), "most",
+                                           field_real(all.rest[r].most), "per_position",
+                                           field_real(all.rest[r].per_position)));
+  return json_pack("{s:I, s:I, s:o}", "elements", (json_int_t)all.elements, "reach", reach, "rests", rests);
+}
+
 json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found) {
   const accuracy *a = &s->found;
   const range_witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e),
                                  witness_json(&a->worst, e)};
   json_t *record = record_of(e, s, mode, a->elements, shown);
   if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(found, e));
+  if (e->request->rests && !e->cases) json_object_set_new(record, "rests", rests_json(s, found));
   return record;
 }
 

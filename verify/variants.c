@@ -5,6 +5,7 @@
 #include "common/work.h"
 #include "verify/applied.h"
 #include "verify/checks.h"
+#include "verify/propose.h"
 #include "verify/rows.h"
 
 #include <inttypes.h>
@@ -71,6 +72,7 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
 void variant_collect(stress *t, subject *other, property p) {
   const posenc_problem *problem = &other->shape->problem;
   check_bound(&other->checks[ACCURACY], &other->found);
+  if (propose_takes(problem)) accuracy_merge(&t->s->beside, &other->found);
   t->s->checks[p].compared += other->found.elements;
   for (property q = 0; q < PROPERTIES; q++) {
     const bool is_of_call = q == MEMORY || q == ENVIRONMENT || q == READ_ONLY;

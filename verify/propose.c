@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "verify/propose.h"
+
+#include "common/contract.h"
+#include "common/field.h"
+#include "common/shapes.h"
+#include "common/work.h"
+#include "reference/accuracy.h"
+#include "reference/scaling.h"
+#include "verify/sampling.h"
+#include "verify/search.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The contracts say of a bound that is not derived: its numbers are twice the largest errors that were measured. */
+static const double margin = 2.0;
+
+posenc_bound propose_measuring(const posenc_kernel *kernel) {
+  const int64_t declared = kernel->bound.max_position;
+  return (posenc_bound){.ulp = 0.5, .max_position = declared ? least(declared, SEARCH_REACH) : SEARCH_REACH};
+}
+
+bool propose_takes(const posenc_problem *problem) {
+  return problem->op == POSENC_TABLE && !rows_are_special(problem) && problem->scale == 1.0 &&
+         attention_of(problem) == 1.0;
+}
+
+/* ---- what was measured --------------------------------------------------------------------------- */
+
+/* What errors have beyond half an ulp, by range of positions, in all tables of a kernel. */
+typedef struct measured {
+  element_rest rest[ACCURACY_RANGES];
+  int64_t reach, elements;
+  posenc_dtype finest;
+  char dtypes[40]; /* their names */
+  bool is_whole;   /* no table is missing, because the kernel crashed or the like */
+} measured;
+
+static double larger(double a, double b) {
+  return a > b || isnan(b) ? a : b;
+}
+
+static void add_result(measured *m, const json_t *result) {
+  const json_t *found = json_object_get(result, "rests");
+  const char *dtype = field_string(json_object_get(result, "shape"), "dtype");
+  size_t r;
+  json_t *in;
+  if (json_is_string(json_object_get(result, "refusal"))) return;
+  m->is_whole = m->is_whole && found;
+  m->elements += json_integer_value(json_object_get(found, "elements"));
+  const int64_t reach = json_integer_value(json_object_get(found, "reach"));
+  if (reach > m->reach) m->reach = reach;
+  json_array_foreach(json_object_get(found, "rests"), r, in) {
+    m->rest[r].most = larger(m->rest[r].most, field_number_or(in, "most", INFINITY));
+    m->rest[r].per_position = larger(m->rest[r].per_position, field_number_or(in, "per_position", INFINITY));
+  }
+  for (int d = 0; dtype_names[d]; d++)
+    if (strcmp(dtype_names[d], dtype) == 0 && format_of((posenc_dtype)d)->precision > format_of(m->finest)->precision)
+      m->finest = (posenc_dtype)d;
+  if (strstr(m->dtypes, dtype)) return;
+  if (*m->dtypes) strcat(m->dtypes, ", ");
+  strncat(m->dtypes, dtype, sizeof m->dtypes - strlen(m->dtypes) - 1);
+}
+
+/* ---- fitting --------------------------------------------------------------------------------------- */
+
+/* Returns the number rounded up to two digits, so that a contract can be read. */
+static double rounded_up(double x) {
+  char text[40];
+  for (double up = x;; up *= 1.01) {
+    snprintf(text, sizeof text, "%.1e", up);
+    const double rounded = strtod(text, NULL);
+    if (rounded >= x) return rounded;
+  }
+}
+
+/* Returns the number of ranges before the first one in which errors are as large as values, and no bound says anything;
+   of those that were measured. */
+static int ranges_of(const measured *m) {
+  int ranges = 0;
+  while (ranges < ACCURACY_RANGES && accuracy_range_begin(ranges) <= m->reach && m->rest[ranges].most < 1.0) ranges++;
+  return ranges;
+}
+
+/*
+ * Returns a bound for all that was measured in the ranges. What is beyond half an ulp is within `abs` in the first ones
+ * and within `growth` * |p| in the others; the number of the first ones is that with the smallest bound, on average of
+ * the ranges, by its logarithm.
+ */
+static posenc_bound fitted(const measured *m, int ranges) {
+  const int64_t end = ranges < ACCURACY_RANGES ? accuracy_range_begin(ranges) - 1 : INT64_MAX;
+  posenc_bound best = {.ulp = margin * 0.5, .max_position = least(end, m->reach)};
+  double least_sum = INFINITY;
+  for (int first = 1; first <= ranges; first++) {
+    posenc_bound one = best;
+    double sum = 0.0;
+    one.abs = one.growth = 0.0;
+    for (int r = 0; r < ranges; r++)
+      if (r < first)
+        one.abs = larger(one.abs, m->rest[r].most);
+      else
+        one.growth = larger(one.growth, m->rest[r].per_position);
+    one.abs = rounded_up(margin * one.abs);
+    one.growth = rounded_up(margin * one.growth);
+    for (int r = 0; r < ranges; r++) sum += log2(posenc_bound_at(&one, m->finest, accuracy_range_begin(r)));
+    if (!(sum < least_sum)) continue;
+    least_sum = sum;
+    best = one;
+  }
+  return best;
+}
+
+/* Ends the domain of a bound where it would allow any value. */
+static void end_domain(posenc_bound *bound, posenc_dtype dtype) {
+  while (bound->max_position && !(posenc_bound_at(bound, dtype, bound->max_position) < 1.0)) bound->max_position /= 2;
+}
+
+/* Returns the bound as a field of a contract in C. */
+static void print_field(const posenc_bound *bound, char *text, size_t size) {
+  snprintf(text, size,
+           ".bound = {.ulp = %.1f, .abs = %.2g, .growth = %.2g, .max_position = %" PRId64 ", .derived = false},",
+           bound->ulp, bound->abs, bound->growth, bound->max_position);
+}
+
+json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed) {
+  measured m = {.is_whole = true, .finest = POSENC_BF16};
+  char why[100] = "", field[200], basis[300];
+  size_t i;
+  json_t *result;
+  json_array_foreach(json_object_get(record, "records"), i, result) {
+    if (strcmp(field_string(result, "kernel"), kernel->name) == 0) add_result(&m, result);
+  }
+  const int ranges = ranges_of(&m);
+  posenc_bound bound = fitted(&m, ranges);
+  end_domain(&bound, m.finest);
+  if (!m.elements)
+    snprintf(why, sizeof why, "it computed none of the tables");
+  else if (!m.is_whole)
+    snprintf(why, sizeof why, "it did not compute all tables");
+  else if (ranges == 0 || bound.max_position <= 0)
+    snprintf(why, sizeof why, "its errors near position 0 are as large as the values");
+  if (*why) return json_pack("{s:s, s:s}", "kernel", kernel->name, "why", why);
+  print_field(&bound, field, sizeof field);
+  snprintf(basis, sizeof basis,
+           "measured by posenc verify --propose-bound, not derived: twice the errors of %" PRId64
+           " elements of %s up to position %" PRId64 ", seed %" PRIu64,
+           m.elements, m.dtypes, m.reach, seed);
+  kernel->bound = bound;
+  return json_pack("{s:s, s:o, s:s, s:s, s:I}", "kernel", kernel->name, "bound", bound_json(&bound), "contract", field,
+                   "basis", basis, "elements", (json_int_t)m.elements);
+}
