@@ -3,7 +3,7 @@
 # Tests that the commands which failures print, run as printed from the same folder, fail again in the same way; and
 # that those in a report find its figures again.
 # Touched by: cli verify records common reports/*.c reports/model reports/sections tests/mutants
-# shellcheck disable=SC2086,SC2154 # lists of words; the environment comes from make
+# shellcheck disable=SC2016,SC2086,SC2154 # texts with backticks; lists of words; the environment comes from make
 . "${srcdir:-.}/tests/tap.sh"
 modules=$abs_top_builddir/tests/mutants
 [ -e "$modules/values.so" ] || skip_all 'no shared objects in this build'
@@ -114,6 +114,9 @@ if posenc report --kernel naive --len 4 --dim 4 --search 0 --repetitions 3 --min
     --seed random --op rope --len 64 --dim 64 --heads 3 --scale 0.5
   check 'of a plugin, which fails' is_reported_again 1 --plugin './a plugin.so' --kernel $some --budget 9s \
     --len 300 --dim 64 --search 10 --scaling linear,factor=2 --threads 2 --isa generic
+  check 'which is told first' grep -q '^> \*\*scale-ignored:\*\* .* Plugin: `\./a plugin\.so`$' page/report.md
+  check 'with the default beside it' grep -q '^> \*\*Default, one thread:\*\* .*: `cr-portable`$' page/report.md
+  check 'and why the literal formula is not' grep -q '^| [^|]* | `naive` | everything | it follows no scale' page/report.md
 else
   skip 'reports' "$(head -n 1 first)"
 fi

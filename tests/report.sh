@@ -299,6 +299,8 @@ sed 's/"selected": false/"selected": true/g' subject-accuracy.json >whole-accura
 made whole whole-accuracy.json subject-bench.json
 check 'where all were selected, others are left out' contains whole.md 'Kernels that were not selected, and'
 check 'and no kernel is one of others' lacks whole/time.svg '>others<'
+check 'those of plugins come first' test "$(grep -n '^> ' whole.md | sed -n 2p | cut -d'*' -f3)" = mine:
+check 'as many as can be read' contains whole.md 'Of 22 kernels that were selected, the others are in the pictures'
 subject_timing 0.049 >quiet-bench.json
 made quiet subject-accuracy.json quiet-bench.json
 check 'a quiet machine is not called busy' eval '! grep -q "busy machine\|processes used 4.9.*of the machine" quiet.md'
