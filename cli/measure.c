@@ -296,7 +296,7 @@ size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
   static const char *const names[RECIPE_TABLES] = {"transformer-base", "fairseq-base"}; /* one for each denominator */
   const shape described = shape_of(&given->problem), *tables[RECIPE_TABLES] = {&described};
   size_t count = 1, made = 0;
-  if (given->kernel || given->problem.op != POSENC_TABLE) return 0;
+  if (given->kernel || (!options_have_table(given) && given->problem.op != POSENC_TABLE)) return 0;
   if (!options_have_table(given))
     for (count = 0; count < RECIPE_TABLES; count++) tables[count] = shapes_find(shapes_published, names[count]);
   for (size_t i = 0; i < count; i++) {

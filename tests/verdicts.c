@@ -224,8 +224,8 @@ static bool is_slow(const char *kernel) {
   return strcmp(kernel, "slow") == 0;
 }
 
-/* Calls of `slow` take 220 ns, half of them 110, and its plans 1000; of `quick` 110 ns and 5000: as good from 36.4 calls
-   of one plan on. */
+/* Calls of `slow` take 220 ns, half of them 110, and its plans 1000; of `quick` 110 ns and 5000: as good from 36.4
+   calls of one plan on. */
 static void test_workload(const json_t *accuracy, const json_t *timing, double share, int64_t calls, const char *taken,
                           double least, double most, double total, double ratio) {
   const choice_workload work = {.rows = 8, .share = share, .calls = calls};
