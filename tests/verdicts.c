@@ -216,8 +216,8 @@ static void number_is(const json_t *of, const char *name, double wanted) {
 static void add_plans(json_t *benchmarks, const char *kernel, double ns) {
   for (int i = 0; i < 3; i++)
     json_array_append_new(benchmarks,
-                          json_pack("{s:s+, s:s, s:s, s:f, s:f, s:s}", "name", "plan/8x8/", kernel, "run_type",
-                                    "iteration", "real_time", ns * (1 + i % 2), "cpu_time", 1.0, "time_unit", "ns"));
+                          json_pack("{s:s+, s:s, s:f, s:f, s:s}", "name", "plan/8x8/", kernel, "run_type", "iteration",
+                                    "real_time", ns * (1 + i % 2), "cpu_time", 1.0, "time_unit", "ns"));
 }
 
 static bool is_slow(const char *kernel) {
