@@ -51,18 +51,20 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
 }
 
 /* Compares the window with a formula. Unexplained elements are far from exact; the distance is that from the values of
-   the closest maker. Returns false if memory runs out. */
-static bool compare(const search *s, const identity *found, const making *how, differences *d) {
-  const posenc_kernel *const kernel = found->match_count ? found->matches[0].kernel : NULL;
+   the closest maker. Without distances, it ends when so many elements are unexplained that the formula is. Returns
+   false if memory runs out. */
+static bool compare(const search *s, const identity *found, const making *how, bool distances, differences *d) {
+  const posenc_kernel *const kernel = distances && found->match_count ? found->matches[0].kernel : NULL;
+  const int64_t most = ROWS * how->columns.dim / ONE_IN;
   makers m;
   *d = (differences){0};
   if (!makers_open(&m, how, found->proved, found->judged ? found->judged : s->window.count)) return false;
   const bool enough = !kernel || makers_add(&m, &kernel, 1);
-  for (int64_t n = 0; enough && n < ROWS; n++) {
+  for (int64_t n = 0; enough && n < ROWS && (distances || d->unexplained <= most); n++) {
     const int64_t row = window_sample(&s->window, ROWS, n);
     if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), d);
   }
-  maker *by = enough ? &m.all[m.count - 1] : NULL;
+  maker *by = enough && distances ? &m.all[m.count - 1] : NULL;
   if (by) explain_compare(&m, by, &s->window, ROWS);
   d->distance = by ? maker_distance(by) : 0.0;
   makers_close(&m);
@@ -108,8 +110,9 @@ static bool try(const search *s, const identity *found, const making *at, const 
   how.formula = formula_of(&problem);
   how.amplitude = attention_of(&problem);
   how.offset = 0.0;
-  if (!compare(s, found, &how, d)) return false;
-  *agrees = is_explained(d) || (own && !is_explained(own) && d->distance <= as_close * own->distance);
+  const bool by_distance = own && !is_explained(own);
+  if (!compare(s, found, &how, by_distance, d)) return false;
+  *agrees = is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
   return true;
 }
 
@@ -402,7 +405,7 @@ bool agree(const search *s, identity *found) {
     return true;
   }
   found->agreement = DISAGREES;
-  if (!compare(s, found, &found->how, &own)) return false;
+  if (!compare(s, found, &found->how, true, &own)) return false;
   if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
   if (agreed) {
     tell_damage(found, asked, text, size);

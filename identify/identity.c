@@ -24,7 +24,7 @@ identity_order identity_order_of(const identity *found, int64_t *period) {
 bool identity_is_table(const identity *found) {
   int64_t period;
   return found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED &&
-         !found->not_finite;
+         !found->not_finite && !(identity_inverse_base(found) > 0.0);
 }
 
 double identity_max_of_most(const identity *found) {
@@ -35,6 +35,11 @@ bool identity_is_truncated(const identity *found) {
   const bool is_short = found->held == POSENC_F16 || found->held == POSENC_BF16;
   return is_short && found->beyond * 100 <= found->elements &&
          identity_max_of_most(found) > 1.5 * found->max_if_exact && number_is_one(found->how.amplitude);
+}
+
+double identity_inverse_base(const identity *found) {
+  const plain_number inverse = plainest(1.0 / found->how.formula.base, 1e-9);
+  return found->how.formula.base < 1.0 && inverse.digits <= FORMULA_USUAL ? inverse.value : 0.0;
 }
 
 posenc_dtype identity_arithmetic(const identity *found) {

@@ -95,7 +95,11 @@ static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 1000 <= match->compared;
 }
 
-/* Whether it is an IDENTIFY_TABLE of finite numbers, with its rows in order. */
+/* Returns the base that has these frequencies without the minus sign of the exponent -2i/dim, if people write it; else
+   0. */
+double identity_inverse_base(const identity *found);
+
+/* Whether it is an IDENTIFY_TABLE of finite numbers, with its rows in order and the exponents' sign right. */
 bool identity_is_table(const identity *found);
 
 /* Returns the order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the number of rows before the

@@ -102,9 +102,8 @@ static void print_scaling(const identity *found, FILE *out) {
 /* Prints the mistake that makes the base of a usual one, in most cases of 10000: base = 10000^power. */
 static void print_cause(const identity *found, FILE *out) {
   const formula *f = &found->how.formula;
-  const plain_number inverse = plainest(1.0 / f->base, 1e-9);
-  if (f->base < 1.0 && inverse.digits <= FORMULA_USUAL)
-    fprintf(out, " (as %s has with the exponent 2i/dim instead of -2i/dim)", number_of(inverse.value).text);
+  const double inverse = identity_inverse_base(found);
+  if (inverse > 0.0) fprintf(out, " (as %s has with the exponent 2i/dim instead of -2i/dim)", number_of(inverse).text);
   const double dim = (double)found->how.columns.dim, usual = log(10000.0), power = log(f->base) / usual,
                error = fmax(1e-9, f->base_error / f->base / usual), whole = dim / power;
   if (f->scaling.kind != POSENC_SCALING_NONE || f->stretch > 0.0 || fabs(identity_shift(found, f)) > 0.0) return;

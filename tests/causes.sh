@@ -46,13 +46,14 @@ positions() { # FIRST STEP LAST...: a list of them
 # A config, options of write, and the cause. An exponent with half or twice its factor has two readings.
 half='the exponent lacks its factor of 2 (i/dim instead of 2i/dim)'
 twice='the exponent has its factor of 2 twice (4i/dim instead of 2i/dim)'
+fast='beta_fast is 16, not 32 (14 to 20.9 fit)'
 yarn='--base 500000 --scaling yarn,factor=8,original'
 llama3='--base 500000 --scaling llama3,factor=8'
 count=0
 while IFS='|' read -r config options cause; do
   count=$((count + 1))
   "$POSENC" write --dim 64 $options -o wrong.npy
-  check "$config $options" one_cause wrong.npy $config.json "$cause"
+  check "$(echo "$config $options" | cut -c1-60)" one_cause wrong.npy $config.json "$cause"
 done <<END
 plain|--len 300 --base 100|$half, or the base is 100, not 10000
 plain|--len 300 --base 100 --dtype f64|$half, or the base is 100, not 10000
@@ -76,11 +77,11 @@ llama3|--len 2000 $llama3,low=2|low_freq_factor is 2, not 1
 llama3|--len 2000 $llama3,high=8|high_freq_factor is 8, not 4
 llama3|--len 2000 $llama3,original=4096|the original length is 4096, not 8192
 llama3|--len 2000 --base 500000 --scaling llama3,factor=32|the factor is 32, not 8
-yarn|--len 2048 $yarn=1024,high=16|beta_fast is 16, not 32 (14 to 20.9 fit)
-yarn|--len 2048 $yarn=1024,high=17|beta_fast is 16, not 32 (14 to 20.9 fit)
+yarn|--len 2048 $yarn=1024,high=16|$fast
+yarn|--len 2048 $yarn=1024,high=17|$fast
 yarn|--len 2048 $yarn=1024,high=64|beta_fast is 64, not 32 (47.7 to 71.7 fit)
 yarn|--len 2048 $yarn=1024,low=4|beta_slow is 4, not 1 (2.7 to 4.06 fit)
-yarn|--len 2048 $yarn=1024,low=4,high=16|beta_fast is 16, not 32 (14 to 20.9 fit); beta_slow is 4, not 1 (2.7 to 4.06 fit)
+yarn|--len 2048 $yarn=1024,low=4,high=16|$fast; beta_slow is 4, not 1 (2.7 to 4.06 fit)
 yarn|--len 2048 $yarn=4096|the original length is 4096, not 1024 (3548 to 4442 fit)
 yarn|--len 2048 $yarn=1024,truncate=no|the ends of the ramp are not rounded to whole numbers
 yarn|--len 2048 $yarn=1024,attention=1|the attention factor is left out
@@ -89,6 +90,9 @@ END
 check 'these are all' test $count -eq 31
 "$POSENC" write --len 300 --dim 64 --base 100 -o wrong.npy
 check 'in JSON, too' same_json wrong.npy plain.json
+check 'of which two are possible, unless one is asked' eval 'ends 0 identify wrong.npy && contains out \
+  "base 100 (as 10000 has in the first 64 of 128 columns, or with the exponent i/dim instead of 2i/dim)"'
+check 'as here' ends 1 identify wrong.npy --expect base=10000
 
 # Bytes of a right table are changed: rows of 64 numbers of 4 bytes follow a header of 128.
 "$POSENC" write --len 300 --dim 64 -o right.npy
@@ -140,6 +144,8 @@ moved|plain|column 4 has what belongs to column 20
 yarn-exponent|yarn|$half
 yarn-betas|yarn|beta_fast and beta_slow are exchanged
 END
+  check 'a sign is wrong, whatever is asked' eval \
+    'ends 1 identify sign.npy && contains out "base 0.0001 (as 10000 has with the exponent 2i/dim instead of -2i/dim)"'
   for name in column doubled; do
     posenc identify $name.npy
     [ $name = column ] && factor=j || factor=2j
@@ -154,16 +160,18 @@ fi
 # ---- what only check is asked: layout, part, positions --------------------------------------------
 
 two_runs=$(positions 5 1 154),$(positions 500 1 649)
+next_runs=$(positions 6 1 155),$(positions 501 1 650)
 rounded=$(awk 'BEGIN { for (p = 300; p < 600; p++) { # ties to even, in steps of 2 to 511, then of 4
   step = p < 511 ? 2 : 4; q = int(p / step); r = p - q * step
   printf("%s%d", (p > 300) ? "," : "", step * (q + (r > step / 2 || (r == step / 2 && q % 2)))) } }')
 while IFS='|' read -r written options cause found; do
   "$POSENC" write --dim 64 $written -o wrong.npy
   for config in '' '--config plain.json'; do
-    ends 1 check wrong.npy $options $config --max-ulp 2 && told out 'likely cause' "$cause"
-    check "$written, asked ${options:-nothing} $config" test $? -eq 0
+    check "$(echo "$written, asked ${options:-nothing}" | cut -c1-60) $config" eval \
+      'ends 1 check wrong.npy $options $config --max-ulp 2 && told out "likely cause" "$cause"'
   done
-  check 'is a fact to identify' eval 'ends 0 identify wrong.npy --config plain.json && sed 1q out | grep -qF -e "$found"'
+  check 'is a fact to identify' eval \
+    'ends 0 identify wrong.npy --config plain.json && sed 1q out | grep -qF -e "$found"'
 done <<END
 --len 300 --layout split||the layout is split, not interleaved|, split, 
 --len 300|--layout split-cs|the layout is interleaved, not split-cs|, interleaved, 
@@ -172,7 +180,7 @@ done <<END
 --len 300|--offset 1|positions are one less|positions 0..299
 --len 300 --offset 70||positions begin at 70, not at 0|positions 70..369
 --positions $two_runs|--offset 5|positions are a list, 5, 6 ..|a list of 300 positions
---positions $two_runs|--positions $(positions 6 1 155),$(positions 501 1 650)|positions are one less|a list of 300 positions
+--positions $two_runs|--positions $next_runs|positions are one less|a list of 300 positions
 --positions $rounded|--offset 300|positions are rounded to bf16|a list of 300 positions
 --len 300 --padding 9||the row of position 9 is all zeros|padding row at 9
 END
@@ -186,7 +194,10 @@ for layout in duplicated interleaved split; do
   size=$((90 * columns * 4))
   for part in cos sin; do
     from=$([ $part = cos ] && echo 129 || echo $((129 + size)))
-    { sed "1s/(2, 90, $columns)/(90, $columns)   /" cache.npy | head -c 128; tail -c +$from cache.npy | head -c $size; } >half.npy
+    {
+      sed "1s/(2, 90, $columns)/(90, $columns)   /" cache.npy | head -c 128
+      tail -c +$from cache.npy | head -c $size
+    } >half.npy
     [ $part = cos ] && other=sin words=cosines || other=cos words=sines
     cause="it has $words alone: --part $part$option"
     check "a cache's $words, $layout" eval 'ends 1 check half.npy --max-ulp 2 && told out "likely cause" "$cause"'
@@ -233,8 +244,8 @@ for layout in split interleaved; do
 done
 while IFS='|' read -r config layout options cause; do
   "$POSENC" write --dim 64 --layout $layout-cs $options -o out.npy
-  check "rope: $config, $layout, $options" one_cause out.npy $config.json "$cause" --op rope --x x-$layout.npy
-  ends 1 check out.npy --op rope --x x-$layout.npy --config $config.json --layout $layout
+  check "rope: $(echo "$config, $layout, $options" | cut -c1-60)" \
+    one_cause out.npy $config.json "$cause" --op rope --x x-$layout.npy
 done <<END
 plain|split|--len 300 --base 100|$half, or the base is 100, not 10000
 plain|split|--len 300 --base 777|the base is 777, not 10000
@@ -242,7 +253,7 @@ plain|interleaved|--len 300|pairs are neighbours, not halves
 plain|split|--positions $(positions 0 -1 -299)|it turns back
 plain|split|--positions $zeros|nothing is turned
 llama3|split|--len 300 --base 500000|the scaling is left out
-yarn|split|--len 300 $yarn=1024,high=16|beta_fast is 16, not 32 (14 to 20.9 fit)
+yarn|split|--len 300 $yarn=1024,high=16|$fast
 END
 "$POSENC" write --dim 64 --len 300 --offset 1 --layout split-cs -o out.npy
 check 'positions, without a config or a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split &&
@@ -271,7 +282,8 @@ for base in (10000.0, 9999.0, 12345.678):
 END
   for base in 10000 9999 12346; do
     posenc identify doubles-$base.npy
-    check "doubles of base $base are not of f32, nor truncated" eval 'sed 1q out >first; lacks first f32 && lacks first trunc'
+    check "doubles of base $base are not of f32, nor truncated" eval \
+      'sed 1q out >first; lacks first f32 && lacks first trunc'
     posenc identify angles-$base.npy
     check 'those of angles in f32 are' eval \
       'sed 1q out >first; contains first "computed in f64 from angles in f32 by code that is not known"'
