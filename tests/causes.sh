@@ -89,6 +89,8 @@ yarn|--len 2048 $yarn=1024,attention=1.5|the attention factor is 1.5, not 1.2079
 END
 check 'these are all' test $count -eq 31
 "$POSENC" write --len 300 --dim 64 --base 100 -o wrong.npy
+check 'without a config, too' eval \
+  'ends 1 check wrong.npy --max-ulp 2 && told out "likely cause" "$half, or the base is 100, not 10000"'
 check 'in JSON, too' same_json wrong.npy plain.json
 check 'of which two are possible, unless one is asked' eval 'ends 0 identify wrong.npy && contains out \
   "base 100 (as 10000 has in the first 64 of 128 columns, or with the exponent i/dim instead of 2i/dim)"'
