@@ -30,16 +30,23 @@ static int columns(void) {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Returns when the current stage began. The time left is estimated from the stage's own pace. */
-static double stage_start(const char *stage, double done, double now) {
-  static char current[32];
-  static double start, done_before;
-  if (strncmp(current, stage, sizeof current - 1) != 0 || done < done_before) {
-    snprintf(current, sizeof current, "%s", stage);
-    start = now;
+/* The stage that is shown. The time left is estimated from its own pace. */
+static struct {
+  char name[32];
+  double total, start, done;
+} current;
+
+/* Begins a stage if its name or total is another one. Returns how much of it is done, never less than before: what a
+   process has done is not counted for a moment, until its result has arrived. */
+static double go_on(const char *stage, double done, double total, double now) {
+  if (strncmp(current.name, stage, sizeof current.name - 1) != 0 || current.total != total) {
+    snprintf(current.name, sizeof current.name, "%s", stage);
+    current.total = total;
+    current.start = now;
+    current.done = 0.0;
   }
-  done_before = done;
-  return start;
+  current.done = fmax(current.done, done);
+  return current.done;
 }
 
 /* The decimal prefix of a number; below 1000 there is none. */
@@ -108,11 +115,12 @@ void progress_show(const char *stage, const char *what, double done, double tota
   static double last;
   if (!divert_to && !in_lines && !terminal()) return;
   const double now = clock_seconds();
+  done = go_on(stage, done, total, now);
   if (in_lines && !divert_to) {
     print_line(stage, what, total > 0.0 ? done / total : 0.0, now);
     return;
   }
-  const double elapsed = now - stage_start(stage, done, now);
+  const double elapsed = now - current.start;
   if (shown && now - last < 0.1) return;
   last = now;
   shown = true;

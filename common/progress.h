@@ -6,7 +6,7 @@
 /*
  * Shows "stage: what [####------] 1.2/4.9 G elements, 231 M/s, 0:12 left", at most ten times a second. The line is no
  * wider than the terminal; if needed, the bar is left out or the text is shortened. Pace and time left are those of the
- * stage, which begins when its name changes or `done` decreases.
+ * stage, which begins when its name or total changes; `done` is never shown to decrease in it.
  */
 typedef struct progress {
   char stage[32], what[256], unit[32];

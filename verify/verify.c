@@ -137,7 +137,7 @@ static void unique_worker(void *argument) {
 /* Returns the distances of exact rows, which no kernel computes; null if memory runs out, or if *fork_failed is set. */
 static json_t *unique(bool *fork_failed) {
   static const double patience = 600.0;
-  showing s = {.stage = "verify", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
+  showing s = {.stage = "verify: rows", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
   isolated end = isolate(unique_worker, NULL, &(isolation){.silence = patience, .on_progress = show, .argument = &s});
   json_t *found = end.result ? json_loads(end.result, 0, NULL) : NULL;
@@ -533,7 +533,7 @@ static json_t *examine_all(const verify_request *request, const exam_parts *p, c
   examination all = {.request = request,
                      .parts = p->all,
                      .records = calloc(exams + 1, sizeof(json_t *)),
-                     .progress = {.stage = "verify"}};
+                     .progress = {.stage = request->rests ? "verify: measure" : "verify"}};
   piece *pieces = calloc(exams + 1, sizeof *pieces);
   size_t *order = calloc(exams + 1, sizeof *order), count = 0;
   json_t *records = json_array();
