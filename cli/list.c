@@ -29,30 +29,31 @@ static const char notes[] = "An error of \"U ulp + A\" says that no element is f
                             "  $ posenc list cr-avx2\n"
                             "  $ posenc list 'recipe/*' --format json\n";
 
-typedef void printer(const options *given, const posenc_kernel *kernel, FILE *out);
+typedef void printer(const options *given, const posenc_kernel *kernel, int width, FILE *out);
 
 static const char *refusal_of(const options *given, const posenc_kernel *kernel) {
   const posenc_options plan = options_of_plan(given, kernel);
   return posenc_kernel_refusal(kernel, NULL, &plan);
 }
 
-static void print_name(const options *given, const posenc_kernel *kernel, FILE *out) {
-  (void)given;
+static void print_name(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
+  (void)given, (void)width;
   fprintf(out, "%s\n", kernel->name);
 }
 
-static void print_line(const options *given, const posenc_kernel *kernel, FILE *out) {
+static void print_line(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
   posenc_bound bound = kernel->bound;
   const bool grows = bound.growth > 0.0;
   char error[128] = "no bound";
   if (grows) bound.abs = bound.growth = 0.0;
   if (bound.derived) format_error(&bound, error, sizeof error - sizeof ", grows");
   if (bound.derived && grows) strcat(error, ", grows");
-  fprintf(out, "%-21s  %-15s  %-4s  %s\n", kernel->name, error, refusal_of(given, kernel) ? "no" : "yes",
+  fprintf(out, "%-*s  %-15s  %-4s  %s\n", width, kernel->name, error, refusal_of(given, kernel) ? "no" : "yes",
           kernel->summary);
 }
 
-static void print_contract(const options *given, const posenc_kernel *kernel, FILE *out) {
+static void print_contract(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
+  (void)width;
   const char *refusal = refusal_of(given, kernel);
   char bound[128];
   format_bound(&kernel->bound, bound, sizeof bound);
@@ -81,11 +82,15 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
 static void print_list(const options *given, const posenc_kernel *const *kernels, size_t count, bool chosen,
                        FILE *out) {
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
-  if (print == print_line) fprintf(out, "%-21s  %-15s  %-4s  %s\n", "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
+  int width = 21; /* of the names */
+  for (size_t i = 0; i < count; i++)
+    if ((int)strlen(kernels[i]->name) > width) width = (int)strlen(kernels[i]->name);
+  if (print == print_line)
+    fprintf(out, "%-*s  %-15s  %-4s  %s\n", width, "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
   /* A list of all kernels has the recipes in a section of their own. */
   for (int apart = 0; apart <= (print == print_line); apart++)
     for (size_t i = 0; i < count; i++)
-      if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], out);
+      if (print != print_line || (strchr(kernels[i]->name, '/') != NULL) == apart) print(given, kernels[i], width, out);
   if (print == print_line)
     fputs("\nposenc list KERNEL prints a contract, --encodings other encodings, --problems what can be computed.\n",
           out);

@@ -74,18 +74,38 @@ static bool is_shown(const samples *s, int column) {
   return json_object_get(s->entries[0], columns[column].key);
 }
 
-static void print_head(const samples *s, FILE *stream) {
-  fprintf(stream, "%-24s %-12s", "table", "kernel");
+/* The columns of names. */
+typedef struct widths {
+  int table, kernel;
+} widths;
+
+/* The names of a benchmark: "MODE/TABLE/KERNEL/…". */
+typedef struct names {
+  const char *table, *kernel;
+  widths length;
+} names;
+
+static names names_of(const json_t *entry) {
+  const char *table = strchr(field_string(entry, "name"), '/') + 1; /* is_of has found it */
+  const int width = (int)strcspn(table, "/");
+  const char *kernel = table + width + (table[width] == '/');
+  return (names){table, kernel, {width, (int)kernel_name_length(kernel)}};
+}
+
+static int larger(int a, int b) {
+  return a > b ? a : b;
+}
+
+static void print_head(const samples *s, widths w, FILE *stream) {
+  fprintf(stream, "%-*s %-*s", w.table, "table", w.kernel, "kernel");
   for (int c = 0; c < COLUMNS; c++)
     if (is_shown(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
   fprintf(stream, " %8s\n", "spread");
 }
 
-static void print_benchmark(const samples *s, size_t first, size_t end, FILE *stream) {
-  const char *table = strchr(field_string(s->entries[first], "name"), '/') + 1; /* is_of has found it */
-  const int width = (int)strcspn(table, "/");
-  const char *kernel = table + width + (table[width] == '/');
-  fprintf(stream, "%-24.*s %-12.*s", width, table, (int)kernel_name_length(kernel), kernel);
+static void print_benchmark(const samples *s, size_t first, size_t end, widths w, FILE *stream) {
+  const names n = names_of(s->entries[first]);
+  fprintf(stream, "%-*.*s %-*.*s", w.table, n.length.table, n.table, w.kernel, n.length.kernel, n.kernel);
   for (int c = 0; c < COLUMNS; c++) {
     if (!is_shown(s, c)) continue;
     const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;
@@ -99,10 +119,15 @@ static void print_benchmark(const samples *s, size_t first, size_t end, FILE *st
 
 static void print_mode(const samples *s, bench_mode mode, FILE *stream) {
   fprintf(stream, "%s: %s\n", bench_mode_name(mode), bench_mode_summary(mode));
-  print_head(s, stream);
+  widths w = {24, 12};
+  for (size_t i = 0; i < s->count; i++) {
+    const widths length = names_of(s->entries[i]).length;
+    w = (widths){larger(w.table, length.table), larger(w.kernel, length.kernel)};
+  }
+  print_head(s, w, stream);
   for (size_t first = 0, end; first < s->count; first = end) {
     for (end = first + 1; end < s->count && family(s->entries[end]) == family(s->entries[first]); end++) continue;
-    print_benchmark(s, first, end, stream);
+    print_benchmark(s, first, end, w, stream);
   }
 }
 

@@ -71,9 +71,12 @@ static void print_summary(const record_comparison *comparison, FILE *stream) {
 
 void compare_print_text(const record_comparison *comparison, bool all, FILE *stream) {
   RECORD_EACH(other, comparison, environment) fprintf(stream, "%s: %s, now %s\n", other->what, other->old, other->new);
+  int width = 40;
+  RECORD_EACH(row, comparison, rows)
+    if (is_shown(row, all) && (int)strlen(row->name) > width) width = (int)strlen(row->name);
   RECORD_EACH(row, comparison, rows) {
     if (!is_shown(row, all)) continue;
-    fprintf(stream, "%-10s %-40s ", row->verdict, row->name);
+    fprintf(stream, "%-10s %-*s ", row->verdict, width, row->name);
     if (is_speed(comparison))
       print_speed(row, "  ", stream);
     else

@@ -88,8 +88,8 @@ static void print_remarks(const record_accuracy *record, FILE *stream) {
   free(all);
 }
 
-static void print_line(const line *of, FILE *stream) {
-  fprintf(stream, "%-24s %7zu %7zu %7zu %7zu  ", of->kernel, of->tables, of->passed, of->failed, of->skipped);
+static void print_line(const line *of, int width, FILE *stream) {
+  fprintf(stream, "%-*s %7zu %7zu %7zu %7zu  ", width, of->kernel, of->tables, of->passed, of->failed, of->skipped);
   if (of->worst)
     fprintf(stream, "%.3g at p = %s of %s", of->abs,
             field_text(json_object_get(of->worst->max_abs.json, "position")).text, of->worst->shape.name);
@@ -115,8 +115,11 @@ void record_print_text(const json_t *json, FILE *stream) {
   if (lines) {
     RECORD_EACH(result, record, records) add_result(line_of(lines, &used, result->kernel), result, stream);
     print_remarks(record, stream);
-    fprintf(stream, "%-24s %7s %7s %7s %7s  %s\n", "kernel", "tables", "passed", "failed", "skipped", "largest error");
-    for (size_t i = 0; i < used; i++) print_line(&lines[i], stream);
+    int width = 24;
+    for (size_t i = 0; i < used; i++) width = (int)fmax(width, (double)strlen(lines[i].kernel));
+    fprintf(stream, "%-*s %7s %7s %7s %7s  %s\n", width, "kernel", "tables", "passed", "failed", "skipped",
+            "largest error");
+    for (size_t i = 0; i < used; i++) print_line(&lines[i], width, stream);
     record_print_proposals(record, "", stream);
     if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
     fprintf(stream, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", record->passed, record->failed,

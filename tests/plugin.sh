@@ -223,6 +223,28 @@ check 'a domain of few positions' eval '[ $status -eq 0 ] && grep -q "SKIP its b
 check 'without --kernel' eval 'posenc verify --propose-bound; one_line "^posenc verify: --propose-bound: needs --kernel$"'
 check 'with a baseline' eval 'posenc verify --kernel naive --propose-bound --save b; one_line "--save b: cannot be combined with --propose-bound$"'
 
+# ---- long names ----
+
+long=a-name-of-31-characters-at-most
+sed "s/\"narrow\"/\"$long\"/" measured.c >swap && mv swap measured.c
+printf '#define TERMS .bound = {.ulp = 1, .growth = 1e-6, .max_position = 4096}, .basis = ""\n' >terms.h
+measured long 0
+aligned() { # PATTERN: two fields of every line that has the first, by this pattern of sed, begin at one column
+  sed -n "s/$1.*/\\1/p" out | awk '{ if (NR > 1 && length != before) exit 1; before = length } END { exit NR < 2 }'
+}
+kernels="naive,$long"
+posenc list --plugin long.so
+check 'list holds a long name' aligned "^\\($long  *\\|naive  *\\|KERNEL  *\\)[0-9nL]"
+posenc verify --plugin long.so --kernel $kernels --len 64 --dim 8 --format text
+check 'so does verify' aligned "^\\(\\($long\\|naive\\|kernel\\)  *[0-9a-z]*\\)  *"
+timed() { "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -qv 'without Google Benchmark'; }
+if timed; then
+  posenc bench --plugin long.so --kernel $kernels --len 64 --dim 8 --repetitions 3 --min-time 0.001
+  check 'and bench' aligned "^\\([^ ]*  *\\($long\\|naive\\|kernel\\)  *[^ ]*\\)  *"
+  posenc choose --plugin long.so --kernel $kernels --len 64 --dim 8 --max-ulp 1e9
+  check 'and choose' aligned "^\\([ *] \\($long\\|naive\\|kernel\\)  *[^ ]*\\)  *"
+fi
+
 # ---- other commands ----
 
 posenc bench --plugin long-double.so --kernel long-double --len 64 --dim 16 --repetitions 3 --min-time 0.001

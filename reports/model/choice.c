@@ -240,11 +240,11 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
 
 /* ---- as text ---- */
 
-static void print_candidate(const record_candidate *one, FILE *stream) {
-  fprintf(stream, "%c %-21s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
-          one->front ? '*' : ' ', one->kernel, 1e6 * one->seconds, 100.0 * ((one->high - one->low) / one->seconds),
-          1e-9 * one->bytes_per_second, 100.0 * one->of_limit, 1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY),
-          fmin(one->max_abs, INFINITY), one->misrounded,
+static void print_candidate(const record_candidate *one, int width, FILE *stream) {
+  fprintf(stream, "%c %-*s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
+          one->front ? '*' : ' ', width, one->kernel, 1e6 * one->seconds,
+          100.0 * ((one->high - one->low) / one->seconds), 1e-9 * one->bytes_per_second, 100.0 * one->of_limit,
+          1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY), fmin(one->max_abs, INFINITY), one->misrounded,
           !one->ok          ? "breaks its promise"
           : !one->within    ? "beyond the budget"
           : one->elsewhere  ? "not in libposenc"
@@ -310,10 +310,16 @@ static void print_reason(const record_choice *choice, FILE *stream) {
 
 void choice_print(const record_choice *choice, FILE *stream) {
   print_workload(choice, stream);
-  fprintf(stream, "  %-21s %11s %7s %8s %8s %9s  %9s %10s %12s\n", "kernel", "us", "spread", "GB/s", "of limit",
+  int width = 16, marked = 0;
+  RECORD_EACH(one, choice, candidates) {
+    width = (int)fmax(width, (double)strlen(one->kernel));
+    marked += one->front;
+  }
+  fprintf(stream, "  %-*s %11s %7s %8s %8s %9s  %9s %10s %12s\n", width, "kernel", "us", "spread", "GB/s", "of limit",
           "plan us", "max ulp", "max abs", "misrounded");
-  RECORD_EACH(one, choice, candidates) print_candidate(one, stream);
-  fputs("\n* none is both as fast and as accurate, as far as equally many elements were looked at\n\n", stream);
+  RECORD_EACH(one, choice, candidates) print_candidate(one, width, stream);
+  fputs(marked ? "\n* none is both as fast and as accurate, as far as equally many elements were looked at\n\n" : "\n",
+        stream);
   print_reason(choice, stream);
 }
 
