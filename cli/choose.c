@@ -8,6 +8,7 @@
 #include "cli/measure.h"
 #include "cli/select.h"
 #include "common/field.h"
+#include "files/mapping.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
 #include "verify/sampling.h"
@@ -17,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] = "Usage: posenc choose --len L --dim D [OPTION]...\n"
                             "Find the fastest kernel that is accurate enough for one problem on this machine:\n"
@@ -133,9 +135,10 @@ static void add_line(kept *all, const char *line) {
 static kept read_kept(const char *path) {
   kept all = {0};
   posenc_wisdom *wisdom;
-  FILE *file = fopen(path, "r");
-  if (!file && errno == ENOENT) return all;
-  if (!file) die_value("--keep", path, strerror(errno));
+  fault why;
+  if (access(path, F_OK) != 0 && errno == ENOENT) return all;
+  FILE *file = regular_open(path, &why);
+  if (!file) die_value("--keep", path, why.text);
   if (posenc_wisdom_read(&wisdom, path) != POSENC_OK) die_value("--keep", path, "not a file of posenc choose --keep");
   posenc_wisdom_free(wisdom);
   char *line = NULL;

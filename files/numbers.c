@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/numbers.h"
 
+#include "files/mapping.h"
 #include "files/npy.h"
 
 #include <errno.h>
@@ -87,14 +88,11 @@ bool numbers_parse(const char *text, size_t size, const char *between, double **
 
 /* Reads a whole file and appends a NUL. Returns null and sets `why` on failure. */
 static char *read_all(const char *path, size_t *size, fault *why) {
-  FILE *file = fopen(path, "rb");
+  FILE *file = regular_open(path, why);
   char *bytes = NULL;
   size_t room = 0;
   *size = 0;
-  if (!file) {
-    fault_say(why, "%s", strerror(errno));
-    return NULL;
-  }
+  if (!file) return NULL;
   bool ok = true;
   do {
     if (*size + 1 >= room) {

@@ -3,6 +3,7 @@
 
 #include "common/isolate.h"
 #include "common/work.h"
+#include "files/mapping.h"
 #include "reference/worst.h"
 #include "verify/checks.h"
 
@@ -40,15 +41,16 @@ static cases *refuse(cases *c, const char *reason, char *why, size_t size) {
 
 cases *cases_load(const char *path, char *why, size_t size) {
   cases *c = calloc(1, sizeof *c);
-  FILE *stream = fopen(path, "r");
+  fault unopened;
+  FILE *stream = regular_open(path, &unopened);
   if (!stream || !c) {
-    const char *reason = c ? strerror(errno) : "out of memory";
+    const char *reason = c ? unopened.text : "out of memory";
     if (stream) fclose(stream);
     return refuse(c, reason, why, size);
   }
-  const char *fault = worst_read(stream, &c->worst, why, size);
+  const char *wrong = worst_read(stream, &c->worst, why, size);
   fclose(stream);
-  if (fault) return refuse(c, fault, why, size);
+  if (wrong) return refuse(c, wrong, why, size);
 
   isolated end = isolate(confirm, c, &(isolation){.silence = patience});
   const char *found = end.how == ENDED_WELL ? end.result : "MPFR could not be asked";
