@@ -112,6 +112,18 @@ check 'one that fails' test $? -eq 1
 check 'does not keep the next from running' says '^PASS: '
 check 'and is annotated' annotates '^::error file=my pe\.py,line=3,'
 
+CHECKS='good.npy --max-ulp 1; touch made
+*.npy --max-ulp "$(touch made)"
+good.npy --max-ulp `touch made` $HOME'
+step "$root/action.yml" Check
+check 'nothing in a line is run or expanded' test $? -eq 2 -a ! -e made
+check "posenc has its words" grep -qF 'posenc check: --max-ulp $(touch made): not' err
+CHECKS="good.npy --max-ulp '1
+good.npy --max-ulp 1"
+step "$root/action.yml" Check
+check 'a quote that is not closed is an error' test $? -eq 2
+check 'and the next line is run' says '^PASS: '
+
 workflow=posenc.yml
 "$numpy" steps.py $workflow >names
 check 'the workflow uses the action' grep -q '^uses OWNER/posenc@' names
