@@ -63,6 +63,12 @@ check 'a file of them' fails_again --plugin './a plugin.so' --kernel scale-ignor
 check 'add and rope' fails_again --plugin './a plugin.so' --kernel scale-ignored --op rope --len 64 --dim 64 \
   --heads 3 --scale 0.5
 
+posenc verify --kernel naive --len 300 --dim 64 --save saved.json >saving
+sed 's/"misrounded": [0-9]*/"misrounded": 0/' saved.json >'a baseline.json'
+check 'a baseline' fails_again --kernel naive --len 300 --dim 64 --baseline 'a baseline.json'
+check 'a bound that is proposed' fails_again --plugin "$modules/memory.so" --kernel byte-before --len 300 --dim 64 \
+  --propose-bound
+
 # ---- records
 posenc verify --kernel naive --len 300 --dim 64 --format json --seed 5 >old.json
 sed 's/"misrounded": [0-9]*/"misrounded": 0/' old.json >less.json
@@ -128,5 +134,9 @@ check 'a wrong table fails' test $? -eq 1
 check 'and again, by the command that is printed' eval \
   'line=$(sed -n "s/^# replay: //p" first | head -n 1) && [ "$line" ] && ! eval "$line --format tap" >again &&
    [ "$(grep "^not ok" first)" = "$(grep "^not ok" again)" ]'
+posenc identify 'a table.npy' >first
+check 'what identify tells is a command that holds the table to it' eval \
+  'line=$(sed -n "s/^\(posenc check .*\) holds it to that\.$/\1/p" first | sed "s/ FILE/ '"'a table.npy'"'/") &&
+   [ "$line" ] && eval "$line" >again'
 plan
 exit "$tap_failed"
