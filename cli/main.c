@@ -31,10 +31,12 @@ static void print_help(void) {
         "Commands:\n",
         stdout);
   for (int i = 0; i < COMMANDS; i++) printf("  %-16s  %s\n", commands[i]->name, commands[i]->summary);
-  fputs("\nOptions:\n", stdout);
-  options_print_help(POSENC);
+  putchar('\n');
+  options_print_help(POSENC, false);
   fputs("\n"
-        "posenc help COMMAND, or posenc COMMAND --help, explains a command.\n"
+        "posenc help COMMAND, or posenc COMMAND --help, is a page on a command, posenc\n"
+        "COMMAND --manual has all about it. posenc help problem: the options that\n"
+        "describe a table, or what is done with it.\n"
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
@@ -49,6 +51,24 @@ static void print_help(void) {
         "  $ posenc check table.npy --max-ulp 1\n"
         "  $ posenc verify --kernel rotation-portable --len 4096 --dim 512\n"
         "  $ posenc report -o posenc-report\n",
+        stdout);
+}
+
+/* Prints the page of the options that several commands have for a problem. */
+static void print_problem(void) {
+  fputs("Usage: posenc COMMAND [OPTION]...\n"
+        "Options that describe a problem: a table of positional encodings, or what is\n"
+        "done with it. Each command takes those that its --help names; some explain\n"
+        "one there that is another thing for them.\n",
+        stdout);
+  options_print_help(PROBLEM, true);
+  fputs("\n"
+        "Examples:\n"
+        "  $ posenc write --len 5000 --dim 512 --layout split -o table.npy\n"
+        "  $ posenc write --len 64 --dim 128 --base 5e5 --scaling llama3,factor=8 \\\n"
+        "      -o scaled.npy\n"
+        "  $ posenc verify --op rope --len 64 --dim 64 --heads 4 --dtype bf16\n"
+        "  $ posenc list --problems\n",
         stdout);
 }
 
@@ -104,6 +124,10 @@ int main(int argc, char **argv) {
     if (optind + 2 < argc) die("help: extra operand '%s'", argv[optind + 2]);
     if (optind + 1 == argc) {
       print_help();
+      finish(EXIT_SUCCESS);
+    }
+    if (strcmp(argv[optind + 1], "problem") == 0) {
+      print_problem();
       finish(EXIT_SUCCESS);
     }
     argv[optind] = argv[optind + 1];

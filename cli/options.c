@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 /* ---- how values are read ----------------------------------------------------------------------- */
 
@@ -169,6 +170,7 @@ typedef struct option_row {
 static const option_row rows[] = {
 #define OPTION(code, letter, name, commands, kind, value, help) {OPTION_##code, commands, kind, value, help},
 #define VARIANT(code, commands, kind, value, help) {OPTION_##code, commands, kind, value, help},
+#define GROUP(title) {.help = title}, /* of no command */
 #include "cli/options.def"
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -222,16 +224,32 @@ static value_text value_of(const option_row *row) {
   return v;
 }
 
-enum { INDENT = 20, WIDTH = 80 };
+/* The columns where texts begin, in full and in short. */
+enum { INDENT = 20, SHORT_INDENT = 24, WIDTH = 80 };
 
-/* Prints the text from the column INDENT on, in lines of WIDTH columns. */
-static void print_wrapped(const char *text) {
-  int column = INDENT;
+/* Returns a help text, with the folder of hard-to-round cases where it is installed, if the program is installed beside
+   it. */
+static char *placed(const char *text) {
+  static const char in_tree[] = "reference/worst", installed[] = "share/posenc/worst";
+  char program[4096 - sizeof installed] = "", folder[4096];
+  const char *at = strstr(text, in_tree);
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  char *copy = NULL, *end = strstr(program, "/bin/posenc");
+  if (!at || length < 0 || !end || strcmp(end, "/bin/posenc") != 0) return allocated(strdup(text));
+  snprintf(folder, sizeof folder, "%.*s/%s", (int)(end - program), program, installed);
+  if (access(folder, F_OK) != 0) return allocated(strdup(text));
+  if (asprintf(&copy, "%.*s%s%s", (int)(at - text), text, folder, at + sizeof in_tree - 1) < 0) allocated(NULL);
+  return copy;
+}
+
+/* Prints the text from the column `indent` on, in lines of WIDTH columns. */
+static void print_wrapped(const char *text, int indent) {
+  int column = indent;
   for (const char *word = text; *word; word += strspn(word, " ")) {
     const int length = (int)strcspn(word, " ");
     if (word > text && column + 1 + length > WIDTH) {
-      printf("\n%*s", INDENT, "");
-      column = INDENT;
+      printf("\n%*s", indent, "");
+      column = indent;
     } else if (word > text) {
       putchar(' ');
       column++;
@@ -243,31 +261,97 @@ static void print_wrapped(const char *text) {
   putchar('\n');
 }
 
+typedef struct short_text {
+  char text[400];
+} short_text;
+
+/* Returns the short text of an option, or the other one up to its first colon, semicolon or full stop outside of
+   brackets, and what is in brackets at its end. */
+static short_text shortened(const char *text) {
+  short_text cut;
+  const char *given = strchr(text, '\n'), *end = text, *last = strrchr(text, '(');
+  int inside = 0;
+  for (; !given && *end && (inside || !strchr(":;.", *end) || (end[1] && end[1] != ' ')); end++)
+    inside += (*end == '(') - (*end == ')');
+  const bool has_default = !given && last && last > end && text[strlen(text) - 1] == ')' && !strpbrk(last, ":;");
+  if (given) end = given;
+  snprintf(cut.text, sizeof cut.text, "%.*s%s%s", (int)(end - text), text, has_default ? " " : "",
+           has_default ? last : "");
+  return cut;
+}
+
+static const char *whole(const char *text) {
+  const char *end = strchr(text, '\n');
+  return end ? end + 1 : text;
+}
+
 /* Prints "  --dim D           number of columns", with further lines of the text aligned below it. */
-static void print_option(const option_row *row) {
+static void print_option(const option_row *row, bool in_full) {
   const char letter = option_names[row->code].letter;
   const value_text value = value_of(row);
+  const int indent = in_full ? INDENT : SHORT_INDENT;
   char head[128];
   char with_letter[] = "-?, ";
   with_letter[1] = letter;
   const int width = snprintf(head, sizeof head, "  %s--%s%s%s", letter ? with_letter : "", option_names[row->code].name,
                              *value.text ? " " : "", value.text);
-  if (width > INDENT - 2)
-    printf("%s\n%*s", head, INDENT, "");
+  if (width > indent - 2)
+    printf("%s\n%*s", head, indent, "");
   else
-    printf("%-*s", INDENT, head);
-  print_wrapped(row->help);
+    printf("%-*s", indent, head);
+  char *text = placed(in_full ? whole(row->help) : shortened(row->help).text);
+  print_wrapped(text, indent);
+  free(text);
 }
 
-void options_print_help(unsigned commands) {
+/* Prints the names of the options that posenc help problem explains. */
+static void print_named(unsigned commands, bool in_full) {
+  char names[ROWS * 24] = "";
   for (size_t i = 0; i < ROWS; i++)
-    if (rows[i].commands & commands) print_option(&rows[i]);
+    if (rows[i].commands & commands && rows[i].commands & PROBLEM)
+      strcat(strcat(names, *names ? " --" : "--"), option_names[rows[i].code].name);
+  if (!*names) return;
+  printf("%sProblem, see posenc help problem:\n  ", in_full ? "\n" : "");
+  print_wrapped(names, 2);
 }
 
-__attribute__((noreturn)) static void print_help(const command *self) {
-  printf("%s\nOptions:\n", self->usage);
-  options_print_help(self->bit);
-  printf("\n%s", self->notes);
+void options_print_help(unsigned commands, bool in_full) {
+  const char *title = NULL; /* of a group of which nothing is printed yet */
+  const bool is_page = commands & PROBLEM;
+  if (!is_page) print_named(commands, in_full);
+  for (size_t i = 0; i < ROWS; i++) {
+    if (!rows[i].commands) title = rows[i].help;
+    if (!(rows[i].commands & commands) || (rows[i].commands & PROBLEM && !is_page)) continue;
+    if (title) printf("%s%s:\n", in_full ? "\n" : "", title);
+    title = NULL;
+    print_option(&rows[i], in_full);
+  }
+}
+
+/* Prints the first examples of a command's notes. */
+static void print_some_examples(const char *notes) {
+  enum { SOME = 2 };
+  static const char heading[] = "Examples:\n";
+  const char *begin = strstr(notes, heading);
+  if (!begin) return;
+  const char *end = begin + sizeof heading - 1;
+  for (int examples = 0; *end; end += strcspn(end, "\n") + 1) {
+    examples += strncmp(end, "  $ ", 4) == 0;
+    if (examples > SOME) break;
+  }
+  printf("%.*s", (int)(end - begin), begin);
+}
+
+__attribute__((noreturn)) static void print_help(const command *self, bool in_full) {
+  printf("%s%s", self->usage, in_full ? "\nOptions:\n" : "");
+  options_print_help(self->bit, in_full);
+  char *notes = placed(self->notes);
+  putchar('\n');
+  if (in_full)
+    fputs(notes, stdout);
+  else
+    print_some_examples(notes);
+  free(notes);
   finish(EXIT_SUCCESS);
 }
 
@@ -415,7 +499,7 @@ void options_read(options *given, int argc, char **argv) {
     const char *text = optarg ? optarg : "";
     given->texts[row->code] = text;
     take_value(given, row, name_of(row->code).text, text, false);
-    if (given->help) print_help(given->self);
+    if (given->help || given->manual) print_help(given->self, given->manual);
     if (given->version) {
       char name[32];
       snprintf(name, sizeof name, "posenc-%s", given->self->name);

@@ -44,6 +44,7 @@ enum command_bit {
   PROBE = 1 << 12,
   POSENC = 1 << 13, /* the program itself, before the name of a command */
   EVERY_COMMAND = (1 << 14) - 1,
+  PROBLEM = 1 << 14, /* no command, but the page of options that describe a problem */
   TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
@@ -127,7 +128,7 @@ struct options {
   double growth, slower, alpha;
   int blocks;
   bool run_programs, fail_undecided;
-  bool resume, help, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
+  bool resume, help, manual, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;
   const char *x, *axes;
@@ -143,8 +144,8 @@ options options_defaults(void);
    error. */
 void options_read(options *given, int argc, char **argv);
 
-/* Prints the help of the options that the commands of these bits have. */
-void options_print_help(unsigned commands);
+/* Prints the options that the commands of these bits have, in groups: in full, or a line of each if it fits. */
+void options_print_help(unsigned commands, bool in_full);
 
 static inline bool is_given(const options *given, enum option_code code) {
   return given->texts[code];

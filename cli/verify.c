@@ -17,11 +17,10 @@
 #include <unistd.h>
 
 static const char usage[] = "Usage: posenc verify [OPTION]...\n"
-                            "Check that kernels keep their contracts: their elements are compared with the\n"
-                            "exact real numbers, all of them if the table is within the --budget, else a\n"
-                            "sample; and the properties of the encoding are checked. Results of add and rope\n"
-                            "are compared with the exact results for the same x. Without --len and --dim,\n"
-                            "the published shapes and the other encodings are checked.\n";
+                            "Check that kernels keep their contracts: elements are compared with the exact\n"
+                            "numbers, those of a table beyond the --budget in a sample, and properties of\n"
+                            "the encoding are checked; of add and rope, for the same x. Without --len and\n"
+                            "--dim, of the published shapes and the other encodings.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 if every promise was kept\n"
                             "  1                 if one was broken, or nothing was compared, as for an empty\n"
@@ -40,7 +39,8 @@ static const char notes[] = "Exit status:\n"
                             "      --profile --format json -o accuracy.json\n"
                             "  $ posenc verify --kernel 'cr-*' --len 512 --dim 64 --format json \\\n"
                             "      --shard 1/4 -o one.json\n"
-                            "  $ posenc verify --kernel rotation-portable --baseline tests/baseline.json\n";
+                            "  $ posenc verify --kernel naive --len 64 --dim 16 --save baseline.json\n"
+                            "  $ posenc verify --kernel naive --len 64 --dim 16 --baseline baseline.json\n";
 
 typedef void printer(const json_t *record, FILE *stream);
 

@@ -4,9 +4,12 @@
 _posenc_words() {
   case $1 in
   commands) posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' ;;
-  options) posenc ${2:+"$2"} --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' ;;
+  # A line has an option with what it does, or names of those that posenc help problem explains.
+  options) posenc ${2:+"$2"} --help | sed -n 's/^  \(-[a-zA-Z], \)\{0,1\}\(--[a-z -]*\).*/\2/p' |
+    sed 's/ \{1,\}[^- ].*//' ;;
   # The words of an option that takes one of several: "--dtype f32|f64" in the help.
-  values) posenc "$2" --help | sed -n "s/^  $3 \([a-z0-9-]*|[a-z0-9|-]*\).*/\1/p" | tr '|' ' ' ;;
+  values) { posenc "$2" --help && posenc help problem; } | sed -n "s/^  $3 \([a-z0-9-]*|[a-z0-9|-]*\).*/\1/p" |
+    head -n 1 | tr '|' ' ' ;;
   encodings) posenc list --encodings | sed -n 's/^\([a-z-]*\): .*/\1/p' ;;
   kernels) posenc list --format names "${@:2}" ;;
   esac 2>/dev/null

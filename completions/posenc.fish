@@ -13,7 +13,9 @@ end
 # "--len<tab>number of positions, 0 or more"
 function __posenc_options
     posenc (__posenc_command) --help 2>/dev/null |
-        string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*\s*(.*)' '$1\t$2'
+        string replace -rf '^  (?:-[a-zA-Z], )?(--[a-z-]+)\S*\s*(.*)' '$1\t$2' | string match -v '*\t--*'
+    posenc (__posenc_command) --help 2>/dev/null |
+        string match -r '^  --[a-z-]+(?: --[a-z-]+)*$' | string trim | string split ' '
 end
 
 # The words of an option that takes one of several: "--dtype f32|f64" in the help.
@@ -25,9 +27,10 @@ function __posenc_values
         case --encoding
             posenc list --encodings 2>/dev/null | string match -r -g '^([a-z-]+): '
         case '--*'
-            posenc (__posenc_command) --help 2>/dev/null |
-                string match -r -g -- "^  $option ([a-z0-9-]+(?:\|[a-z0-9-]+)+)" |
-                string split '|'
+            begin
+                posenc (__posenc_command) --help
+                posenc help problem
+            end 2>/dev/null | string match -r -g -- "^  $option ([a-z0-9-]+(?:\|[a-z0-9-]+)+)" | head -n 1 | string split '|'
     end
 end
 

@@ -101,11 +101,31 @@ refused '--seed x: ' verify --seed x
 refused '--search -1: ' verify --search -1
 refused '--search many: not an integer' verify --search many
 refused '--kernel rotation-portable: .*masked' verify --kernel rotation-portable --isa avx2
+lines_of() { "$POSENC" "$@" | wc -l; }
+check 'the help of verify fits a page' test "$(lines_of help verify)" -le 50
+check 'the manual has the rest' test "$(lines_of verify --manual)" -gt 100
+named() { # OPTION...: is on the page of the problem, and only named by the help and the manual of verify
+  for option; do
+    "$POSENC" help problem | grep -q "^  $option " || return 1
+    for page in --help --manual; do
+      "$POSENC" verify $page | grep -q "^  --.* $option\( --.*\)*$" || return 1
+      ! "$POSENC" verify $page | grep -q "^  $option [^-]" || return 1
+    done
+  done
+}
+check 'options of the problem have a page of their own' named --len --dtype --scaling --grid --op
+check 'but what is another thing for a command is there' \
+  eval '"$POSENC" write --help | grep -q "^  --op table|rope-cache$"'
+grouped() { # every option line of a page is below a heading
+  "$POSENC" $1 | awk '/^[A-Z].*:$/ { heading = 1 } /^  -/ && !heading { exit 1 } /^$/ { heading = 0 }'
+}
+check 'options are in groups with headings' eval 'grouped "verify --help" && grouped "help problem"'
 "$POSENC" help write >helped && "$POSENC" write --help >out
 check 'help COMMAND is COMMAND --help' cmp helped out
 wide_help() { # lines of more than 80 columns
+  "$POSENC" help problem | awk 'length > 80'
   "$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r each; do
-    "$POSENC" help "$each"
+    "$POSENC" help "$each" && "$POSENC" "$each" --manual
   done | awk 'length > 80'
 }
 check 'help has 80 columns' eval 'wide_help >out && [ ! -s out ]'
@@ -149,7 +169,7 @@ page_of() { # COMMAND: prints its man page, if there is one
 }
 plain_roff() { sed -e 's/\\-/-/g' -e 's/\\e/\\/g' -e 's/^\\&//'; }
 pastes() { # COMMAND: the examples of its man page are the lines of its help
-  "$POSENC" $1 --help | sed -n '/^Examples:/,$s/^  //p' >wanted
+  "$POSENC" $1 "${2:---help}" | sed -n '/^Examples:/,$s/^  //p' >wanted
   page_of "$1" | sed -n '/^\.SH EXAMPLES/,/^\.fi/p' | sed '/^\./d' | plain_roff >found
   [ -s wanted ] && cmp -s wanted found
 }
@@ -158,13 +178,13 @@ states_status() { # COMMAND
 }
 refers_to_others() { # COMMAND: and not to itself
   page_of "$1" | sed -n '/^\.SH "SEE ALSO"/,$p' | plain_roff | tr -d ' ' | tr ',' '\n' >found
-  [ "$(grep -c -x 'posenc[a-z-]*(1)' found)" -eq "$others" ] && ! grep -qxF "posenc${1:+-$1}(1)" found
+  [ "$(grep -c -x 'posenc[a-z-]*([17])' found)" -eq $((others + 1)) ] && ! grep -qxF "posenc${1:+-$1}(1)" found
 }
 commands=$("$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 others=$(echo "$commands" | wc -l)
 if [ -n "$(page_of '')" ]; then
   for name in '' $commands; do
-    check "man page of posenc $name: examples as in --help" pastes "$name"
+    check "man page of posenc $name: examples as in --manual" pastes "$name" "${name:+--manual}"
     check "man page of posenc $name: EXIT STATUS is a section" states_status "$name"
     check "man page of posenc $name: SEE ALSO names all others" refers_to_others "$name"
   done
@@ -200,6 +220,8 @@ check 'completion: the words of an option' completes 'f32 f64 f16 bf16' verify -
 check 'completion: those of the subcommand' completes 'table rope-cache' write --op ''
 check 'completion: of several words' completes 'fresh first' bench --mode f
 check 'completion: options' completes '--scale --scaling' check --sca
+check 'completion: an option of the problem' completes '--padding' verify --padd
+check 'completion: its words' completes 'interleaved interleaved-cs' bench --layout inter
 check 'completion: a file' completes '' check ''
 
 if command -v fish >/dev/null; then
@@ -463,6 +485,18 @@ else
   skip 'progress on a terminal' 'no script(1) or stty(1) here'
 fi
 
+goes_on() { # ARGUMENT...: the elements that are done never become fewer within a stage
+  TERM=xterm script -qec "'$POSENC' $*" /dev/null </dev/null 2>&1 | tr '\r' '\n' |
+    sed -n "s|.*\(verify[a-z: ]*\):.* \([0-9.]*\)/\([0-9.]*\) [kMG]* *elements.*|\1 \3 \2|p" >lines
+  [ -s lines ] && awk '$0 !~ /^verify/ || ($1 $2 $3 == stage && $NF < done) { exit 1 } { stage = $1 $2 $3; done = $NF }' lines
+}
+if script -qec 'stty cols 100' /dev/null >out 2>&1 </dev/null; then
+  check 'progress never runs backwards' goes_on verify --kernel naive,naive-f64,cr-portable --len 40000 --dim 128
+  check 'nor where errors are measured before' goes_on verify --kernel naive --len 20000 --dim 128 --propose-bound
+else
+  skip 'progress never runs backwards' 'no script(1) or stty(1) here'
+fi
+
 find_numpy
 if [ -n "${numpy:-}" ]; then
   "$POSENC" write --len 5 --dim 6 --dtype f64 -o a.npy
@@ -525,6 +559,12 @@ for command in 'check fifo' 'merge fifo fifo' 'compare record.json fifo' 'compar
   'report --from fifo -o page' 'report fifo fifo -o page' 'verify --kernel naive --len 8 --dim 8 --baseline fifo' \
   'verify --kernel naive --len 8 --dim 8 --format json --shard 1/2 -o fifo --resume'; do
   check "a pipe is refused: $command" not_awaited $command
+done
+for command in 'write --positions fifo --dim 4 -o table.npy' 'check --positions fifo table.npy' \
+  'verify --kernel naive --cases fifo' 'choose --len 8 --dim 4 --keep fifo'; do
+  case $command in choose*) if emulated || "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 |
+    grep -q 'without Google Benchmark'; then continue; fi ;; esac
+  check "likewise: $command" not_awaited $command
 done
 rm fifo record.json
 

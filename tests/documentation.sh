@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the documentation's examples: runs the lines of its "sh" blocks in order, those of each document in a new
-# folder, and the examples of every --help; compiles its C. Hidden comments before a block give it a role:
+# folder, and the examples of all help; compiles its C. Hidden comments before a block give it a role:
 #
 #   <!-- file NAME -->       it is that file
 #   <!-- slow -->            its lines take long: they run with POSENC_TEST_SLOW=1; without it their options are parsed
@@ -76,13 +76,12 @@ lines_of() { # DOCUMENT FOLDER
 
 # A command's help ends with examples. As help has no hidden comments, examples that take long are listed here.
 long_examples='posenc verify
-posenc verify --kernel rotation-portable --baseline tests/baseline.json
 posenc choose --len 4096 --dim 128 --op rope --heads 32 --max-ulp 0.5
 posenc choose --len 131072 --dim 1024 --threads 2 --memory fresh --plot front.svg
 posenc report -o posenc-report'
 # A comparison of programs needs two programs, and times of a machine are no test.
-examples_of() { # COMMAND-OR-NOTHING
-  posenc $1 --help | awk -v long="$long_examples" '
+examples_of() { # ARGUMENTS: of the help
+  posenc $1 | awk -v long="$long_examples" '
     BEGIN { for (i = split(long, lines, "\n"); i > 0; i--) slow[lines[i]] }
     /^Examples:$/ { inside = 1; next }
     inside && sub(/^  (\$ |  +)/, "") {
@@ -259,7 +258,9 @@ is_python() { python3 -c 'import ast; ast.parse(open("lines.py").read())' >"$wor
 
 commands=$(posenc --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 posenc --help >"$work/help."
-for command in $commands; do posenc "$command" --help >"$work/help.$command"; done
+for command in $commands; do
+  { posenc "$command" --manual && posenc help problem; } >"$work/help.$command"
+done
 cat "$work"/help.* "$srcdir/quickstart" >"$work/help.all"
 "$srcdir/configure" --help >>"$work/help.all"
 
@@ -320,10 +321,11 @@ for page in here there; do
     posenc report --kernel rotation-portable --len 64 --dim 16 -o $page >out
   fi
 done
-for command in '' $commands; do
-  examples_of "$command" >"$work/lines"
-  check "posenc $command --help has examples" test -s "$work/lines"
-  lines "posenc${command:+ $command} --help" "$work/lines"
+for page in --help 'help problem' $(echo "$commands" | sed 's/$/:--manual/'); do
+  page=$(echo "$page" | tr : ' ')
+  examples_of "$page" >"$work/lines"
+  check "posenc $page has examples" test -s "$work/lines"
+  lines "posenc $page" "$work/lines"
 done
 plan
 exit "$tap_failed"

@@ -156,6 +156,9 @@ check 'is told' says "unrecognized option '--max-upl'"
 check 'a file that is not there' ends 2 'posenc check their.npy'
 check 'is named' says '^posenc check: their.npy: No such file'
 
+check 'the manual names the folder of hard-to-round cases where it is' ends 0 'file=$(posenc verify --manual |
+  sed -n "s/.*posenc verify --cases //p") && posenc verify --kernel cr-portable --cases "$file"'
+
 # ---- a kernel of one's own ----
 
 # From an empty folder: the files and commands of the document, with what is installed alone.
