@@ -54,8 +54,10 @@ ids_unique() { # PAGE
   [ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
 }
 
-one_line() { # PATTERN: the last command failed with status 2 and printed only one such line, on stderr
-  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$1" err
+# The last command failed with status 2 and printed only one such line, on stderr. All begin with the same words.
+one_line() { # PATTERN
+  [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && [ ! -s out ] && grep -q -e "$1" err &&
+    grep -q '^posenc\( [a-z]*\)\{0,1\}: ' err
 }
 
 is_refused() { # PATTERN ARGUMENT...
