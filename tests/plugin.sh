@@ -230,7 +230,10 @@ sed "s/\"narrow\"/\"$long\"/" measured.c >swap && mv swap measured.c
 printf '#define TERMS .bound = {.ulp = 1, .growth = 1e-6, .max_position = 4096}, .basis = ""\n' >terms.h
 measured long 0
 aligned() { # PATTERN: two fields of every line that has the first, by this pattern of sed, begin at one column
-  sed -n "s/$1.*/\\1/p" out | awk '{ if (NR > 1 && length != before) exit 1; before = length } END { exit NR < 2 }'
+  sed -n "s/$1.*/\\1/p" out | awk '
+    NR > 1 && length != before { bad = 1 }
+    { before = length }
+    END { exit bad || NR < 2 }'
 }
 kernels="naive,$long"
 posenc list --plugin long.so
