@@ -158,14 +158,18 @@ void code_print(FILE *out, const options *given, const posenc_kernel *kernel) {
   fputs("  posenc_plan *plan;\n"
         "  if (posenc_plan_create(&plan, &problem, &options) != POSENC_OK) return 1;\n",
         out);
+  const bool is_part = given->rows > 0 && given->rows < problem->rows;
+  const int64_t rows = is_part ? given->rows : problem->rows;
+  const char *const first = is_part ? "row" : "0";
+  if (is_part) fputs("  const int64_t row = 0; // where the rows of a call begin\n", out);
   if (problem->op == POSENC_TABLE)
-    fprintf(out, "  posenc_execute(plan, 0, %" PRId64 ", table);\n", problem->rows);
+    fprintf(out, "  posenc_execute(plan, %s, %" PRId64 ", table);\n", first, rows);
   else if (problem->op == POSENC_ROPE_CACHE)
-    fprintf(out, "  posenc_rope_cache(plan, 0, %" PRId64 ", cosines, sines);\n", problem->rows);
+    fprintf(out, "  posenc_rope_cache(plan, %s, %" PRId64 ", cosines, sines);\n", first, rows);
   else
     fprintf(out,
-            "  posenc_slice slice = posenc_rows(0, %" PRId64 ");\n"
+            "  posenc_slice slice = posenc_rows(%s, %" PRId64 ");\n"
             "  posenc_apply(plan, &slice, x, x);\n",
-            problem->rows);
+            first, rows);
   fputs("  posenc_plan_destroy(plan);\n", out);
 }

@@ -118,10 +118,8 @@ static contestant contestant_of(const options *given, int side) {
 }
 
 /* Runs one process and adds its record to the blocks. */
-static void run_once(contestant *one, int side, blocks *all, double planned) {
-  static size_t done;
+static void run_once(contestant *one, int side, blocks *all) {
   char why[400];
-  progress_show("compare", one->name, (double)done++, planned, "processes");
   json_decref(one->last);
   one->last = program_json(one->name, one->arguments);
   if (compare_check(one->last, why, sizeof why) && blocks_add(all, side, one->last, why, sizeof why)) return;
@@ -139,10 +137,17 @@ static bool draw(void) {
 
 /* Runs blocks until there are so many, or until a time, but at least one. */
 static void run_blocks(contestant both[2], blocks *all, size_t wanted, double end) {
+  enum { PROCESSES = 4 };
+  const size_t had = blocks_count(all);
   do {
     const int first = draw();
-    const int order[] = {first, !first, !first, first};
-    for (int i = 0; i < 4; i++) run_once(&both[order[i]], order[i], all, 4.0 * (double)wanted);
+    const int order[PROCESSES] = {first, !first, !first, first};
+    const double done = PROCESSES * (double)(blocks_count(all) - had), planned = PROCESSES * (double)(wanted - had);
+    for (int i = 0; i < PROCESSES; i++) {
+      contestant *one = &both[order[i]];
+      progress_show(had ? "compare, more blocks" : "compare", one->name, done + i, planned, "processes");
+      run_once(one, order[i], all);
+    }
   } while (blocks_count(all) < wanted && clock_seconds() < end);
   progress_clear();
 }

@@ -74,6 +74,7 @@ workloads() {
   check 'many calls of few rows' ends 0 $dear --rows 16 --calls 1000000
   check 'pay for it' \
     says '^take dear: .* us, so for fewer than [1-9][0-9]* calls of one plan, others such as fourfold '
+  check 'and their C lines make so many' says '^  posenc_execute(plan, row, 16, table);$'
   check 'as all rows do, if plans do not count' ends 0 $dear
   check 'by the same limit' says '^take dear: .* calls of one plan, others such as fourfold take less'
   check 'a plan for each table' ends 0 $dear --calls 1
@@ -90,6 +91,7 @@ decodes() {
   check 'is not copied from a table that is made for it' says '^take cr-portable: '
   posenc choose --len 64 $quick --op rope --scaling yarn,factor=4,original=32 --dtype bf16 --rows 1
   check 'with a scaling and bf16' test $status -eq 0
+  check 'in C lines for a row' says '^  posenc_slice slice = posenc_rows(row, 1);$'
   check 'a kernel without scalings is told' contains err 'naive is left out: it follows no scale, no scaling'
   check 'transformers is compared with' says '^[* ] recipe/hf-rope '
 }
