@@ -515,10 +515,9 @@ static inline posenc_slice posenc_rows(int64_t row, int64_t rows) {
  *
  * Preconditions of all functions but apply: the problem is valid and can_do accepted it; it is a POSENC_TABLE with an
  * even dim, without axes or a list of positions and, unless the kernel `attends`, without an attention factor; of f32
- * if the kernel is f32_only. The
- * library makes all other tables from such ones. `row` may be any number, also outside the table. The functions may be
- * called from any thread, and execute, stages and apply from several at once with the same constants, which are then
- * read only.
+ * if the kernel is f32_only. The library makes all other tables from such ones. `row` may be any number, also outside
+ * the table. The functions may be called from any thread, and execute, stages and apply from several at once with the
+ * same constants, which are then read only.
  */
 typedef struct posenc_kernel {
   uint32_t abi; /* POSENC_KERNEL_ABI */

@@ -66,7 +66,7 @@ refused_change '20s/^\([0-9]*\) [0-9]* /\1 3 /' 'line 20: this is not what MPFR 
 refused_change 's/^base 10000/base 10001/' 'line 13: this is not what MPFR finds there'
 refused_change 'd' 'the file ends before any case'
 refused '--cases none.wc: No such file' --cases none.wc
-refused '--cases \.: Is a directory' --cases .
+refused '--cases \.: it is no regular file' --cases .
 refused '--len 8: cannot be combined with --cases' --cases "$one" --len 8 --dim 4
 refused '--base 5: cannot be combined with --cases' --cases "$one" --base 5
 refused '--budget 5: cannot be combined with --cases' --cases "$one" --budget 5

@@ -202,7 +202,10 @@ words_are_known() { # DOCUMENT
   : >"$work/unknown"
   words_of "$1" | while read -r first rest; do
     case $first in
-    posenc) known=$work/help.${rest%% *} ;;
+    posenc)
+      [ "$rest" != 'help problem' ] || continue # a page, not a command
+      known=$work/help.${rest%% *}
+      ;;
     --*) known="$work/help.all" rest="$first $rest" ;;
     make) is_target "$rest" || echo "$first $rest"; continue ;;
     *) continue ;;

@@ -268,7 +268,7 @@ $CXX $CFLAGS -I"$srcdir/include" -shared -fPIC -x c++ - -o c++.so 2>log <<EOF
 #include <posenc.h>
 static void execute(const void *, const posenc_problem *, int64_t, int64_t, void *) {}
 static const posenc_kernel kernel = {POSENC_KERNEL_ABI, POSENC_ISA_GENERIC, "from-c-plus-plus", "", "", "", {}, "",
-                                     false, false, false, false, false, nullptr, nullptr, nullptr, execute, nullptr};
+                                     false, false, false, false, false, false, nullptr, nullptr, nullptr, execute, nullptr};
 POSENC_PLUGIN(&kernel);
 EOF
 posenc list --format names --plugin c++.so
