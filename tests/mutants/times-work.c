@@ -112,7 +112,15 @@ static void hold_shared(rich_plan *p, const posenc_problem *problem) {
   if (file >= 0) close(file);
 }
 
+/* Makes the first rows of a table alone. */
+static void hold_first(rich_plan *p, const posenc_problem *problem) {
+  enum { FIRST = 64 };
+  p->table = calloc(1, bytes_of(problem));
+  if (p->table) slow_rows(p->frequencies, problem, 0, problem->rows < FIRST ? problem->rows : FIRST, p->table);
+}
+
 RICH(plan_table, hold(p, problem))
+RICH(plan_first, hold_first(p, problem))
 RICH(plan_mapped, hold_mapped(p, problem, -1))
 RICH(plan_shared, hold_shared(p, problem))
 
@@ -773,6 +781,8 @@ PLUGIN = {
     PLAN_HOLDS("plan-file", "the same, read from a file of an earlier process in TMPDIR", plan_file),
     PLAN_HOLDS("plan-shm", "the same, from a file in /dev/shm", plan_shm),
     TIMED_WITH("plan-half", "its plan holds every second row", plan_table, rich_release, half_rows),
+    TIMED_WITH("plan-first-rows", "its plan holds the table, as it tells, and makes 64 rows of it", plan_first,
+               rich_release, rich_rows, .keeps_rows = true),
     TIMED_WITH("plan-thread", "its plan starts a thread that makes the table", early_prepare, early_release,
                early_rows),
     TIMED_WITH("static-table", "keeps the table of each plan until the process ends", static_prepare, free, known_rows),
