@@ -5,6 +5,7 @@
 
 #include "bench/turn.h"
 #include "common/shapes.h"
+#include "reference/accuracy.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -43,7 +44,7 @@ static int64_t place_of(const judge *j, int64_t row) {
 static int64_t distance_of(const judge *j, int64_t row) {
   const int64_t at = place_of(j, row);
   if (j->problem.axes) return axes_farthest(&j->axes, at);
-  return at == INT64_MIN ? INT64_MAX : llabs(at);
+  return accuracy_distance(at);
 }
 
 static bool is_padding(const judge *j, int64_t row) {

@@ -148,6 +148,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
 
 /* Exits if no kernel can compute any of the shapes, so that the exit status is not that of success. */
 static void require_runnable(const options *given, const selection *chosen) {
+  if (given->propose_bound && !is_given(given, OPTION_DTYPE)) return; /* it looks at every dtype */
   json_t *refusals = refusals_of(given, chosen);
   const char *refusal = NULL;
   for (size_t k = 0; k < chosen->kernel_count; k++) {

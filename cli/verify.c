@@ -157,8 +157,12 @@ static selection measured_tables(const options *given, const selection *chosen) 
   for (int dtype = 0; every && dtype_names[dtype]; dtype++) {
     posenc_problem other = given->problem;
     other.dtype = (posenc_dtype)dtype;
-    if (other.dtype != given->problem.dtype) tables.shapes[tables.shape_count++] = shape_of(&other);
+    if (other.dtype != given->problem.dtype && propose_takes(&other))
+      tables.shapes[tables.shape_count++] = shape_of(&other);
   }
+  if (!tables.shape_count)
+    die("--propose-bound: needs a table of successive positions, of base 1 or more, without a factor of positions or "
+        "values");
   return tables;
 }
 
@@ -198,11 +202,21 @@ static json_t *propose(const options *given, selection *chosen) {
   }
   json_t *record = measure_accuracy(&other, &tables, 1, false);
   for (size_t k = 0; k < count; k++)
-    json_array_append_new(proposals, allocated(propose_bound(record, &proposed[k], (uint64_t)other.seed)));
+    json_array_append_new(proposals, allocated(propose_bound(record, &proposed[k], (uint64_t)given->seed)));
   if (options_have_table(given)) take_tables(chosen, &tables, record);
   selection_free(&tables);
   json_decref(record);
   return proposals;
+}
+
+/* Whether a bound was asked for, and there is none to propose. */
+static bool lacks_proposal(const json_t *record) {
+  size_t k;
+  const json_t *one;
+  json_array_foreach(json_object_get(record, "proposals"), k, one) {
+    if (json_object_get(one, "why")) return true;
+  }
+  return false;
 }
 
 /* Compares the record with the baseline. */
@@ -255,7 +269,7 @@ static int run(options *given) {
   if (globs || (chosen.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print == field_print) print_mistrust(record); /* the other formats have it */
-  status = trusted_status(record, encodings);
+  status = lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings);
   record = joined(record, encodings, print == field_print);
   print(record, output_stream(out));
   if (given->github) record_print_github(record, given->github, stderr);

@@ -83,17 +83,39 @@ static void print_mistrust(const char *why, FILE *stream) {
   fputs("/></testcase>\n  </testsuite>\n", stream);
 }
 
+static void print_proposal(const record_proposal *one, FILE *stream) {
+  fprintf(stream,
+          "  <testsuite name=\"propose-bound\" tests=\"1\" failures=\"%d\" skipped=\"0\">\n    <testcase "
+          "name=\"proposal\"",
+          *one->why != '\0');
+  print_attribute("classname", one->kernel, stream);
+  fputs(*one->why ? "><failure" : "><system-out>", stream);
+  if (*one->why) {
+    print_attribute("message", one->why, stream);
+    fputs("/>", stream);
+  } else {
+    print_escaped(one->contract, stream);
+    fputs("\n.basis = &#34;", stream);
+    print_escaped(one->basis, stream);
+    fputs("&#34;,</system-out>", stream);
+  }
+  fputs("</testcase>\n  </testsuite>\n", stream);
+}
+
 void record_print_junit(const json_t *json, FILE *stream) {
   const record_accuracy *record = record_take_accuracy(json);
   char text[200];
   if (!record) return;
   const char *why = record_mistrust(json, text, sizeof text);
+  size_t unproposed = 0;
+  RECORD_EACH(one, record, proposals) unproposed += *one->why != '\0';
   fprintf(stream,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"posenc\" tests=\"%" PRId64
           "\" failures=\"%" PRId64 "\" skipped=\"%" PRId64 "\">\n",
-          record->passed + record->failed + record->skipped + (why != NULL), record->failed + (why != NULL),
-          record->skipped);
+          record->passed + record->failed + record->skipped + (int64_t)record->proposals_count + (why != NULL),
+          record->failed + (int64_t)unproposed + (why != NULL), record->skipped);
   RECORD_EACH(result, record, records) print_suite(result, stream);
+  RECORD_EACH(one, record, proposals) print_proposal(one, stream);
   if (why) print_mistrust(why, stream);
   fputs("</testsuites>\n", stream);
   record_free(record);

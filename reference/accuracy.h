@@ -6,6 +6,8 @@
 #include "posenc.h"
 #include "reference/format.h"
 
+#include <stdlib.h>
+
 /* A histogram of errors in ulp: bin b counts errors below 2^(b - 4). The first bin starts at 0; the last has everything
    above. */
 enum { ACCURACY_BINS = 32, ACCURACY_FIRST_EXPONENT = -4 };
@@ -64,6 +66,11 @@ void accuracy_hold(accuracy *a, const witness *here, double limit);
 
 /* Adds the statistics of other elements. Only the rounding of the sums depends on the order. */
 void accuracy_merge(accuracy *into, const accuracy *from);
+
+/* Returns |position|; INT64_MAX for INT64_MIN, whose size is larger by one. */
+static inline int64_t accuracy_distance(int64_t position) {
+  return position == INT64_MIN ? INT64_MAX : llabs(position);
+}
 
 /* Returns the range of a position, and the distance from 0 at which a range begins. */
 int accuracy_range(int64_t position);

@@ -184,7 +184,9 @@ check 'but a bound can be proposed, which it keeps' test $status -eq 0
 proposed=$(sed -n 's/^ *\(\.bound = .*\)/\1/p' out)
 check 'marked as measured' grep -q '\.bound = {\.ulp = 1\.0, .*, \.derived = false}, \\$' terms.h
 check 'of which the basis tells how' \
-  grep -q '\.basis = "measured by .* --propose-bound, .* elements of f32 up to position 1099511627776, seed 0"$' terms.h
+  grep -q '\.basis = "measured by .*: twice the errors up to position [0-9]*; .* of f32 up to .*, seed 1"$' terms.h
+check 'which is that of the domain' \
+  eval 'm=$(sed -n "s/.*max_position = \([0-9]*\).*/\1/p" terms.h) && grep -q "up to position $m;" terms.h'
 posenc verify --plugin unbound.so --kernel narrow $size --propose-bound
 check 'TAP has it, too' grep -qxF "#     $proposed" out
 if has_perl_json; then
@@ -211,6 +213,12 @@ measured far '(problem->first + row + r > 100000 ? 1e30F : 0.0F)'
 posenc verify --plugin far.so --kernel narrow $size --propose-bound --format text
 check 'the domain ends where any value would be allowed' \
   eval 'm=$(sed -n "s/.*max_position = \([0-9]*\).*/\1/p" out) && [ "$m" -ge 1 ] && [ "$m" -lt 100000 ]'
+posenc verify --plugin far.so --kernel narrow --len 10 --dim 32 --offset 200000 --propose-bound --format text
+check 'which must have the rows of the table' eval '[ $status -eq 1 ] &&
+  grep -q "^no bound to propose for narrow: .* from position [0-9]* on, and rows of the table are at 200009$" out'
+posenc verify --plugin unbound.so --kernel narrow --len 10 --dim 32 --offset -200 --search 0 --propose-bound \
+  --format text
+check 'rows before 0 have their distance' eval '[ $status -eq 0 ] && grep -q "max_position = 200," out'
 measured wrong 3.0F
 posenc verify --plugin wrong.so --kernel narrow $size --propose-bound --format text
 check 'errors as large as values' test $status -eq 1
@@ -220,6 +228,23 @@ printf '#define TERMS .bound = {.ulp = 1, .growth = 1e-6, .max_position = 5}, .b
 measured short 0
 posenc verify --plugin short.so --kernel narrow $size
 check 'a domain of few positions' eval '[ $status -eq 0 ] && grep -q "SKIP its bound is for too few positions" out'
+rm terms.h
+posenc verify --plugin wrong.so --kernel narrow,naive $size --propose-bound --format junit
+check 'JUnit has both' eval '[ $status -eq 1 ] && grep -q "name=\"proposal\" classname=\"narrow\"><failure" out &&
+  grep -q "name=\"proposal\" classname=\"naive\"><system-out>.bound = {.ulp = 1.0," out'
+measured ends '(problem->first + row + r > 50000 ? (float)*(volatile int *)0 : 0.0F)'
+posenc verify --plugin ends.so --kernel narrow $size --propose-bound --format text
+check 'a crash in the search' eval '[ $status -eq 1 ] && grep -q "its process ended before all was measured" out'
+sed 's/== POSENC_F32 ? 0 : "it writes f32 only"/== POSENC_F64 ? 0 : "it writes f64 only"/
+  s/float/double/g; s/sinf/sin/; s/cosf/cos/; s/"narrow"/"wide"/' measured.c >swap
+mv measured.c narrow.c
+mv swap measured.c
+measured wide 0
+mv narrow.c measured.c
+posenc verify --plugin wide.so --kernel wide $size --propose-bound --format text
+check 'a kernel of f64 alone' eval '[ $status -eq 0 ] && grep -q " elements of f64 up to " out'
+posenc verify --kernel naive $size --base 0.5 --propose-bound
+check 'a base below 1' one_line '^posenc verify: --propose-bound: needs a table '
 check 'without --kernel' eval 'posenc verify --propose-bound; one_line "^posenc verify: --propose-bound: needs --kernel$"'
 check 'with a baseline' eval 'posenc verify --kernel naive --propose-bound --save b; one_line "--save b: cannot be combined with --propose-bound$"'
 

@@ -24,7 +24,7 @@ posenc_bound propose_measuring(const posenc_kernel *kernel) {
 }
 
 bool propose_takes(const posenc_problem *problem) {
-  return problem->op == POSENC_TABLE && !rows_are_special(problem) && problem->scale == 1.0 &&
+  return problem->op == POSENC_TABLE && !rows_are_special(problem) && problem->scale == 1.0 && problem->base >= 1.0 &&
          attention_of(problem) == 1.0;
 }
 
@@ -33,7 +33,7 @@ bool propose_takes(const posenc_problem *problem) {
 /* What errors have beyond half an ulp, by range of positions, in all tables of a kernel. */
 typedef struct measured {
   element_rest rest[ACCURACY_RANGES];
-  int64_t reach, elements;
+  int64_t farthest, reach, elements; /* the distances from 0 of the tables' rows, and of all that was measured */
   posenc_dtype finest;
   char dtypes[40]; /* their names */
   bool is_whole;   /* no table is missing, because the kernel crashed or the like */
@@ -51,8 +51,10 @@ static void add_result(measured *m, const json_t *result) {
   if (json_is_string(json_object_get(result, "refusal"))) return;
   m->is_whole = m->is_whole && found;
   m->elements += json_integer_value(json_object_get(found, "elements"));
-  const int64_t reach = json_integer_value(json_object_get(found, "reach"));
+  const int64_t reach = json_integer_value(json_object_get(found, "reach")),
+                farthest = json_integer_value(json_object_get(found, "farthest"));
   if (reach > m->reach) m->reach = reach;
+  if (farthest > m->farthest) m->farthest = farthest;
   json_array_foreach(json_object_get(found, "rests"), r, in) {
     m->rest[r].most = larger(m->rest[r].most, field_number_or(in, "most", INFINITY));
     m->rest[r].per_position = larger(m->rest[r].per_position, field_number_or(in, "per_position", INFINITY));
@@ -125,29 +127,41 @@ static void print_field(const posenc_bound *bound, char *text, size_t size) {
            bound->ulp, bound->abs, bound->growth, bound->max_position);
 }
 
+/* Writes why there is no bound to propose; nothing if there is one. */
+static void tell_why(const measured *m, const posenc_bound *bound, char *why, size_t size) {
+  *why = '\0';
+  if (!m->is_whole)
+    snprintf(why, size, "its process ended before all was measured; max_position in its contract ends the search");
+  else if (!m->elements)
+    snprintf(why, size, "no element was measured");
+  else if (isinf(m->rest[0].most))
+    snprintf(why, size, "values near position 0 are infinite, or no numbers");
+  else if (m->rest[0].most >= 1.0)
+    snprintf(why, size, "its errors near position 0 are as large as the values");
+  else if (m->reach == 0)
+    snprintf(why, size, "position 0 alone was measured");
+  else if (bound->max_position < m->farthest)
+    snprintf(why, size, "it would allow any value from position %" PRId64 " on, and rows of the table are at %" PRId64,
+             bound->max_position + 1, m->farthest);
+}
+
 json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed) {
   measured m = {.is_whole = true, .finest = POSENC_BF16};
-  char why[100] = "", field[200], basis[300];
+  char why[200], field[200], basis[300];
   size_t i;
   json_t *result;
   json_array_foreach(json_object_get(record, "records"), i, result) {
     if (strcmp(field_string(result, "kernel"), kernel->name) == 0) add_result(&m, result);
   }
-  const int ranges = ranges_of(&m);
-  posenc_bound bound = fitted(&m, ranges);
+  posenc_bound bound = fitted(&m, ranges_of(&m));
   end_domain(&bound, m.finest);
-  if (!m.elements)
-    snprintf(why, sizeof why, "it computed none of the tables");
-  else if (!m.is_whole)
-    snprintf(why, sizeof why, "it did not compute all tables");
-  else if (ranges == 0 || bound.max_position <= 0)
-    snprintf(why, sizeof why, "its errors near position 0 are as large as the values");
+  tell_why(&m, &bound, why, sizeof why);
   if (*why) return json_pack("{s:s, s:s}", "kernel", kernel->name, "why", why);
   print_field(&bound, field, sizeof field);
   snprintf(basis, sizeof basis,
-           "measured by posenc verify --propose-bound, not derived: twice the errors of %" PRId64
-           " elements of %s up to position %" PRId64 ", seed %" PRIu64,
-           m.elements, m.dtypes, m.reach, seed);
+           "measured by posenc verify --propose-bound, not derived: twice the errors up to position %" PRId64
+           "; %" PRId64 " elements of %s up to position %" PRId64 " were looked at, seed %" PRIu64,
+           bound.max_position, m.elements, m.dtypes, m.reach, seed);
   kernel->bound = bound;
   return json_pack("{s:s, s:o, s:s, s:s, s:I}", "kernel", kernel->name, "bound", bound_json(&bound), "contract", field,
                    "basis", basis, "elements", (json_int_t)m.elements);

@@ -12,7 +12,7 @@
 posenc_bound propose_measuring(const posenc_kernel *kernel);
 
 /* Whether the problem is one to measure: a table of successive positions. Factors of the positions or of the values
-   would change the numbers of the bound. */
+   would change the numbers of the bound, and contracts are for bases of 1 or more. */
 bool propose_takes(const posenc_problem *problem);
 
 /* Sets the kernel's bound to the one for all results that the record, made with rests and that seed, has of it. Returns

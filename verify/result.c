@@ -125,22 +125,27 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
 }
 
 /* Returns what errors of the table, of the search and of other problems have beyond half an ulp, by range of positions:
-   {"elements", "reach", "rests": [ {"from", "most", "per_position"} … ]}. */
+   {"elements", "farthest", "reach", "rests": [ {"from", "most", "per_position"} … ]}. farthest: the distance from 0 of
+   the table's rows; reach: of all that were measured. */
 static json_t *rests_json(const subject *s, const searched *found) {
   const posenc_problem *problem = &s->shape->problem;
   accuracy all = s->found;
   json_t *rests = json_array();
-  json_int_t reach = problem->rows ? problem->first + problem->rows - 1 : 0;
+  const json_int_t last = problem->rows ? accuracy_distance(problem->first + problem->rows - 1) : 0,
+                   begin = problem->rows ? accuracy_distance(problem->first) : 0,
+                   farthest = last > begin ? last : begin;
+  json_int_t reach = farthest;
   accuracy_merge(&all, &s->beside);
   if (!s->checks[SEARCH].skip) {
     accuracy_merge(&all, &found->found);
-    reach = found->reach;
+    if (found->reach > reach) reach = found->reach;
   }
   for (int r = 0; r < ACCURACY_RANGES; r++)
     json_array_append_new(rests, json_pack("{s:I, s:o, s:o}", "from", (json_int_t)accuracy_range_begin(r), "most",
                                            field_real(all.rest[r].most), "per_position",
                                            field_real(all.rest[r].per_position)));
-  return json_pack("{s:I, s:I, s:o}", "elements", (json_int_t)all.elements, "reach", reach, "rests", rests);
+  return json_pack("{s:I, s:I, s:I, s:o}", "elements", (json_int_t)all.elements, "farthest", farthest, "reach", reach,
+                   "rests", rests);
 }
 
 json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found) {

@@ -61,20 +61,16 @@ double subject_allowed(const subject *s, int64_t position) {
   return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
-/* Returns |position|; INT64_MAX for INT64_MIN, whose size is larger by one. */
-static int64_t distance(int64_t position) {
-  return position == INT64_MIN ? INT64_MAX : llabs(position);
-}
-
 bool subject_claims(const subject *s, int64_t position) {
-  return s->shape->problem.base >= 1.0 && distance(position) <= s->bound.max_position;
+  return s->shape->problem.base >= 1.0 && accuracy_distance(position) <= s->bound.max_position;
 }
 
 /* Returns the position nearest to 0, rounded away from 0. */
 static int64_t nearest_of(const posenc_problem *problem) {
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
   if (problem->axes) return 0; /* the exam has the positions of rows */
-  if (!problem->positions) return first <= 0 && last >= 0 ? 0 : distance(first) < distance(last) ? first : last;
+  if (!problem->positions)
+    return first <= 0 && last >= 0 ? 0 : accuracy_distance(first) < accuracy_distance(last) ? first : last;
   double nearest = INFINITY;
   for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
   return problem->rows ? (int64_t)ceil(nearest) : 0;

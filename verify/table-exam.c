@@ -26,7 +26,7 @@ static place_in_list place_of(const table_exam *e, int64_t position) {
 /* Returns |position|, rounded up. */
 static int64_t distance_of(const table_exam *e, int64_t position) {
   if (e->positions) return (int64_t)ceil(fabs(e->positions[position]));
-  return position == INT64_MIN ? INT64_MAX : llabs(position);
+  return accuracy_distance(position);
 }
 
 /* Whether the limit holds for that position. */
