@@ -61,6 +61,10 @@ json_t *encoding_json(const posenc_encoding *encoding) {
                    encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
 }
 
+bool bound_is_none(const posenc_bound *bound) {
+  return !bound->derived && bound->ulp == 0.0 && bound->abs == 0.0 && bound->growth == 0.0;
+}
+
 /* Formats "2^-46" if that is exact and shorter than the decimals; otherwise three digits, or "(0.5 + 2^-17)" if the
    rest is a power of two. */
 static void format_number(double value, char *text, size_t size) {
@@ -92,6 +96,10 @@ size_t format_error(const posenc_bound *bound, char *text, size_t size) {
 void format_bound(const posenc_bound *bound, char *text, size_t size) {
   const char *before = bound->derived ? "" : "none claimed; twice the measured error is ";
   char error[100], domain[32];
+  if (bound_is_none(bound)) {
+    snprintf(text, size, "none");
+    return;
+  }
   format_error(bound, error, sizeof error);
   format_number((double)bound->max_position, domain, sizeof domain);
   snprintf(text, size, "%s%s, |p| <= %s", before, error, domain);

@@ -6,6 +6,7 @@
 #include "posenc.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /*
  * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded", "keeps_rows",
@@ -47,12 +48,19 @@ const char *kernel_isa(const posenc_kernel *kernel);
 /* Returns "bound" of a record. */
 json_t *bound_json(const posenc_bound *bound);
 
+/* Whether the contract has no bound, with which a kernel that is not measured yet begins: nothing is claimed or
+   measured, so nothing can be held against it. */
+bool bound_is_none(const posenc_bound *bound);
+
+/* Why the errors of such a kernel are not judged. */
+#define CONTRACT_WITHOUT_BOUND "not judged: the contract has no bound, which posenc verify --propose-bound measures"
+
 /* Formats the largest error, as "0.5 ulp + 2^-46" or "exact", in at most `size` bytes with a null byte. Returns the
    length. */
 size_t format_error(const posenc_bound *bound, char *text, size_t size);
 
-/* Formats the bound, as "0.5 ulp + 2^-46, |p| <= 2^53" or "none claimed; twice the measured error is ...", in at most
-   `size` bytes with a null byte. */
+/* Formats the bound, as "0.5 ulp + 2^-46, |p| <= 2^53" "none claimed; twice the measured error is ..." or
+   "none", in at most `size` bytes with a null byte. */
 void format_bound(const posenc_bound *bound, char *text, size_t size);
 
 /* Adds the checks of one timing record's context to those of another: the same check of the same kernel is made as

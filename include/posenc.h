@@ -443,7 +443,7 @@ typedef struct posenc_bound {
   double growth;        /* absolute error per position */
   int64_t max_position; /* the domain of the bound */
   /* True: proved from the arithmetic. False: the kernel has no proved bound; the numbers are twice the largest error
-     that was measured, and show how the error grows. */
+     that was measured, and show how the error grows; all 0 if nothing was measured: then no error is judged. */
   bool derived;
 } posenc_bound;
 

@@ -2,6 +2,7 @@
 #include "records/print.h"
 
 #include "common/contract.h"
+#include "common/field.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,6 +33,12 @@ void record_print_explained(const record_result *result, const char *prefix, FIL
   if (explained->rows_count > 0) print_rows(explained, prefix, stream);
 }
 
+/* Whether the errors of the result were not judged because the contract has no bound. */
+static bool lacks_bound(const json_t *result) {
+  const json_t *accurate = field_find(json_object_get(result, "checks"), "property", "accuracy");
+  return strcmp(field_string(accurate, "note"), CONTRACT_WITHOUT_BOUND) == 0;
+}
+
 const char *record_mistrust(const json_t *record, char *text, size_t size) {
   size_t i;
   json_t *result;
@@ -46,11 +53,15 @@ const char *record_mistrust(const json_t *record, char *text, size_t size) {
   json_array_foreach(json_object_get(record, "records"), i, result) {
     if (!json_object_get(result, "mode")) continue; /* the kernel refused or died */
     any = true;
-    if (json_integer_value(json_object_get(result, "elements")) > 0) continue;
+    const char *why = json_integer_value(json_object_get(result, "elements")) == 0
+                          ? json_integer_value(json_object_get(result, "of"))
+                                ? "no element was compared"
+                                : "the table is empty, nothing was compared"
+                      : lacks_bound(result) ? "its errors were " CONTRACT_WITHOUT_BOUND
+                                            : NULL;
+    if (!why) continue;
     snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
-             json_string_value(json_object_get(json_object_get(result, "shape"), "name")),
-             json_integer_value(json_object_get(result, "of")) ? "no element was compared"
-                                                               : "the table is empty, nothing was compared");
+             json_string_value(json_object_get(json_object_get(result, "shape"), "name")), why);
     return text;
   }
   if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;

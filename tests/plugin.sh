@@ -177,7 +177,17 @@ measured() { # NAME WRONG: makes the plugin with the contract in terms.h
 size='--len 600 --dim 32'
 measured unbound 0
 posenc verify --plugin unbound.so --kernel narrow $size
-check 'a kernel without a bound breaks its contract' test $status -eq 1
+check 'a kernel without a bound is not trusted' test $status -eq 1
+check 'but breaks no contract' grep -q '^# [1-9][0-9]* passed, 0 failed, ' out
+unjudged='not judged: the contract has no bound, which posenc verify --propose-bound measures'
+for property in accuracy pair-norm rotation search; do
+  check "its $property is not judged" grep -q "^ok .* narrow $property 600x32 # SKIP $unjudged\$" out
+done
+check 'which is told' grep -qx "# MISTRUSTED: narrow on 600x32: its errors were $unjudged" out
+posenc verify --plugin unbound.so --kernel narrow $size --format json -o unbound.json
+check 'of JSON on stderr' eval "[ $status -eq 1 ] && contains err 'narrow on 600x32: its errors were $unjudged'"
+posenc list narrow --plugin unbound.so
+check 'list says that there is none' grep -qx '  bound         none' out
 posenc verify --plugin unbound.so --kernel narrow $size --propose-bound --format text
 check 'but a bound can be proposed, which it keeps' test $status -eq 0
 { echo '#define TERMS \' && sed -n 's/^    \(\.b[a-z]* = .*\)/\1 \\/p' out | sed '$s/, \\$//'; } >terms.h
@@ -219,6 +229,9 @@ check 'which must have the rows of the table' eval '[ $status -eq 1 ] &&
 posenc verify --plugin unbound.so --kernel narrow --len 10 --dim 32 --offset -200 --search 0 --propose-bound \
   --format text
 check 'rows before 0 have their distance' eval '[ $status -eq 0 ] && grep -q "max_position = 200," out'
+measured values 3.0F
+posenc verify --plugin values.so --kernel narrow $size
+check 'what is no sine is told without a bound, too' grep -q '^not ok .* narrow bounded ' out
 measured wrong 3.0F
 posenc verify --plugin wrong.so --kernel narrow $size --propose-bound --format text
 check 'errors as large as values' test $status -eq 1
@@ -245,6 +258,16 @@ posenc verify --plugin wide.so --kernel wide $size --propose-bound --format text
 check 'a kernel of f64 alone' eval '[ $status -eq 0 ] && grep -q " elements of f64 up to " out'
 posenc verify --kernel naive $size --base 0.5 --propose-bound
 check 'a base below 1' one_line '^posenc verify: --propose-bound: needs a table '
+printf '#define TERMS .bound = {.abs = 1e-3, .max_position = INT64_MAX, .derived = true}, .basis = ""\n' >terms.h
+measured unfounded 0
+posenc verify --plugin unfounded.so --kernel narrow $size --format text
+check 'a bound that fails far out' grep -q '^FAIL  narrow, search of 600x32: ' out
+check 'is no fault of the rows of the shape' eval '! grep -q "accuracy\|wrong already" out'
+check 'what is skipped says so' grep -qx 'SKIP  narrow, domain of 600x32: search failed already' out
+printf '#define TERMS .bound = {.abs = 1e-7, .max_position = INT64_MAX, .derived = true}, .basis = ""\n' >terms.h
+measured unkept 0
+posenc verify --plugin unkept.so --kernel narrow $size --format text
+check 'that of one wrong in the table' grep -qx 'SKIP  narrow, domain of 600x32: accuracy failed already' out
 check 'without --kernel' eval 'posenc verify --propose-bound; one_line "^posenc verify: --propose-bound: needs --kernel$"'
 check 'with a baseline' eval 'posenc verify --kernel naive --propose-bound --save b; one_line "--save b: cannot be combined with --propose-bound$"'
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/search.h"
 
+#include "common/contract.h"
 #include "common/random.h"
 #include "common/work.h"
 
@@ -204,6 +205,7 @@ static const char *no_search(const subject *s, int64_t evaluations, int64_t reac
   posenc_options options = *s->options;
   options.kernel = s->kernel;
   if (evaluations == 0) return "not asked for";
+  if (bound_is_none(&s->kernel->bound)) return CONTRACT_WITHOUT_BOUND;
   if (s->shape->problem.base < 1.0) return "the bound is for base >= 1";
   if (reach == 0) return "the bound allows any value everywhere";
   return posenc_kernel_refusal(s->kernel, far, &options);

@@ -58,11 +58,13 @@ static void set_bounds(subject *s) {
 }
 
 double subject_allowed(const subject *s, int64_t position) {
+  if (bound_is_none(&s->kernel->bound)) return s->attention;
   return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
 bool subject_claims(const subject *s, int64_t position) {
-  return s->shape->problem.base >= 1.0 && accuracy_distance(position) <= s->bound.max_position;
+  return !bound_is_none(&s->kernel->bound) && s->shape->problem.base >= 1.0 &&
+         accuracy_distance(position) <= s->bound.max_position;
 }
 
 /* Returns the position nearest to 0, rounded away from 0. */
@@ -79,6 +81,7 @@ static int64_t nearest_of(const posenc_problem *problem) {
 const char *subject_no_claim(const subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t nearest = nearest_of(problem);
+  if (bound_is_none(&s->kernel->bound)) return CONTRACT_WITHOUT_BOUND;
   if (problem->base < 1.0) return "the bound is for base >= 1";
   if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
   if (subject_allowed(s, nearest) >= s->attention) return "so far out the bound allows any value";

@@ -37,7 +37,8 @@ size_t subject_drop(posenc_plan *plan);
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 
-/* Returns the error that the contract allows for any element at a position of the table. */
+/* Returns the error that the contract allows for any element at a position of the table; without a bound, the least
+   error that makes a value any value. */
 double subject_allowed(const subject *s, int64_t position);
 
 /* Whether the bound holds for this position. */

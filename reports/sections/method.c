@@ -47,8 +47,9 @@ void write_checks(page *p, const record_report *report) {
   page_paragraph(
       p,
       STRONG("%s passed, %s failed, %s skipped") " on %s shapes that were compared in full and %s of which a sample "
-                                                 "was. Skipped is what a kernel refuses to do, and what its bound says "
-                                                 "nothing about.",
+                                                 "was. Skipped is what a kernel refuses to do, what its bound says "
+                                                 "nothing "
+                                                 "about, and what another check that failed already makes needless.",
       words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text,
       words_integer(checks->shapes.exhaustive).text, words_integer(checks->shapes.sampled).text);
   write_failures(p, report);
