@@ -45,7 +45,8 @@ static const char notes[] = "Which records can be merged:\n"
 /* Returns the exit status of posenc verify or posenc bench for the record. */
 static int status_of(const json_t *record) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
-  if (benchmarks) return timed_status(record) != EXIT_SUCCESS || !json_array_size(benchmarks) ? STATUS_FAILED_CHECK : 0;
+  if (benchmarks)
+    return timed_status(record, false) != EXIT_SUCCESS || !json_array_size(benchmarks) ? STATUS_FAILED_CHECK : 0;
   return trusted_status(record, NULL);
 }
 

@@ -60,7 +60,8 @@ static bool is_done(const options *given, const json_t *build, json_t *run, int 
   if (!same)
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
   const bool done = !lacked_memory(record);
-  if (done) *status = context ? timed_status(record) : trusted_status(record, json_object_get(record, "encodings"));
+  if (done)
+    *status = context ? timed_status(record, false) : trusted_status(record, json_object_get(record, "encodings"));
   json_decref(record);
   return done;
 }

@@ -47,11 +47,11 @@ json_t *bound_json(const posenc_bound *bound) {
 json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
   posenc_options options = posenc_default_options();
   options.isa = isa;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:o, s:s?}", "name", kernel->name, "summary",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:o, s:s?}", "name", kernel->name, "summary",
                    kernel->summary, "algorithm", kernel->algorithm, "provenance", kernel->provenance, "isa",
                    kernel_isa(kernel), "basis", kernel->basis, "reproducible", (int)kernel->reproducible, "threaded",
-                   (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows, "bound", bound_json(&kernel->bound),
-                   "refusal", posenc_kernel_refusal(kernel, NULL, &options));
+                   (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows, "f32_only", (int)kernel->f32_only,
+                   "bound", bound_json(&kernel->bound), "refusal", posenc_kernel_refusal(kernel, NULL, &options));
 }
 
 json_t *encoding_json(const posenc_encoding *encoding) {

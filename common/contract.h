@@ -10,7 +10,8 @@
 
 /*
  * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded", "keeps_rows",
- *  "bound": {"ulp", "abs", "growth", "max_position", "derived"}, "refusal": null or why it does not run here}
+ *  "f32_only", "bound": {"ulp", "abs", "growth", "max_position", "derived"},
+ *  "refusal": null or why it does not run here}
  * isa: allowed tiers; 0 for POSENC_ISA, or all. Null if memory runs out.
  */
 json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);

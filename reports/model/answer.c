@@ -27,18 +27,17 @@ static bool holds_on(const posenc_bound *bound, const record_table_shape *of, in
 }
 
 bool answer_is_within(const record_kernel *kernel, const record_table_shape *of, posenc_dtype dtype, double most) {
-  const posenc_bound bound = report_bound(kernel);
+  const posenc_bound bound = report_bound_in(kernel, dtype);
   int64_t last;
   return holds_on(&bound, of, &last) && posenc_bound_at(&bound, dtype, of->first) <= most &&
          posenc_bound_at(&bound, dtype, last) <= most;
 }
 
 static bool is_within(const record_kernel *kernel, const record_table_shape *of, answer_budget most) {
-  const posenc_bound bound = report_bound(kernel);
-  posenc_dtype dtype = POSENC_F32;
+  const posenc_dtype dtype = report_dtype(of);
+  const posenc_bound bound = report_bound_in(kernel, dtype);
   int64_t last;
   if (most == ANSWER_ANY) return true;
-  dtype_parse(of->dtype, &dtype);
   if (most == ANSWER_ONE) return answer_is_within(kernel, of, dtype, choice_default_abs(dtype));
   return holds_on(&bound, of, &last) && bound.ulp <= 0.5 && bound.abs <= 0 && bound.growth <= 0;
 }
@@ -248,25 +247,31 @@ bool answer_is_choice(const record_report *report, bool serial, const char *kern
   return strcmp(report_choice(report, report->headline.shape, serial), kernel) == 0;
 }
 
-/* Compares a kernel with the default and with the literal formula, each if both were timed. */
-static json_t *make_subject(const record_report *report, samples *times, const char *kernel, const char *first) {
+/* Compares a kernel with the default, the literal formula and the first subject, each if both were timed. */
+static json_t *make_subject(const record_report *report, samples *times, const char *kernel, const char *standard,
+                            const char *first) {
   const record_table *table = report_table(report, report->headline.shape);
-  const char *const others[] = {first, answer_literal};
-  json_t *ratios[2];
-  for (size_t i = 0; i < 2; i++) {
+  const char *const others[] = {standard, answer_literal, first};
+  enum { OTHERS = sizeof others / sizeof *others };
+  json_t *ratios[OTHERS];
+  for (size_t i = 0; i < OTHERS; i++) {
     const bool both =
         others[i] && isfinite(report_median_ns(table, others[i])) && isfinite(report_median_ns(table, kernel));
     ratios[i] = both ? compare(times, table->shape.name, kernel, others[i]) : json_null();
   }
-  return json_pack("{s:s, s:o, s:o}", "kernel", kernel, "over_default", ratios[0], "over_naive", ratios[1]);
+  return json_pack("{s:s, s:o, s:o, s:o}", "kernel", kernel, "over_default", ratios[0], "over_naive", ratios[1],
+                   "over_first", ratios[2]);
 }
 
-json_t *answer_subjects(const record_report *report, samples *times, const char *first) {
+json_t *answer_subjects(const record_report *report, samples *times, const char *standard) {
   json_t *subjects = json_array();
+  const char *first = NULL;
   for (int of_plugins = 1; of_plugins >= 0; of_plugins--)
     RECORD_EACH(kernel, report, kernels)
-      if (kernel->selected && !!*kernel->plugin == of_plugins)
-        subjects = field_append(subjects, make_subject(report, times, kernel->name, first));
+      if (kernel->selected && !!*kernel->plugin == of_plugins) {
+        subjects = field_append(subjects, make_subject(report, times, kernel->name, standard, first));
+        if (!first) first = kernel->name;
+      }
   return subjects;
 }
 

@@ -42,8 +42,9 @@ bool answer_is_use(const record_report *report, answer_use use, const char *kern
 bool answer_is_choice(const record_report *report, bool serial, const char *kernel);
 
 /* Makes the "subjects" of the report: the kernels that were selected, those of plugins first, with their times
-   beside `first`, the kernel of the use default or null, and the literal formula. Returns null when memory runs out. */
-json_t *answer_subjects(const record_report *report, samples *times, const char *first);
+   beside `standard`, the kernel of the use default or null, the literal formula, and the first of them. Returns null
+   when memory runs out. */
+json_t *answer_subjects(const record_report *report, samples *times, const char *standard);
 
 /* The name of the kernel that computes the formula literally. */
 extern const char answer_literal[];

@@ -27,6 +27,10 @@ bool row_has_same_bits(const record_row *a, const record_row *b) {
   return strcmp(a->mode, all) == 0 && strcmp(b->mode, all) == 0 && *a->digest && strcmp(a->digest, b->digest) == 0;
 }
 
+bool row_is_sliced(const record_row *row) {
+  return row->timing.rows_timed < row->timing.rows;
+}
+
 double report_median_ns(const record_table *table, const char *kernel) {
   const record_row *row = report_row(table, kernel);
   return row ? row->timing.ns_per_element.median : NAN;
@@ -73,4 +77,17 @@ posenc_bound report_bound(const record_kernel *kernel) {
                         .growth = bound->growth,
                         .max_position = bound->max_position,
                         .derived = bound->derived};
+}
+
+posenc_bound report_bound_in(const record_kernel *kernel, posenc_dtype dtype) {
+  const posenc_kernel contract = {.bound = report_bound(kernel), .f32_only = kernel->f32_only};
+  posenc_problem problem = posenc_table(1, 2);
+  problem.dtype = dtype;
+  return bound_is_none(&contract.bound) ? contract.bound : posenc_kernel_bound(&contract, &problem);
+}
+
+posenc_dtype report_dtype(const record_table_shape *of) {
+  posenc_dtype dtype = POSENC_F32;
+  dtype_parse(of->dtype, &dtype);
+  return dtype;
 }

@@ -23,6 +23,9 @@ const record_row *report_row(const record_table *table, const char *kernel);
 /* Whether all elements were compared bit by bit, and are the same. */
 bool row_has_same_bits(const record_row *a, const record_row *b);
 
+/* Whether the row was timed on slices of the table. */
+bool row_is_sliced(const record_row *row);
+
 /* Returns why times of the kernel are lacking, all or some: it broke a check, crashed or the like; "" if it did not. */
 const char *report_loss(const record_report *report, const char *kernel);
 
@@ -42,6 +45,11 @@ bool report_is_timed(const record_report *report);
 /* Whether it is a table of f32, as opposed to an x or a rope cache. */
 bool report_is_f32_table(const record_table *table);
 
+/* Returns the bound of the contract; or the one of the kernel's rows in a dtype, which the library may round again. */
 posenc_bound report_bound(const record_kernel *kernel);
+posenc_bound report_bound_in(const record_kernel *kernel, posenc_dtype dtype);
+
+/* Returns the dtype of a shape, f32 if the record has none. */
+posenc_dtype report_dtype(const record_table_shape *of);
 
 #endif

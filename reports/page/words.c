@@ -50,6 +50,13 @@ words words_integer(int64_t value) {
   return words_count(value == RECORD_NONE ? NAN : (double)value);
 }
 
+words words_number_of(int64_t count, const char *singular) {
+  words result;
+  snprintf(result.text, sizeof result.text, "%.80s %.40s%s", words_integer(count).text, singular,
+           count == 1 ? "" : "s");
+  return result;
+}
+
 words words_position(double value) {
   int exponent;
   if (!(value > 0) || frexp(value, &exponent) > 0.5 || exponent > 100) return words_count(value);

@@ -22,6 +22,9 @@ words words_fixed(double value, int decimals);
 /* Formats an integer with separated thousands: "2 560 000". */
 words words_count(double value);
 
+/* Formats a count of things: "1 shape", "2 560 shapes". */
+words words_number_of(int64_t count, const char *singular);
+
 /* Formats an integer of a record with separated thousands. */
 words words_integer(int64_t value);
 

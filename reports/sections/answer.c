@@ -55,9 +55,7 @@ static bool is_slower_twin(const bar *bars, size_t number) {
 static const char *one_ulp_of(const record_table *table) {
   static const char *const ulps[] = {
       [POSENC_F32] = "2⁻²⁴", [POSENC_F64] = "2⁻⁴⁴", [POSENC_F16] = "2⁻¹¹", [POSENC_BF16] = "2⁻⁸"};
-  posenc_dtype dtype = POSENC_F32;
-  dtype_parse(table->shape.dtype, &dtype);
-  return ulps[dtype];
+  return ulps[report_dtype(&table->shape)];
 }
 
 static size_t class_of(const bar *one, const record_table *table) {
@@ -103,6 +101,10 @@ static double shown_time(const chart *c, size_t number) {
   return fmin(time_of(&c->bars[number]), c->cut);
 }
 
+static bool is_cut(const chart *c, size_t number) {
+  return shown_time(c, number) < time_of(&c->bars[number]);
+}
+
 /* Bars far slower than the fastest competitor are cut, but none of a selected kernel, nor one that is faster. */
 static chart chart_of(const record_report *report, const record_table *table, const bar *bars, size_t count) {
   chart c = {report, table, bars, count, NAN, INFINITY, 0};
@@ -113,18 +115,27 @@ static chart chart_of(const record_report *report, const record_table *table, co
   if (row) c.cut = 3 * row->timing.ns_per_element.median;
   for (size_t i = 0; i < count; i++)
     if (bars[i].kernel->selected) c.cut = fmax(c.cut, 1.3 * time_of(&bars[i])); /* what is cut must look longer */
-  posenc_dtype dtype = POSENC_F32;
-  dtype_parse(table->shape.dtype, &dtype);
-  if (!table->applied) c.limit = c.most = (double)posenc_dtype_bytes(dtype) / rate;
+  if (!table->applied) c.limit = c.most = (double)posenc_dtype_bytes(report_dtype(&table->shape)) / rate;
   for (size_t i = 0; i < count; i++) c.most = fmax(c.most, shown_time(&c, i));
   return c;
+}
+
+/* Whether a bar of the picture is cut. */
+static bool any_cut(const record_report *report, const record_table *table) {
+  bar *bars = table ? calloc(report->kernels_count + 1, sizeof *bars) : NULL;
+  bool any = false;
+  if (!bars) return false;
+  const chart c = chart_of(report, table, bars, choose_bars(report, table, bars));
+  for (size_t i = 0; i < c.count; i++) any = any || is_cut(&c, i);
+  free(bars);
+  return any;
 }
 
 /* Returns "0.164 ns, error 2.9e-08". */
 static words describe_bar(const chart *c, size_t number) {
   const double time = time_of(&c->bars[number]);
   words result;
-  snprintf(result.text, sizeof result.text, "%s%.60s ns, error %.60s", shown_time(c, number) < time ? "… " : "",
+  snprintf(result.text, sizeof result.text, "%s%.60s ns, error %.60s", is_cut(c, number) ? "… " : "",
            words_significant(time, 3).text, words_significant(c->bars[number].row->max_abs.abs, 2).text);
   return result;
 }
@@ -280,23 +291,31 @@ static const char *title_of(const record_report *report, answer_use use, const r
   static const char *const fastest[] = {"The fastest of a proved error of at most 2⁻²⁴, one thread",
                                         "The fastest of a proved error of at most 2⁻²⁴, all threads"};
   if (use < USE_LIBRARY && !answer_is_choice(report, use == USE_DEFAULT, kernel->name)) return fastest[use];
-  if (use != USE_NOW || kernel->recipe) return titles[use];
-  return strcmp(kernel->name, answer_literal) == 0 ? literal_title : titles[USE_LIBRARY];
+  if (use < USE_LIBRARY || (use == USE_NOW && kernel->recipe)) return titles[use];
+  if (use == USE_NOW && strcmp(kernel->name, answer_literal) == 0) return literal_title;
+  if (report->subjects_count) return "With another library's vector sines"; /* of those that were selected */
+  return titles[USE_LIBRARY];
 }
 
-/* Writes the lines of C that compute the table in this use, which libposenc can do by its own kernels alone; else how
-   the kernel computes it. */
-static void write_c(page *p, const record_report *report, const record_kernel *kernel, answer_use use) {
-  const bool serial = use == USE_DEFAULT, chosen = answer_is_choice(report, serial, kernel->name);
-  char text[400];
-  if (use >= USE_LIBRARY || !posenc_kernel_find(kernel->name)) {
-    if (*kernel->algorithm) page_code_block(p, kernel->algorithm);
+/* Writes the lines of C that compute the table with that kernel, with one thread or all; else, of a kernel that neither
+   libposenc nor a plugin has, how it computes the table. */
+static void write_c(page *p, const record_report *report, const record_kernel *kernel, bool serial) {
+  const bool chosen = answer_is_choice(report, serial, kernel->name), of_plugin = *kernel->plugin;
+  char text[500], taken[200] = "";
+  if (!of_plugin && !posenc_kernel_find(kernel->name)) {
+    if (*kernel->algorithm) page_paragraph(p, "%s", kernel->algorithm);
     return;
   }
-  snprintf(text, sizeof text, "%s%s%s%s%sposenc_plan_create(&plan, &problem, %s);",
-           chosen && serial ? "" : "posenc_options options = posenc_default_options(); ",
-           serial ? "" : "options.threads = 0; ", chosen ? "" : "options.kernel = posenc_kernel_find(\"",
-           chosen ? "" : kernel->name, chosen ? "" : "\"); ", chosen && serial ? "NULL" : "&options");
+  if (of_plugin)
+    snprintf(taken, sizeof taken,
+             "extern const posenc_kernel *const posenc_plugin_kernels[]; "
+             "options.kernel = posenc_plugin_kernels[%" PRId64 "]; ",
+             kernel->plugin_index);
+  else if (!chosen)
+    snprintf(taken, sizeof taken, "options.kernel = posenc_kernel_find(\"%s\"); ", kernel->name);
+  snprintf(text, sizeof text, "%s%s%sposenc_plan_create(&plan, &problem, %s);",
+           serial && !*taken ? "" : "posenc_options options = posenc_default_options(); ",
+           serial ? "" : "options.threads = 0; ", taken, serial && !*taken ? "NULL" : "&options");
   page_code_block(p, text);
 }
 
@@ -308,11 +327,14 @@ static void say_time(page *p, const record_table *table, const record_spread *ns
            words_duration(ns->min * elements).text, words_duration(ns->max * elements).text);
 }
 
-/* Writes ", 2.31 times (2.20–2.44) as fast as naive". */
+/* Writes ", 2.31 times (2.20–2.44) as fast as naive", or of a slower kernel ", 68.0 times (63.1–73.2) as long as". */
 static void say_ratio(page *p, const record_ratio *ratio) {
-  if (ratio->json)
-    page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as fast as " CODE("%s"),
-             words_significant(ratio->estimate, 3).text, words_interval(ratio).text, ratio->kernel);
+  record_ratio told = *ratio;
+  const bool slower = ratio->estimate < 1;
+  if (!ratio->json) return;
+  if (slower) told = (record_ratio){.estimate = 1 / ratio->estimate, .low = 1 / ratio->high, .high = 1 / ratio->low};
+  page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as %s as " CODE("%s"), words_significant(told.estimate, 3).text,
+           words_interval(&told).text, slower ? "long" : "fast", ratio->kernel);
 }
 
 /* Returns what is proved of a table of f32, or that a table is correctly rounded; else "". */
@@ -321,9 +343,10 @@ static const char *promise_of(const record_kernel *kernel, const record_table *t
   return table->applied || (class == ANSWER_ONE && !report_is_f32_table(table)) ? "" : answer_promises[class];
 }
 
+/* Marks a time of a busy machine, which write_uses explains above all times. */
+static const char busy_mark[] = "§";
 static void say_busy(page *p, const record_report *report) {
-  const words busy = words_busy(report);
-  if (*busy.text) page_say(p, " " SMALL("while %s"), busy.text);
+  if (*words_busy(report).text) page_say(p, "%s", busy_mark);
 }
 
 /* Writes "Default, one thread: 287 µs (280–301), 2.31 times (2.20–2.44) as fast as naive, largest error 2.98e-08,
@@ -346,6 +369,8 @@ static void write_use(page *p, const record_report *report, const record_table *
   const record_use *use = answer_find_use(report, n);
   const record_kernel *kernel = use ? report_kernel(report, use->kernel) : NULL;
   if (!kernel) return;
+  if (report->subjects_count && n < USE_LIBRARY && !answer_is_choice(report, n == USE_DEFAULT, kernel->name))
+    return; /* of the kernels of this page alone, which were not selected to be compared with all */
   const char *title = title_of(report, n, kernel);
   if (n == USE_THREADS && answer_is_use(report, USE_DEFAULT, use->kernel)) { /* there is no other measurement */
     if (answer_is_choice(report, false, use->kernel))
@@ -357,7 +382,8 @@ static void write_use(page *p, const record_report *report, const record_table *
     page_paragraph(p, STRONG("%s:") " " CODE("%s") ", as above.", title, kernel->name);
   else
     write_line(p, report, table, kernel, title, &use->speed_up);
-  write_c(p, report, kernel, n);
+  if (!kernel->selected && n < USE_LIBRARY) write_c(p, report, kernel, n == USE_DEFAULT);
+  if (n >= USE_LIBRARY && *kernel->algorithm) page_paragraph(p, "%s", kernel->algorithm);
 }
 
 /* Writes the literal formula, which is beside kernels that were selected. */
@@ -385,9 +411,10 @@ static void write_limit(page *p, const record_report *report, const record_table
 
 /* ---- selected kernels ---- */
 
-/* Writes "2 checks failed, and 26 held: domain, accuracy", or that all held. */
+/* Writes "2 checks failed: domain, accuracy; 26 held", or that all held. */
 static void say_verdict(page *p, const record_report *report, const record_kernel *kernel) {
   const char *separator = ": ", *last = "", *lost = report_loss(report, kernel->name);
+  const posenc_bound bound = report_bound(kernel);
   int64_t made = 0, passed = 0, failed = 0;
   RECORD_EACH(table, report, shapes) {
     const record_row *row = report_row(table, kernel->name);
@@ -400,8 +427,7 @@ static void say_verdict(page *p, const record_report *report, const record_kerne
   RECORD_EACH(failure, &report->checks, failures) failed += strcmp(failure->kernel, kernel->name) == 0;
   page_say(p, " Verdict: ");
   if (failed > 0)
-    page_say(p, STRONG("%" PRId64 " %s failed") ", and %" PRId64 " held", failed, failed == 1 ? "check" : "checks",
-             passed);
+    page_say(p, STRONG("%" PRId64 " %s failed"), failed, failed == 1 ? "check" : "checks");
   else if (made > 0)
     page_say(p, STRONG("all checks held") " (%" PRId64 ")", made);
   else
@@ -412,8 +438,15 @@ static void say_verdict(page *p, const record_report *report, const record_kerne
     separator = ", ";
     last = failure->property;
   }
+  if (failed > 0) page_say(p, "; %" PRId64 " held", passed);
+  if (made > 0 && bound_is_none(&bound)) page_say(p, "; errors were " CONTRACT_WITHOUT_BOUND);
   page_say(p, ".");
   if (*lost) page_say(p, " " STRONG("Left out of the times") ": %s.", lost);
+}
+
+/* Whether both ratios are over the same kernel. */
+static bool has_kernel(const record_ratio *a, const record_ratio *b) {
+  return a->json && b->json && strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* Writes time, error, plugin, contract and verdict of a kernel that was selected. */
@@ -422,7 +455,7 @@ static void write_subject(page *p, const record_report *report, const record_tab
   const record_kernel *kernel = report_kernel(report, subject->kernel);
   const record_row *row = report_row(table, subject->kernel);
   if (!kernel) return;
-  const posenc_bound bound = report_bound(kernel);
+  const posenc_bound bound = report_bound_in(kernel, report_dtype(&table->shape));
   char promise[128];
   format_bound(&bound, promise, sizeof promise);
   page_open(p, PAGE_ANSWER);
@@ -433,6 +466,7 @@ static void write_subject(page *p, const record_report *report, const record_tab
     say_ratio(p, &subject->over_default);
     if (!subject->over_default.json || strcmp(subject->over_default.kernel, answer_literal) != 0)
       say_ratio(p, &subject->over_naive);
+    if (!has_kernel(&subject->over_default, &subject->over_first)) say_ratio(p, &subject->over_first);
     if (isfinite(row->timing.of_limit.median))
       page_say(p, ", %s\u00a0%% of the limit", words_significant(100 * row->timing.of_limit.median, 3).text);
   } else {
@@ -442,10 +476,11 @@ static void write_subject(page *p, const record_report *report, const record_tab
     page_say(p, ", largest error " STRONG("%s") "%s", words_significant(row->max_abs.abs, 3).text, words_sample(row));
   if (row && *row->refusal) page_say(p, ": %s", row->refusal);
   page_say(p, ".");
-  page_say(p, " Bound: %s.", promise);
+  page_say(p, " Bound%s: %s.", table->applied ? " of its table" : "", promise);
   say_verdict(p, report, kernel);
   if (*kernel->plugin) page_say(p, " Plugin: " CODE("%s"), kernel->plugin);
   page_close(p, PAGE_ANSWER);
+  write_c(p, report, kernel, !kernel->threaded);
 }
 
 /* Writes as many of the subjects as can be read at once. */
@@ -459,9 +494,11 @@ static void write_subjects(page *p, const record_report *report, const record_ta
 }
 
 static void write_uses(page *p, const record_report *report, const record_table *table) {
+  const words busy = words_busy(report);
   if (report_is_timed(report))
-    page_paragraph(p, "Time %s %s " SMALL("(median, least–most)") ":",
-                   table->applied ? "for the x of" : "to compute the table of", words_size(table).text);
+    page_paragraph(p, "Time %s %s " SMALL("(median, least–most%s%s%s%s)") ":",
+                   table->applied ? "for the x of" : "to compute the table of", words_size(table).text,
+                   *busy.text ? "; " : "", *busy.text ? busy_mark : "", *busy.text ? ": while " : "", busy.text);
   else
     page_paragraph(p, "Nothing was timed. Of the table of %s:", words_size(table).text);
   write_subjects(p, report, table);
@@ -500,7 +537,7 @@ static void write_row(page *p, const record_report *report, const record_answer 
   const record_kernel *kernel = report_kernel(report, answer->kernel);
   const record_row *row = report_row(report_table(report, answer->shape), answer->kernel);
   if (!kernel || !row) return;
-  const posenc_bound bound = report_bound(kernel);
+  const posenc_bound bound = report_bound_in(kernel, report_dtype(&report_table(report, answer->shape)->shape));
   char promise[128];
   format_bound(&bound, promise, sizeof promise);
   page_cell(p, "%s", title);
@@ -543,16 +580,17 @@ void write_answer(page *p, const record_report *report) {
     say_trusted(p, report);
     page_close(p, PAGE_ANSWER);
   }
-  page_figure_fit(p,
-                  caption_of_times(report, "Time per element of that table, by kernel; shorter is better. Bars that "
-                                           "begin their label with … are longer than the picture.")
-                      .text,
-                  p->svg[FIGURE_BARS], p->svg[FIGURE_NARROW]);
+  char text[200];
+  snprintf(text, sizeof text, "Time per element of that %s, by kernel; shorter is better.%s",
+           table && table->applied ? "x" : "table",
+           any_cut(report, table) ? " Bars that begin their label with … are longer than the picture." : "");
+  page_figure_fit(p, caption_of_times(report, text).text, p->svg[FIGURE_BARS], p->svg[FIGURE_NARROW]);
 }
 
 void write_fastest(page *p, const record_report *report) {
   if (report->answer_count == 0) return;
-  page_section(p, "Fastest kernels by maximum error");
+  page_section(p, report->subjects_count ? "The fastest of these kernels by maximum error"
+                                         : "Fastest kernels by maximum error");
   write_table(p, report);
   page_figure(p,
               caption_of_times(report,

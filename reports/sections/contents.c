@@ -2,6 +2,7 @@
 #include "reports/sections/sections.h"
 
 #include "common/field.h"
+#include "reports/model/document.h"
 #include "reports/page/words.h"
 
 #include <stdlib.h>
@@ -52,6 +53,9 @@ static void write_files(page *p, const record_report *report) {
                                                                        "table and the command that finds it again, ");
   page_say(p,
            LINK("positions.csv") ", " LINK("frequencies.csv") ", " LINK("histogram.csv") ", " LINK("report.json") ".");
+  page_say(p, " The records, from which " CODE("posenc report --from") " makes the page again: " CODE("accuracy.json"));
+  if (report_is_timed(report)) page_say(p, ", " CODE("bench.json"));
+  page_say(p, ".");
   page_say(p, " The figures: ");
   for (size_t i = 0; i < FIGURES; i++) {
     if (!p->svg[i]) continue;
@@ -60,7 +64,6 @@ static void write_files(page *p, const record_report *report) {
   }
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
-  (void)report;
 }
 
 void write_contents(page *p, const record_report *report, contents wanted) {

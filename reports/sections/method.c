@@ -46,12 +46,12 @@ void write_checks(page *p, const record_report *report) {
   page_section(p, "Checks");
   page_paragraph(
       p,
-      STRONG("%s passed, %s failed, %s skipped") " on %s shapes that were compared in full and %s of which a sample "
+      STRONG("%s passed, %s failed, %s skipped") " on %s compared in full and %s of which a sample "
                                                  "was. Skipped is what a kernel refuses to do, what its bound says "
                                                  "nothing "
                                                  "about, and what another check that failed already makes needless.",
       words_integer(checks->passed).text, words_integer(checks->failed).text, words_integer(checks->skipped).text,
-      words_integer(checks->shapes.exhaustive).text, words_integer(checks->shapes.sampled).text);
+      words_number_of(checks->shapes.exhaustive, "shape").text, words_integer(checks->shapes.sampled).text);
   write_failures(p, report);
 }
 
@@ -285,8 +285,8 @@ static void write_stability(page *p, const record_report *report) {
   const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
   if (!told->json) return;
   page_open(p, PAGE_PARAGRAPH);
-  page_say(p, "How steady the machine was: beside %s timings of %s shapes its limit was measured too.",
-           words_integer(told->measured).text, words_integer(told->shapes).text);
+  page_say(p, "How steady the machine was: beside %s of %s its limit was measured too.",
+           words_number_of(told->measured, "timing").text, words_number_of(told->shapes, "shape").text);
   if (isfinite(told->worst))
     page_say(
         p,

@@ -73,6 +73,7 @@ typedef enum table_kind {
   TABLE_TIMES,    /* columns of time alone */
   TABLE_KINDS
 } table_kind;
+bool rows_share(const record_table *table, const record_report *report); /* whether a row stands for others */
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report);
 
 /*

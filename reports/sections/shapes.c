@@ -9,17 +9,17 @@ static void write_table(page *p, table_kind kind, const record_report *report, c
 
 void write_headline(page *p, const record_report *report) {
   const record_table *table = report_table(report, report->headline.shape);
-  page_section(p, "All kernels on the reference table");
+  page_section(p, report->subjects_count ? "The kernels on the reference table" : "All kernels on the reference table");
   if (!table) {
     page_paragraph(p, "No shape was verified.");
     return;
   }
   page_paragraph(
       p,
-      "The table " CODE("%s") ". Exhaustive figures are over every element; sampled ones are lower bounds. "
-                              "Times are medians (least–most). Kernels with the same bits share a row, which "
-                              "has the time of the fastest.",
-      table->shape.name);
+      "The table " CODE("%s") ". Exhaustive figures are over every element; sampled ones are lower bounds."
+                              "%s%s",
+      table->shape.name, report_is_timed(report) ? " Times are medians (least–most)." : "",
+      rows_share(table, report) ? " Kernels with the same bits share a row, which has the time of the fastest." : "");
   write_table(p, TABLE_HEADLINE, report, table);
 }
 
@@ -32,13 +32,15 @@ static bool is_verified(const record_table *table) {
 
 /* Writes the tables, or the results of add and rope, without the sweep of lengths. */
 static void write_list(page *p, const record_report *report, bool applied, const char *sliced) {
+  bool any_sliced = false;
   RECORD_EACH(table, report, shapes) {
     if (table->sweep || table->applied != applied) continue;
+    RECORD_EACH(row, table, rows) any_sliced = any_sliced || row_is_sliced(row);
     page_data(p, table->shape.name);
     write_table(p, applied && !is_verified(table) ? TABLE_TIMES : TABLE_FULL, report, table);
     page_data_end(p);
   }
-  if (report_is_timed(report)) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);
+  if (any_sliced) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);
 }
 
 static bool has_shapes(const record_report *report, bool applied) {

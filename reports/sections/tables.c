@@ -69,8 +69,7 @@ static void checks(page *p, const record_row *row) {
 
 static void ns_per_element(page *p, const record_row *row) {
   const record_row_timing *timing = &row->timing;
-  const bool sliced = timing->rows_timed < timing->rows;
-  page_say(p, "%s", words_spread(&timing->ns_per_element, 1, sliced ? "†" : "").text);
+  page_say(p, "%s", words_spread(&timing->ns_per_element, 1, row_is_sliced(row) ? "†" : "").text);
 }
 
 static void speed_up(page *p, const record_row *row) {
@@ -138,6 +137,22 @@ static size_t stands_for(const shown_rows *of, size_t number) {
   return number;
 }
 
+static bool is_shown(const record_row *row) {
+  return !row->recipe && !*row->refusal;
+}
+
+bool rows_share(const record_table *table, const record_report *report) {
+  const record_row **rows = calloc(table->rows_count + 1, sizeof *rows);
+  shown_rows shown = {report, rows, 0};
+  bool any = false;
+  if (!rows) return false;
+  RECORD_EACH(row, table, rows)
+    if (is_shown(row)) rows[shown.count++] = row;
+  for (size_t i = 0; i < shown.count; i++) any = any || stands_for(&shown, i) != i;
+  free(rows);
+  return any;
+}
+
 /* Writes "the same bits: cr-avx2 0.164, cr-portable 0.458 ns". */
 static void say_twins(page *p, const shown_rows *of, size_t number) {
   const record_row *const *rows = of->all;
@@ -202,7 +217,7 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
     heads[count++] = c->head;
   }
   RECORD_EACH(row, table, rows)
-    if (!row->recipe && !*row->refusal) rows[row_count++] = row;
+    if (is_shown(row)) rows[row_count++] = row;
   qsort(rows, row_count, sizeof *rows, compare_rows);
   page_table(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
   const shown_rows shown = {report, rows, row_count};
