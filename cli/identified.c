@@ -39,6 +39,15 @@ static json_t *identify_one(const identify_request *request, bool *is_table, boo
   return record;
 }
 
+/* Whether the file may be lists of positions on several axes. Such lists also explain damage of single elements in a
+   table of one axis, which all expected problems may be. */
+static bool may_have_axes(const identify_request *request) {
+  const suspect_list *expected = request->expected;
+  for (size_t n = 0; expected && n < expected->count; n++)
+    if (expected->items[n].problem.axes) return true;
+  return !expected;
+}
+
 /* Returns {"record": that of identity_json(), identify_grid() or identify_lists(), "is_table": bool}; null if memory
    runs out. */
 static json_t *identify_once(const identify_request *request) {
@@ -50,7 +59,8 @@ static json_t *identify_once(const identify_request *request) {
   else if (!failed)
     record = identify_one(request, &is_table, &is_whole);
   if (!record) return NULL;
-  json_t *lists = is_whole ? NULL : identify_lists(request, &failed);
+  const bool is_one = is_whole || (is_table && !may_have_axes(request));
+  json_t *lists = is_one ? NULL : identify_lists(request, &failed);
   if (lists) {
     json_decref(record);
     record = lists;

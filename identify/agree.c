@@ -50,22 +50,23 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
   }
 }
 
-/* Compares the window with a formula. Unexplained elements are far from exact; the distance is that from the values of
-   the closest maker. Without distances, it ends when so many elements are unexplained that the formula is. Returns
-   false if memory runs out. */
-static bool compare(const search *s, const identity *found, const making *how, bool distances, differences *d) {
+/* Compares at most `rows` rows of the window with a formula. Unexplained elements are far from exact; the distance is
+   that from the values of the closest maker. Without distances, it ends when so many elements are unexplained that the
+   formula is. Returns false if memory runs out. */
+static bool compare(const search *s, const identity *found, const making *how, bool distances, int64_t rows,
+                    differences *d) {
   const posenc_kernel *const kernel = distances && found->match_count ? found->matches[0].kernel : NULL;
-  const int64_t most = ROWS * how->columns.dim / ONE_IN;
+  const int64_t most = rows * how->columns.dim / ONE_IN;
   makers m;
   *d = (differences){0};
   if (!makers_open(&m, how, found->proved, found->judged ? found->judged : s->window.count)) return false;
   const bool enough = !kernel || makers_add(&m, &kernel, 1);
-  for (int64_t n = 0; enough && n < ROWS && (distances || d->unexplained <= most); n++) {
-    const int64_t row = window_sample(&s->window, ROWS, n);
+  for (int64_t n = 0; enough && n < rows && (distances || d->unexplained <= most); n++) {
+    const int64_t row = window_sample(&s->window, rows, n);
     if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), d);
   }
   maker *by = enough && distances ? &m.all[m.count - 1] : NULL;
-  if (by) explain_compare(&m, by, &s->window, ROWS);
+  if (by) explain_compare(&m, by, &s->window, rows);
   d->distance = by ? maker_distance(by) : 0.0;
   makers_close(&m);
   return enough;
@@ -111,7 +112,9 @@ static bool try(const search *s, const identity *found, const making *at, const 
   how.amplitude = attention_of(&problem);
   how.offset = 0.0;
   const bool by_distance = own && !is_explained(own);
-  if (!compare(s, found, &how, by_distance, d)) return false;
+  /* A row at another position than the others is no sample of them. */
+  const int64_t rows = found->positions ? s->window.count : ROWS;
+  if (!compare(s, found, &how, by_distance, rows, d)) return false;
   *agrees = is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
   return true;
 }
@@ -193,8 +196,21 @@ static void tell_elements(int64_t count, int64_t row, int64_t column, char *text
            count == 1 ? "element is" : "elements are", row, column);
 }
 
-/* Describes what no formula has: rows in another order, and damage; also a row of zeros that check was not asked
-   for. */
+/* Whether 95 % of the elements have the bits of a maker. */
+static bool is_made_by(const maker *m) {
+  return m->compared && m->equal * 20 >= m->compared * 19;
+}
+
+/* Describes the rows of zeros. A config says nothing of a padding row, which is one; check is told of it. */
+static void tell_zeros(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  if (found->paddings > 1)
+    snprintf(text, size, "%" PRId64 " rows are all zeros, the first at position %" PRId64, found->paddings,
+             found->padding);
+  else if (asked && found->paddings && found->padding != asked->padding)
+    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+}
+
+/* Describes what no formula has: rows in another order, and damage. */
 static void tell_damage(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   int64_t period;
   const identity_order order = identity_order_of(found, &period);
@@ -216,10 +232,12 @@ static void tell_damage(const identity *found, const posenc_problem *asked, char
     snprintf(text, size, "column %" PRId64 " has what belongs to column %" PRId64, d->column, d->like);
   else if (found->damage_count)
     snprintf(text, size, "column %" PRId64 " is no part of the table", d->column);
-  else if (identify_has_outliers(closest) && found->unexplained)
+  else if (found->unexplained && !closest->kernel && is_made_by(closest))
+    tell_elements(found->unexplained, found->unexplained_row, found->unexplained_column, text, size);
+  else if (found->unexplained && identify_has_outliers(closest))
     tell_elements(closest->outliers, closest->outlier_row, closest->outlier_column, text, size);
-  else if (asked && found->paddings && found->padding != asked->padding)
-    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+  else
+    tell_zeros(found, asked, text, size);
 }
 
 /* Describes the part of the pairs, if it is not the asked one. */
@@ -254,42 +272,71 @@ static double position_asked(const posenc_problem *asked, int64_t row) {
   return asked->positions ? asked->positions[row] : (double)asked->first + (double)row;
 }
 
-/* Whether the rows are at the asked positions. */
-static bool is_at(const identity *found, const posenc_problem *asked) {
+/* Whether the row is at that position, or its position is unknown. */
+static bool is_at(const identity *found, int64_t row, double position) {
   const start *at = &found->how.start;
-  const double step = (double)found->how.step;
+  const double moved = (double)found->how.step * (double)row;
+  if (found->positions) return !(fabs(found->positions[row] - position) > 1e-6 * fmax(1.0, fabs(position)));
+  const double least = start_is_whole(at) ? (double)at->least : at->first - at->error,
+               most = start_is_whole(at) ? (double)at->most : at->first + at->error;
+  return position >= least + moved && position <= most + moved;
+}
+
+/* Returns the position of row 0 from which the most rows of a list are successive, if these are more than half. */
+static double start_of_most(const identity *found) {
+  double zeroth = 0.0;
+  int64_t votes = 0;
   for (int64_t row = 0; row < found->judged; row++) {
-    const double right = position_asked(asked, row);
-    if (found->positions && fabs(found->positions[row] - right) > 1e-6 * fmax(1.0, fabs(right))) return false;
-    if (found->positions) continue;
-    const double least = start_is_whole(at) ? (double)at->least : at->first - at->error,
-                 most = start_is_whole(at) ? (double)at->most : at->first + at->error;
-    if (right < least + step * (double)row || right > most + step * (double)row) return false;
+    const double of_row = found->positions[row] - (double)row;
+    if (isnan(of_row)) continue;
+    if (votes == 0) zeroth = of_row;
+    votes += fabs(zeroth - of_row) > 0.0 ? -1 : 1;
   }
-  return true;
+  return zeroth;
+}
+
+/* Describes rows that are not at the asked positions. Without a question, those are rows out of step with almost all
+   others; a list with more of them has runs. */
+static void tell_rows(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const double zeroth = !asked && found->positions ? start_of_most(found) : 0.0;
+  double right = 0.0;
+  int64_t count = 0, first = 0;
+  for (int64_t row = 0; row < found->judged; row++) {
+    const double position = asked ? position_asked(asked, row) : zeroth + (double)row;
+    if (is_at(found, row, position)) continue;
+    if (!count++) first = row, right = position;
+  }
+  if (!found->positions || count == 0 || (!asked && count * ONE_IN > found->judged)) return;
+  if (count == 1)
+    snprintf(text, size, "row %" PRId64 " is at position %.15g, not at %.15g", first, found->positions[first], right);
+  else
+    snprintf(text, size,
+             "%" PRId64 " rows are at other positions, the first, row %" PRId64 ", at position %.15g, not at %.15g",
+             count, first, found->positions[first], right);
 }
 
 /* Describes another layout or other positions than check was asked for. */
 static void tell_place(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   const columns *at = &found->how.columns, wanted = making_asked(asked, at->part).columns;
+  const int64_t last = found->judged - 1;
+  const double right = position_asked(asked, 0), more = found->how.start.first - right;
   if (at->layout != wanted.layout && at->pairs > 1)
     snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&wanted));
-  else if (found->positions && !is_at(found, asked))
-    snprintf(text, size, "positions are a list, %.15g, %.15g ..", found->positions[0], found->positions[1]);
-  else if (!is_at(found, asked))
-    snprintf(text, size, "positions begin at %.15g, not at %.15g", found->how.start.first, position_asked(asked, 0));
+  else if (found->positions)
+    tell_rows(found, asked, text, size);
+  else if (!is_at(found, 0, right) || !is_at(found, last, position_asked(asked, last)))
+    snprintf(text, size, "positions are %.15g %s", fabs(more), more > 0.0 ? "more" : "less");
 }
 
 /* ---- the errors of the right formula --------------------------------------------------------------- */
 
 static void tell_errors(identity *found) {
   const maker *closest = &found->matches[0];
-  const bool is_made = closest->compared && closest->equal * 20 >= closest->compared * 19;
   char *text = found->errors;
   const size_t size = sizeof found->errors;
   if (identity_is_truncated(found))
     snprintf(text, size, "those of values that are truncated to %s", dtype_name(found->held));
-  else if (found->unexplained && is_made && closest->kernel)
+  else if (found->unexplained && is_made_by(closest) && closest->kernel)
     snprintf(text, size, "those of %s", closest->kernel->name);
   else if (found->unexplained)
     *text = '\0';
@@ -331,11 +378,12 @@ static bool find_expected(const search *s, const identity *found, const making *
   return true;
 }
 
-/* Ends with agreement, unless a cause was told. */
-static void conclude(identity *found, const suspect *agreed) {
+/* Ends with agreement, unless a cause was told. d: the differences from the problem; if rounding does not explain them
+   all, the errors of the values where they were found are not those of the file. */
+static void conclude(identity *found, const suspect *agreed, const differences *d) {
   if (*found->agreed) return;
   found->agreement = AGREES;
-  tell_errors(found);
+  if (!d->unexplained || found->unexplained) tell_errors(found);
   snprintf(found->agreed, sizeof found->agreed, "%s", agreed->text);
 }
 
@@ -380,7 +428,8 @@ static bool agree_at(const search *s, identity *found, making at, bool asked) {
     tell_damage(found, s->request->asked, text, size);
   else if (agreed && d.unexplained)
     tell_elements(d.unexplained, d.row, d.column, text, size);
-  if (agreed && is_table) conclude(found, agreed);
+  if (agreed && is_table && d.unexplained && !*text && asked) tell_rows(found, s->request->asked, text, size);
+  if (agreed && is_table) conclude(found, agreed, &d);
   if (agreed) return true;
   if (asked && !find_position_mistake(s, found, &at)) return false;
   return *text || find_suspect(s, found, &at, NULL);
@@ -405,12 +454,13 @@ bool agree(const search *s, identity *found) {
     return true;
   }
   found->agreement = DISAGREES;
-  if (!compare(s, found, &found->how, true, &own)) return false;
+  if (!compare(s, found, &found->how, true, ROWS, &own)) return false;
   if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
   if (agreed) {
     tell_damage(found, asked, text, size);
     if (!*text && asked) tell_place(found, asked, text, size);
-    conclude(found, agreed);
+    if (!*text && !asked) tell_rows(found, NULL, text, size);
+    conclude(found, agreed, &d);
     return true;
   }
   if (!find_suspect(s, found, &found->how, &own)) return false;

@@ -79,7 +79,8 @@ typedef struct identity {
      measured factors are judged in the window, others in all rows. */
   int64_t judged, elements;
   int64_t not_finite, not_finite_row, not_finite_column; /* number of elements in all columns; the first one */
-  int64_t unexplained;                                   /* elements with larger errors than recipes' roundings */
+  /* The number of elements with larger errors than recipes' roundings, and the first one. */
+  int64_t unexplained, unexplained_row, unexplained_column;
   int64_t beyond;               /* elements farther from 0 than the exact value, by more than the error of f32 */
   double max_abs, max_if_exact; /* largest error, that of the amplitude included; and if values are rounded once */
   double worst_position;
@@ -90,9 +91,10 @@ typedef struct identity {
   bool proved; /* exact values are those of the reference; otherwise they have the accuracy of doubles */
 } identity;
 
-/* Whether the outliers are few enough to be damage. */
+/* Whether the outliers are few enough to be damage. More of them than may be unexplained in a table are another
+   arithmetic. */
 static inline bool identify_has_outliers(const maker *match) {
-  return match->outliers > 0 && match->outliers * 1000 <= match->compared;
+  return match->outliers > 0 && match->outliers * 20 <= match->compared;
 }
 
 /* Returns the base that has these frequencies without the minus sign of the exponent -2i/dim, if people write it; else

@@ -51,7 +51,8 @@ static void add_row(sums *s, int64_t row, const double *there) {
     const fast_value *x = makers_exact(s->m, c);
     if (found->bad && found->bad[c]) continue;
     add_element(s, row, c, there[c], how->amplitude * x->high + how->offset + how->amplitude * x->low, rounded[c]);
-    found->unexplained += fabs(there[c] - rounded[c]) > makers_room(s->m, row, c);
+    if (fabs(there[c] - rounded[c]) > makers_room(s->m, row, c) && !found->unexplained++)
+      found->unexplained_row = row, found->unexplained_column = c;
     found->elements++;
   }
   for (size_t n = 0; n < s->m->count; n++)

@@ -225,7 +225,7 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
     sums.equal += difference <= 0.0;
     sums.squares += difference * difference;
     if (difference > sums.most) sums.most = difference;
-    if (difference > damage) {
+    if (difference > damage && difference > makers_room(m, row, c)) {
       if (!sums.outliers++) sums.outlier_row = row, sums.outlier_column = c;
     } else if (difference > sums.within) {
       sums.within = difference;

@@ -27,7 +27,8 @@ double making_position(const making *how, int64_t row);
 typedef struct exact_values exact_values;
 bool exact_values_proved(const exact_values *t);
 
-/* The least error of damage, as a share of the amplitude. The f32 angles of recipes make smaller errors. */
+/* The least error of damage, as a share of the amplitude. At near positions the f32 angles of recipes make smaller
+   errors, and at far ones less than makers_room. */
 static const double makers_outlier = 0.01;
 
 /* A possible maker. */
@@ -36,7 +37,7 @@ typedef struct maker {
   posenc_plan *plan;                             /* null for exact values, and for a kernel that refuses the problem */
   int64_t compared, equal;                       /* numbers of elements */
   double squares, most;                          /* differences: the sum of their squares, and the largest one */
-  int64_t outliers, outlier_row, outlier_column; /* number of differences above makers_outlier, and the first of them */
+  int64_t outliers, outlier_row, outlier_column; /* number of differences that are damage, and the first of them */
   double within;                                 /* the largest other difference */
   bool closest;                                  /* it is the closest of the makers that were compared with all rows */
 } maker;

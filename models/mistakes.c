@@ -14,8 +14,8 @@ const char *position_mistake(size_t n, long double right, long double *wrong) {
     const char *words;
     double step;
     const format *type;
-  } all[] = {{"positions are one more", 1.0, NULL},
-             {"positions are one less", -1.0, NULL},
+  } all[] = {{"positions are 1 more", 1.0, NULL},
+             {"positions are 1 less", -1.0, NULL},
              {"positions are rounded to bf16", 0.0, &format_bf16},
              {"positions are rounded to f16", 0.0, &format_f16},
              {"positions are rounded to f32", 0.0, &format_f32},

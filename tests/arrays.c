@@ -329,8 +329,8 @@ static void test_wrong_ones(void) {
   WRONG("it turns forward", asked.inverse = true);
   WRONG("nothing is turned", done.nothing = true);
   WRONG("sine and cosine are exchanged", done.exchanged = true);
-  WRONG("positions are one more", done.first = 1);
-  WRONG("positions are one less", (asked.first = 1, done.first = 0));
+  WRONG("positions are 1 more", done.first = 1);
+  WRONG("positions are 1 less", (asked.first = 1, done.first = 0));
   WRONG("positions are rounded to bf16", (asked.first = done.first = 1000, done.positions = TO_BF16));
   WRONG("positions are rounded to f16", (asked.first = done.first = 9000, done.positions = TO_F16));
   WRONG("positions are rounded to f32", (asked.first = done.first = 1 << 26, done.positions = TO_F32));
@@ -354,7 +354,7 @@ static void test_wrong_ones(void) {
   WRONG("the layout is interleaved-cs", (set_add(&asked, &done), done.layout = POSENC_INTERLEAVED_CS));
   WRONG("the layout is split-cs", (set_add(&asked, &done), done.layout = POSENC_SPLIT_CS));
   WRONG("x is multiplied by sqrt(64) first", (set_add(&asked, &done), done.x_factor = 8.0));
-  WRONG("positions are one more", (set_add(&asked, &done), done.first = 1));
+  WRONG("positions are 1 more", (set_add(&asked, &done), done.first = 1));
   WRONG("the base is 500000, not 10000", (set_add(&asked, &done), done.base = 5e5));
 }
 

@@ -134,6 +134,28 @@ moved = right.copy(); moved[:, [4, 20]] = moved[:, [20, 4]]; np.save("moved", mo
 long, attention = np.arange(2048.0), 0.1 * math.log(8) + 1
 np.save("yarn-exponent", table(yarn(500000.0, pair / 2, 32, 1), long, attention))
 np.save("yarn-betas", table(yarn(500000.0, pair, 1, 32), long, attention))
+def changed(name, rows, values, columns=slice(None), of=table(10000.0**-pair, np.arange(512.0))):
+    wrong = of.copy()
+    wrong[rows, columns] = values(of)
+    np.save(name, wrong)
+changed("row-again", 100, lambda of: of[99])
+changed("last-again", 511, lambda of: of[510])
+changed("first-missing", 0, lambda of: of[1])
+changed("two-rows", [100, 101], lambda of: of[[101, 100]])
+changed("block", slice(100, 120), lambda of: of[:20])
+changed("inserted", slice(101, 512), lambda of: of[100:511])
+changed("few-zeros", slice(100, 125), lambda of: 0)
+changed("negated-row", 100, lambda of: -of[100])
+changed("zeros", slice(100, 110), lambda of: 0, slice(32))
+changed("one-small", 100, lambda of: of[100, 62] + 0.004, 62)
+far = table(10000.0**-pair, np.arange(6000.0))
+changed("far-rows", [5000, 5001], lambda of: of[[5001, 5000]], of=far)
+changed("unsampled", [1001, 1002], lambda of: of[[1002, 1001]], of=far[:4000])
+for n in (1, 32, 33, 64, 500):
+    wrong = far[:512].copy()
+    some = np.random.default_rng(1).choice(wrong.size, n, replace=False)
+    wrong.reshape(-1)[some] *= -1
+    np.save(f"negated-{n}", wrong)
 END
   while IFS='|' read -r name config cause; do
     check "$name" one_cause $name.npy $config.json "$cause"
@@ -145,7 +167,29 @@ dead|plain|column 5 is 0 in all rows
 moved|plain|column 4 has what belongs to column 20
 yarn-exponent|yarn|$half
 yarn-betas|yarn|beta_fast and beta_slow are exchanged
+row-again|plain|row 100 is at position 99, not at 100
+last-again|plain|row 511 is at position 510, not at 511
+first-missing|plain|row 0 is at position 1, not at 0
+two-rows|plain|2 rows are at other positions, the first, row 100, at position 101, not at 100
+unsampled|plain|2 rows are at other positions, the first, row 1001, at position 1002, not at 1001
+block|plain|20 rows are at other positions, the first, row 100, at position 0, not at 100
+few-zeros|plain|25 rows are all zeros, the first at position 100
+negated-row|plain|64 elements are off, the first at row 100, column 0
+zeros|plain|320 elements are off, the first at row 100, column 0
+one-small|plain|1 element is off, the first at row 100, column 62
 END
+  for n in 1 32 33 64 500; do
+    [ $n = 1 ] && words='1 element is off' || words="$n elements are off"
+    check "$n of 32768 elements are negated" eval 'ends 1 check negated-$n.npy --config plain.json &&
+      contains out "FAIL: config: $words, the first at row " && ends 1 identify negated-$n.npy --config plain.json &&
+      contains out "DISAGREES: $words, the first at row " && ends 1 check negated-$n.npy --max-ulp 1 &&
+      contains out "likely cause    $words, the first at row "'
+  done
+  check 'rows exchanged beyond those that are read first' eval 'ends 1 check far-rows.npy --config plain.json &&
+    contains out "elements are off, the first at row 5000, column 0"'
+  cause='411 rows are at other positions, the first, row 101, at position 100, not at 101'
+  check 'a row is inserted' eval 'ends 1 check inserted.npy --config plain.json && told out "FAIL: config: " "$cause"'
+  check 'which makes two runs' eval 'ends 0 identify inserted.npy --config plain.json && contains out "in 2 runs"'
   check 'a sign is wrong, whatever is asked' eval \
     'ends 1 identify sign.npy && contains out "base 0.0001 (as 10000 has with the exponent 2i/dim instead of -2i/dim)"'
   for name in column doubled; do
@@ -178,11 +222,11 @@ done <<END
 --len 300 --layout split||the layout is split, not interleaved|, split, 
 --len 300|--layout split-cs|the layout is interleaved, not split-cs|, interleaved, 
 --len 300|--part cos|it has sines and cosines, not the cosines alone, as --part cos says|, interleaved, 
---len 300 --offset 1||positions are one more|positions 1..300
---len 300|--offset 1|positions are one less|positions 0..299
---len 300 --offset 70||positions begin at 70, not at 0|positions 70..369
---positions $two_runs|--offset 5|positions are a list, 5, 6 ..|a list of 300 positions
---positions $two_runs|--positions $next_runs|positions are one less|a list of 300 positions
+--len 300 --offset 1||positions are 1 more|positions 1..300
+--len 300|--offset 1|positions are 1 less|positions 0..299
+--len 300 --offset 70||positions are 70 more|positions 70..369
+--positions $two_runs|--offset 5|150 rows are at other positions, the first, row 150, at position 500, not at 155|a list of 300 positions
+--positions $two_runs|--positions $next_runs|positions are 1 less|a list of 300 positions
 --positions $rounded|--offset 300|positions are rounded to bf16|a list of 300 positions
 --len 300 --padding 9||the row of position 9 is all zeros|padding row at 9
 END
@@ -259,11 +303,11 @@ yarn|split|--len 300 $yarn=1024,high=16|$fast
 END
 "$POSENC" write --dim 64 --len 300 --offset 1 --layout split-cs -o out.npy
 check 'positions, without a config or a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split &&
-  told out "FAIL: formula: " "positions are one more"'
+  told out "FAIL: formula: " "positions are 1 more"'
 check 'a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split --max-ulp 2 &&
-  told out "likely cause" "positions are one more"'
+  told out "likely cause" "positions are 1 more"'
 check 'a config' eval 'ends 1 check out.npy --op rope --x x-split.npy --config plain.json &&
-  told out "FAIL: config: " "positions are one more" && lacks out PASS'
+  told out "FAIL: config: " "positions are 1 more" && lacks out PASS'
 "$POSENC" write --dim 64 --len 300 --kernel recipe/hf-rope --layout split-cs -o out.npy
 check 'a right formula in f32' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split --max-ulp 2 &&
   sed "s/^likely cause *//" out | grep -qF -e "the formula agrees: the errors are those of angles in f32; --max-abs "'

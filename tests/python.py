@@ -450,7 +450,7 @@ def check_assertions():
     )
     raises(
         AssertionError,
-        "(?s)FAIL: off by .*likely cause +positions are one less",
+        "(?s)FAIL: off by .*likely cause +positions are 1 less",
         posenc.testing.assert_accurate,
         posenc.rope(table, offset=-1),
         x=table,
