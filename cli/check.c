@@ -27,9 +27,9 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "with the exact result: x + the table, or x with its pairs turned.\n"
                             "\n"
                             "If it is wrong, the likely cause is named, in the words of posenc identify\n"
-                            "--config: exponent, base, scaling, attention factor, layout, part, positions,\n"
-                            "columns, pairs, direction, damage; or that the formula agrees, and what the\n"
-                            "errors are.\n";
+                            "--config: exponent, base, scaling, attention factor, columns, pairs, direction,\n"
+                            "damage. Layout, part and positions, which a config does not tell, are compared\n"
+                            "too. Or the formula agrees, and it is told what the errors are.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
                             "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
                             "memory. An ulp of an error of rope is that of the length of the exact pair.\n"

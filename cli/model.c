@@ -153,7 +153,7 @@ bool model_applies(const options *given, const json_t *applied, char *why, size_
   else if (is_head && start != first)
     snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);
   else if (json_is_true(json_object_get(applied, "back")) != given->problem.inverse)
-    snprintf(why, size, "it turns %s", given->problem.inverse ? "forward" : "back");
+    snprintf(why, size, "pairs are turned %s", given->problem.inverse ? "forward" : "back");
   else
     return true;
   return false;

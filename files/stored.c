@@ -73,7 +73,7 @@ bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, f
   if (stored_shape(s, axes + s->halved, count - s->halved, why)) return true;
   const size_t used = strlen(why->text);
   if (is_pair && !s->halved)
-    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, check --part takes a half");
+    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, give --part cos or --part sin");
   return false;
 }
 

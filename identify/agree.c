@@ -157,7 +157,8 @@ static void tell_ramp(const identity *found, const posenc_problem *problem, char
   fclose(out);
 }
 
-/* Describes what differs from the problem, in simple cases. */
+/* Describes what differs from the problem, in simple cases. An attention factor follows from the factor, so the factor
+   comes first. */
 static void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   const formula *f = &found->how.formula;
   const posenc_problem problem = even(asked);
@@ -175,12 +176,12 @@ static void tell_difference(const identity *found, const posenc_problem *asked, 
     snprintf(text, size, "the shift is %.9g, not %.9g", shift, asked->shift);
   else if (is_same && !is_near(f->scale, wanted.scale, f->scale * f->scale_error))
     snprintf(text, size, "the scale is %s, not %.15g", number_within(f->scale, f->scale_error).text, wanted.scale);
+  else if (is_same && !is_near(f->scaling.factor, s->factor, 0.0) && wanted.scaling.kind != POSENC_SCALING_NONE)
+    snprintf(text, size, "the factor is %.15g, not %.15g", f->scaling.factor, s->factor);
   else if (!is_near(amplitude, attention, found->how.amplitude_error) && s->kind == POSENC_SCALING_NONE)
     snprintf(text, size, "all values are multiplied by %.9g, not by %.9g", amplitude, attention);
   else if (!is_near(amplitude, attention, found->how.amplitude_error))
     snprintf(text, size, "the attention factor is %.9g, not %.9g", amplitude, attention);
-  else if (is_same && !is_near(f->scaling.factor, s->factor, 0.0) && wanted.scaling.kind != POSENC_SCALING_NONE)
-    snprintf(text, size, "the factor is %.15g, not %.15g", f->scaling.factor, s->factor);
   else if (is_same && (s->kind == POSENC_SCALING_YARN || s->kind == POSENC_SCALING_LLAMA3))
     tell_ramp(found, &problem, text, size);
   else if (fabs(found->how.offset) > 0.0)
@@ -247,10 +248,10 @@ static void tell_part(const identity *found, columns_part asked, char *text, siz
   const char *const has = at->part == COLUMNS_COS ? "cosines" : "sines";
   if (at->part == asked) return;
   if (at->part == COLUMNS_BOTH)
-    snprintf(text, size, "it has sines and cosines, not the %s alone, as --part %s says",
+    snprintf(text, size, "the file has sines and cosines, not the %s alone, as --part %s says",
              asked == COLUMNS_COS ? "cosines" : "sines", names[asked]);
   else
-    snprintf(text, size, "it has %s alone: --part %s%s%s", has, names[at->part],
+    snprintf(text, size, "the file has %s alone: --part %s%s%s", has, names[at->part],
              at->layout == POSENC_DUPLICATED ? "" : " --layout ",
              at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
 }
@@ -449,6 +450,7 @@ bool agree(const search *s, identity *found) {
   if (!asked && !is_table &&
       !agree_at(s, found, (making){.columns = s->columns, .start = start_at(0), .step = 1}, false))
     return false;
+  if (!*text && !is_table) snprintf(text, size, "%s", found->negated);
   if (*text || found->agreement == AGREES || !is_table) {
     if (*text && found->agreement != AGREES) found->agreement = DISAGREES;
     return true;

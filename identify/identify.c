@@ -82,7 +82,7 @@ static bool are_reversed(search *s, char *words, size_t size) {
   for (int64_t i = 0; i < pairs; i++) s->phases[i] = (s->is_measured ? s->measured : s->frequencies)[pairs - 1 - i];
   if (pairs < FORMULA_EVIDENT || !formulas_find(s->phases, pairs, formulas) || !formulas[0].most) return false;
   const formula *f = &formulas[0];
-  snprintf(words, size, "its frequencies are in reversed order, the slowest first: base %s, shift %g, scale %s",
+  snprintf(words, size, "the frequencies are in reversed order, the slowest first: base %s, shift %g, scale %s",
            number_within(f->base, f->base_error).text, f->shift, number_within(f->scale, f->scale_error).text);
   return true;
 }
@@ -95,7 +95,7 @@ static void describe_frequencies(search *s, char *words, size_t size) {
     snprintf(words, size, "each frequency is twice its neighbour, as in the features of NeRF, which no base explains");
   else if (have_step(w, pairs))
     snprintf(words, size,
-             "its frequencies are %s, in steps of %s radians a row, where those of a base have equal ratios",
+             "the frequencies are %s, in steps of %s radians a row, where those of a base have equal ratios",
              fabs(first - rint(first)) <= 4.0 * (1.0 + first) * error / step + 1e-6
                  ? "multiples of one, as in a Fourier transform"
                  : "evenly spaced",
@@ -132,12 +132,12 @@ static bool say_other_waves(identity *found, search *s, size_t formulas) {
   if (s->is_measured && *words) return say_measured(found, s, words);
   if (s->columns.part == COLUMNS_BOTH && known * 2 >= pairs) {
     if (formulas == 0 && pairs == 1)
-      return say(found, IDENTIFY_BENT, "its one frequency is not 1, which tells no base and scale");
+      return say(found, IDENTIFY_BENT, "the one frequency is not 1, which tells no base and scale");
     if (formulas == 0 && known < FORMULA_EVIDENT)
       return say(found, IDENTIFY_BENT,
                  "a base and a scale would explain any two frequencies: these are of no plain base");
     if (formulas == 0) return say(found, IDENTIFY_BENT, words);
-    return say(found, IDENTIFY_BENT, "its phases are those of no positions in steps of one row, and of no list");
+    return say(found, IDENTIFY_BENT, "the phases are those of no positions in steps of one row, and of no list");
   }
   if (s->columns.part == COLUMNS_BOTH)
     return say(found, IDENTIFY_NO_TABLE, "its pairs of columns do not turn evenly from row to row");
@@ -229,10 +229,11 @@ static bool is_negated(search *s, identity *found) {
     const columns *told = &s->best.how.columns;
     const bool all = n == 1 || told->part != COLUMNS_BOTH, cosines = (n == 0) == (told->layout == at.layout);
     char words[sizeof found->reason];
-    snprintf(words, sizeof words, "%s negated: base %s, shift %g, from position %.15g on",
-             all       ? "all values are"
-             : cosines ? "the cosines are"
-                       : "the sines are",
+    snprintf(found->negated, sizeof found->negated, "%s are negated",
+             all       ? "all values"
+             : cosines ? "the cosines"
+                       : "the sines");
+    snprintf(words, sizeof words, "%s: base %s, shift %g, from position %.15g on", found->negated,
              number_within(f->base, f->base_error).text, f->shift, s->best.how.start.first);
     found->how.columns = *told;
     return say(found, IDENTIFY_BENT, words);
@@ -275,11 +276,11 @@ static bool explain(search *s, identity *found) {
   if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   char near[sizeof found->reason];
-  snprintf(
-      near, sizeof near,
-      "they are only near a formula: off by %.1g of the amplitude, and more than one element in 20 is farther from it "
-      "than rounding explains",
-      sqrt(s->best.distance) / found->how.amplitude);
+  snprintf(near, sizeof near,
+           "the values are only near a formula: off by %.1g of the amplitude, and more than one element in 20 is "
+           "farther from it "
+           "than rounding explains",
+           sqrt(s->best.distance) / found->how.amplitude);
   return say(found, IDENTIFY_BENT, near);
 }
 

@@ -57,6 +57,7 @@ typedef struct identify_damage {
 typedef struct identity {
   identify_verdict verdict;
   char reason[300]; /* the reason for verdicts other than IDENTIFY_TABLE */
+  char negated[32]; /* the part of an IDENTIFY_BENT that is negated, as "the cosines are negated"; or "" */
   posenc_dtype stored, held;
   int64_t rows, dim;
   /* These members are set for IDENTIFY_TABLE; how.columns also for IDENTIFY_BENT. */

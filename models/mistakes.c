@@ -131,7 +131,7 @@ static void suspect_columns(const model_rope *rope, const posenc_problem *asked,
   posenc_problem other = *asked;
   if (other.scaling.factors) other.scaling = posenc_scaling_none();
   other.dim = rope->head;
-  suspects_add(list, &other, "all %lld columns of a head are turned, not %lld of them", (long long)rope->head,
+  suspects_add(list, &other, "%lld columns are turned, not %lld: all of a head", (long long)rope->head,
                (long long)rope->dim);
   if (asked->scaling.kind != POSENC_SCALING_NONE) return;
   other.dim = rope->dim;

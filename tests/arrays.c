@@ -325,8 +325,8 @@ static void set_add(doing *asked, doing *done) {
 static void test_wrong_ones(void) {
   WRONG("pairs are neighbours, not halves", done.layout = POSENC_INTERLEAVED);
   WRONG("pairs are halves, not neighbours", asked.layout = POSENC_INTERLEAVED);
-  WRONG("it turns back", done.inverse = true);
-  WRONG("it turns forward", asked.inverse = true);
+  WRONG("pairs are turned back", done.inverse = true);
+  WRONG("pairs are turned forward", asked.inverse = true);
   WRONG("nothing is turned", done.nothing = true);
   WRONG("sine and cosine are exchanged", done.exchanged = true);
   WRONG("positions are 1 more", done.first = 1);
@@ -340,8 +340,8 @@ static void test_wrong_ones(void) {
   WRONG("positions are the indices of axis 1, h", (asked.axes = done.axes = "bhld", done.position_axis = 'h'));
   WRONG("positions are the indices of axis 0, b", (asked.axes = done.axes = "bld", done.position_axis = 'b'));
   WRONG("the frequencies are those of 64 columns", (asked.dim = done.dim = 32, done.frequency_dim = 64));
-  WRONG("only 32 columns are turned", done.dim = 32);
-  WRONG("only 16 columns are turned", done.dim = 16);
+  WRONG("32 columns are turned, not 64", done.dim = 32);
+  WRONG("16 columns are turned, not 64", done.dim = 16);
   WRONG("the base is 10000, not 500000", asked.base = 5e5);
   WRONG("the base is 500000, not 10000", done.base = 5e5);
   WRONG("the base is 1000000, not 10000", done.base = 1e6);

@@ -84,10 +84,11 @@ yarn|--len 2048 $yarn=1024,low=4|beta_slow is 4, not 1 (2.7 to 4.06 fit)
 yarn|--len 2048 $yarn=1024,low=4,high=16|$fast; beta_slow is 4, not 1 (2.7 to 4.06 fit)
 yarn|--len 2048 $yarn=4096|the original length is 4096, not 1024 (3548 to 4442 fit)
 yarn|--len 2048 $yarn=1024,truncate=no|the ends of the ramp are not rounded to whole numbers
+yarn|--len 2048 --base 500000 --scaling yarn,factor=4,original=1024|the factor is 4, not 8
 yarn|--len 2048 $yarn=1024,attention=1|the attention factor is left out
 yarn|--len 2048 $yarn=1024,attention=1.5|the attention factor is 1.5, not 1.20794415
 END
-check 'these are all' test $count -eq 31
+check 'these are all' test $count -eq 32
 "$POSENC" write --len 300 --dim 64 --base 100 -o wrong.npy
 check 'without a config, too' eval \
   'ends 1 check wrong.npy --max-ulp 2 && told out "likely cause" "$half, or the base is 100, not 10000"'
@@ -127,6 +128,8 @@ np.save("sign", table(10000.0**pair))
 for name, exponent in (("column", column / 64), ("doubled", column / 32)):
     angles = rows[:, None] * 10000.0**-exponent
     np.save(name, np.where(column % 2, np.cos(angles), np.sin(angles)).astype("f4"))
+np.save("negated", -right)
+np.save("cosines-negated", right * np.where(column % 2, -1, 1).astype("f4"))
 np.save("times", right * np.float32(0.7))
 np.save("plus", right + np.float32(0.25))
 dead = right.copy(); dead[:, 5] = 0; np.save("dead", dead)
@@ -161,6 +164,8 @@ END
     check "$name" one_cause $name.npy $config.json "$cause"
   done <<END
 sign|plain|the exponent lacks its minus sign
+negated|plain|all values are negated
+cosines-negated|plain|the cosines are negated
 times|plain|all values are multiplied by 0.7, not by 1
 plus|plain|0.25 is added to all values
 dead|plain|column 5 is 0 in all rows
@@ -221,7 +226,7 @@ while IFS='|' read -r written options cause found; do
 done <<END
 --len 300 --layout split||the layout is split, not interleaved|, split, 
 --len 300|--layout split-cs|the layout is interleaved, not split-cs|, interleaved, 
---len 300|--part cos|it has sines and cosines, not the cosines alone, as --part cos says|, interleaved, 
+--len 300|--part cos|the file has sines and cosines, not the cosines alone, as --part cos says|, interleaved, 
 --len 300 --offset 1||positions are 1 more|positions 1..300
 --len 300|--offset 1|positions are 1 less|positions 0..299
 --len 300 --offset 70||positions are 70 more|positions 70..369
@@ -245,7 +250,7 @@ for layout in duplicated interleaved split; do
       tail -c +$from cache.npy | head -c $size
     } >half.npy
     [ $part = cos ] && other=sin words=cosines || other=cos words=sines
-    cause="it has $words alone: --part $part$option"
+    cause="the file has $words alone: --part $part$option"
     check "a cache's $words, $layout" eval 'ends 1 check half.npy --max-ulp 2 && told out "likely cause" "$cause"'
     check 'with a config' eval \
       'ends 1 check half.npy --config plain.json && told out "FAIL: config: " "$cause"'
@@ -296,7 +301,7 @@ done <<END
 plain|split|--len 300 --base 100|$half, or the base is 100, not 10000
 plain|split|--len 300 --base 777|the base is 777, not 10000
 plain|interleaved|--len 300|pairs are neighbours, not halves
-plain|split|--positions $(positions 0 -1 -299)|it turns back
+plain|split|--positions $(positions 0 -1 -299)|pairs are turned back
 plain|split|--positions $zeros|nothing is turned
 llama3|split|--len 300 --base 500000|the scaling is left out
 yarn|split|--len 300 $yarn=1024,high=16|$fast

@@ -149,7 +149,7 @@ for layout in duplicated interleaved split; do
 done
 "$POSENC" write --op rope-cache --len 90 --dim 16 -o cache.npy
 shape='its shape (2, 90, 16) is not (positions, columns) with other axes of 1'
-refused "cache.npy: $shape; of a rope cache, check --part" cache.npy
+refused "cache.npy: $shape; of a rope cache, give --part cos or --part sin" cache.npy
 { head -c -2 cache.npy && printf '\0\0'; } >broken.npy
 check 'a broken element is in the second half' ends 1 broken.npy --part sin --max-ulp 1
 check 'and not in the first' ends 0 broken.npy --part cos --max-ulp 1
@@ -355,7 +355,7 @@ check 'TAP' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse -
 check 'two points' test "$(grep -c '^ok\|^not ok' out)" -eq 2 -a "$(sed -n 2p out)" = 1..2
 check 'JSON' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse --format json
 check 'has x, axes and the cause' \
-  eval "says '\"x\": \"units.npy\"' && says '\"axes\": \"ld\"' && says '\"cause\": \"it turns forward\"'"
+  eval "says '\"x\": \"units.npy\"' && says '\"axes\": \"ld\"' && says '\"cause\": \"pairs are turned forward\"'"
 refused '--op rope: --x is missing, the file of what it was applied to$' turned.npy --op rope
 refused '--x units.npy: cannot be combined with --op table$' turned.npy --x units.npy
 refused '--inverse: cannot be combined with --op table$' turned.npy --inverse

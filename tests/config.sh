@@ -112,7 +112,7 @@ check 'the base' disagrees 'the base is 10000, not 500000' llama.json --dim 64
 check 'linear' disagrees 'all frequencies are divided by the factor, 32' llama.json --dim 64 --base 500000 \
   --scale 0.03125
 check "another model's factor" disagrees 'the factor is 8, not 32' llama.json --dim 64 --base 500000 --scaling llama3
-check 'all columns' disagrees 'all 80 columns of a head are turned, not 32 of them' phi.json --dim 80
+check 'all columns' disagrees '80 columns are turned, not 32: all of a head' phi.json --dim 80
 check 'frequencies' disagrees 'the frequencies are those of all 80 columns of a head' phi.json --dim 32 --shift -24
 check 'other columns' disagrees '16 columns are turned, not 32' phi.json --dim 16
 yarn=yarn,factor=40,original=4096

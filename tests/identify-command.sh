@@ -172,7 +172,7 @@ n.save("odd", n.concatenate([a, 0 * a[:, :1]], 1))
   check 'a measured base' ends 0 measured.npy
   check 'has no more digits than it supports' begins 'base 12345\.678, '
   check 'sines with noise' ends 1 noisy.npy
-  check 'are no encoding' begins '^sines and cosines, interleaved, but they are only near a formula'
+  check 'are no encoding' begins '^sines and cosines, interleaved, but the values are only near a formula'
   check 'random features' ends 1 rff.npy
   check 'are none' begins '^sines and cosines, .*no base explains its frequencies'
   check 'rows of a Fourier transform' ends 1 dft.npy

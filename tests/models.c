@@ -384,7 +384,7 @@ int main(void) {
         {"Qwen/Qwen2.5", {"not rounded to whole numbers", "divided by the factor, 4"}},
         {"google/gemma-3-1b-pt, full", {"layers of sliding_attention"}},
         {"microsoft/Phi-3.5-mini-instruct, long", {"factors are those of shorter sequences than 4097"}},
-        {"microsoft/phi-2", {"all 80 columns of a head are turned, not 32", "frequencies are those of all 80"}},
+        {"microsoft/phi-2", {"80 columns are turned, not 32: all of a head", "frequencies are those of all 80"}},
         {"deepseek-ai/DeepSeek-V3", {"0.1 ln factor + 1", "the original length is max_position_embeddings, 163840"}},
         {"openai/gpt-oss", {"the ends of the ramp are rounded to", "all frequencies are divided by the factor, 32"}}};
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)

@@ -127,7 +127,7 @@ static void try_pairs(search *all, const trial *asked) {
   try(all, &t, is_rope ? "nothing is turned" : "nothing is added");
   t = *asked;
   t.problem.inverse = !t.problem.inverse;
-  if (is_rope) try(all, &t, asked->problem.inverse ? "it turns forward" : "it turns back");
+  if (is_rope) try(all, &t, asked->problem.inverse ? "pairs are turned forward" : "pairs are turned back");
   t = *asked;
   t.x_factor = sqrt((double)asked->columns);
   if (!is_rope) try(all, &t, "x is multiplied by sqrt(%" PRId64 ") first", asked->columns);
@@ -156,7 +156,7 @@ static void try_columns(search *all, const trial *asked) {
   for (int64_t part = 2; part <= 4; part += 2) {
     t = *asked;
     t.problem.dim = t.columns = dim / part;
-    if (dim % (2 * part) == 0) try(all, &t, "only %" PRId64 " columns are turned", t.columns);
+    if (dim % (2 * part) == 0) try(all, &t, "%" PRId64 " columns are turned, not %" PRId64, t.columns, dim);
   }
 }
 
