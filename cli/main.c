@@ -21,6 +21,7 @@ static const command *const commands[] = {
     &command_merge, &command_report, &command_doctor,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
+static const char problem_page[] = "problem"; /* taken as a command, though it is only a page of the help */
 
 static void print_help(void) {
   fputs("Usage: posenc COMMAND [OPTION]...\n"
@@ -31,12 +32,11 @@ static void print_help(void) {
         "Commands:\n",
         stdout);
   for (int i = 0; i < COMMANDS; i++) printf("  %-16s  %s\n", commands[i]->name, commands[i]->summary);
-  putchar('\n');
+  printf("\nPages:\n  %-16s  the options that describe a table, or what is done with it\n\n", problem_page);
   options_print_help(POSENC, false);
   fputs("\n"
         "posenc help COMMAND, or posenc COMMAND --help, is a page on a command, posenc\n"
-        "COMMAND --manual has all about it. posenc help problem: the options that\n"
-        "describe a table, or what is done with it.\n"
+        "COMMAND --manual has all about it.\n"
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
@@ -59,7 +59,8 @@ static void print_problem(void) {
   fputs("Usage: posenc COMMAND [OPTION]...\n"
         "Options that describe a problem: a table of positional encodings, or what is\n"
         "done with it. Each command takes those that its --help names; some explain\n"
-        "one there that is another thing for them.\n",
+        "one there that is another thing for them.\n"
+        "\n",
         stdout);
   options_print_help(PROBLEM, true);
   fputs("\n"
@@ -73,8 +74,10 @@ static void print_problem(void) {
 }
 
 static void handle_options(int argc, char **argv) {
-  static const struct option long_options[] = {
-      {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+  static const struct option long_options[] = {{"help", no_argument, NULL, 'h'},
+                                               {"manual", no_argument, NULL, 'h'},
+                                               {"version", no_argument, NULL, 'V'},
+                                               {NULL, 0, NULL, 0}};
   /* +: options after the command's name are the command's. */
   switch (getopt_long(argc, argv, "+hV", long_options, NULL)) {
   case 'h':
@@ -88,8 +91,12 @@ static void handle_options(int argc, char **argv) {
   }
 }
 
+static bool asks_for_help(const char *argument) {
+  return strcmp(argument, "-h") == 0 || strcmp(argument, "--help") == 0 || strcmp(argument, "--manual") == 0;
+}
+
 static const command *find_command(const char *name) {
-  const char *nearest = NULL;
+  const char *nearest = nearer_name(name, NULL, problem_page);
   for (int i = 0; i < COMMANDS; i++) {
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
     nearest = nearer_name(name, nearest, commands[i]->name);
@@ -120,18 +127,26 @@ int main(int argc, char **argv) {
   handle_options(argc, argv);
   if (optind == argc) die("a command is missing: posenc --help lists them");
   static char help[] = "--help";
-  if (strcmp(argv[optind], "help") == 0) { /* "help CMD" means "CMD --help" */
-    if (optind + 2 < argc) die("help: extra operand '%s'", argv[optind + 2]);
-    if (optind + 1 == argc) {
-      print_help();
-      finish(EXIT_SUCCESS);
+  if (strcmp(argv[optind], "help") == 0 && optind + 1 < argc) { /* "help CMD" means "CMD --help" */
+    const bool says_how = optind + 2 < argc && asks_for_help(argv[optind + 2]);
+    const int end = optind + 2 + says_how;
+    if (end < argc) die("help: extra operand '%s'", argv[end]);
+    if (says_how) {
+      optind++;
+    } else {
+      argv[optind] = argv[optind + 1];
+      argv[optind + 1] = help;
     }
-    if (strcmp(argv[optind + 1], "problem") == 0) {
-      print_problem();
-      finish(EXIT_SUCCESS);
-    }
-    argv[optind] = argv[optind + 1];
-    argv[optind + 1] = help;
+  }
+  if (strcmp(argv[optind], "help") == 0 || asks_for_help(argv[optind])) {
+    print_help();
+    finish(EXIT_SUCCESS);
+  }
+  if (strcmp(argv[optind], problem_page) == 0) {
+    for (optind++; optind < argc; optind++)
+      if (!asks_for_help(argv[optind])) die("%s: extra operand '%s'", problem_page, argv[optind]);
+    print_problem();
+    finish(EXIT_SUCCESS);
   }
   const command *chosen = find_command(argv[optind]);
   wait_passively(chosen, argv);

@@ -293,13 +293,15 @@ static void print_option(const option_row *row, bool in_full) {
   char head[128];
   char with_letter[] = "-?, ";
   with_letter[1] = letter;
+  char *text = placed(in_full ? whole(row->help) : shortened(row->help).text);
   const int width = snprintf(head, sizeof head, "  %s--%s%s%s", letter ? with_letter : "", option_names[row->code].name,
                              *value.text ? " " : "", value.text);
-  if (width > indent - 2)
-    printf("%s\n%*s", head, indent, "");
-  else
+  if (width <= indent - 2)
     printf("%-*s", indent, head);
-  char *text = placed(in_full ? whole(row->help) : shortened(row->help).text);
+  else if (!in_full && width + 2 + strlen(text) <= WIDTH)
+    printf("%s  ", head);
+  else
+    printf("%s\n%*s", head, indent, "");
   print_wrapped(text, indent);
   free(text);
 }
@@ -318,6 +320,7 @@ static void print_named(unsigned commands, bool in_full) {
 void options_print_help(unsigned commands, bool in_full) {
   const char *title = NULL; /* of a group of which nothing is printed yet */
   const bool is_page = commands & PROBLEM;
+  if (commands != POSENC) puts("Defaults are in brackets, at the end.");
   if (!is_page) print_named(commands, in_full);
   for (size_t i = 0; i < ROWS; i++) {
     if (!rows[i].commands) title = rows[i].help;
@@ -342,15 +345,35 @@ static void print_some_examples(const char *notes) {
   printf("%.*s", (int)(end - begin), begin);
 }
 
+/* Prints the exit statuses in a command's notes in short: the first case of each. */
+static void print_statuses(const char *notes) {
+  static const char heading[] = "Exit status:\n";
+  enum { LENGTH = sizeof heading - 1 };
+  char statuses[256] = "";
+  const char *line = strstr(notes, heading);
+  if (!line) return;
+  for (line += LENGTH; *line == ' '; line += strcspn(line, "\n") + 1) {
+    if (line[2] == ' ') continue; /* more about the same status */
+    const char *text = line + 3 + strspn(line + 3, " "), *other = strstr(text, " or ");
+    const size_t used = strlen(statuses), first = strcspn(text, ",;\n");
+    const int length = (int)(other && other < text + first ? (size_t)(other - text) : first);
+    snprintf(statuses + used, sizeof statuses - used, "%s%c %.*s", used ? ", " : "", line[2], length, text);
+  }
+  printf("%.*s ", LENGTH - 1, heading);
+  print_wrapped(statuses, LENGTH);
+}
+
 __attribute__((noreturn)) static void print_help(const command *self, bool in_full) {
-  printf("%s%s", self->usage, in_full ? "\nOptions:\n" : "");
+  printf("%s\n%s", self->usage, in_full ? "Options:\n" : "");
   options_print_help(self->bit, in_full);
   char *notes = placed(self->notes);
   putchar('\n');
-  if (in_full)
+  if (in_full) {
     fputs(notes, stdout);
-  else
+  } else {
+    print_statuses(notes);
     print_some_examples(notes);
+  }
   free(notes);
   finish(EXIT_SUCCESS);
 }

@@ -21,7 +21,7 @@
 #include <string.h>
 
 static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
-                            "   or: posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
+                            "  or:  posenc report REPORT.json REPORT.json... [--label NAME]... -o DIR\n"
                             "Publish accuracy and speed of kernels: index.html and details.html (open from\n"
                             "disk), report.md, report.json, the figures as SVG and their data as CSV.\n"
                             "Verifies and times the kernels first, unless records are given, and leaves the\n"

@@ -17,10 +17,9 @@
 #include <unistd.h>
 
 static const char usage[] = "Usage: posenc verify [OPTION]...\n"
-                            "Check that kernels keep their contracts: elements are compared with the exact\n"
-                            "numbers, those of a table beyond the --budget in a sample, and properties of\n"
-                            "the encoding are checked; of add and rope, for the same x. Without --len and\n"
-                            "--dim, of the published shapes and the other encodings.\n";
+                            "Check that kernels keep their contracts: elements, beyond the --budget a sample,\n"
+                            "are compared with the exact numbers, of add and rope for the same x; properties\n"
+                            "are checked. Without --len and --dim: the published shapes and other encodings.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 if every promise was kept\n"
                             "  1                 if one was broken, or nothing was compared, as for an empty\n"

@@ -103,6 +103,43 @@ refused '--search many: not an integer' verify --search many
 refused '--kernel rotation-portable: .*masked' verify --kernel rotation-portable --isa avx2
 lines_of() { "$POSENC" "$@" | wc -l; }
 check 'the help of verify fits a page' test "$(lines_of help verify)" -le 50
+commands=$("$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+long_help() { for each in $commands; do [ "$(lines_of "$each" --help)" -le 55 ] || echo "$each"; done; }
+check 'no help has more than 55 lines' test -z "$(long_help)"
+# A short text stands alone: none is the condition, or the first example, that a longer one begins with.
+cut_texts() {
+  for each in $commands; do "$POSENC" "$each" --help; done |
+    awk '/^  -/ { head = 1 } head { text = $0; if (sub(/^  -.*  +|^   +/, "", text)) { head = 0; print text } }' >texts
+  [ "$(wc -l <texts)" -gt 170 ] || echo 'few texts'
+  grep -E '^((for|with|without|of) |[0-9]|.{0,5}$)' texts
+}
+check 'short texts say what an option does' test -z "$(cut_texts)"
+has_statuses() { # COMMAND TEXT: what its help says in short
+  "$POSENC" "$1" --help | awk '/^Exit status: / { on = 1 } /^Examples:$/ { exit } on' | paste -sd ' ' | tr -s ' ' >out
+  [ "$(cat out)" = "Exit status: $2" ]
+}
+check 'exit statuses in short' has_statuses verify '0 if every promise was kept, 1 if one was broken, 2 on bad input'
+check 'of several lines' has_statuses identify \
+  '0 if it is a sinusoidal positional encoding, 1 if it is not, 2 on bad input'
+check 'a fourth one' has_statuses compare \
+  '0 if nothing is worse, 1 if something is, 2 on bad input, 3 with --fail-undecided'
+all_have() { # PATTERN: a line of all help
+  "$POSENC" help problem | grep -q "$1" || return 1
+  for each in $commands; do
+    for page in --help --manual; do "$POSENC" "$each" $page | grep -q "$1" || return 1; done
+  done
+}
+check 'all help tells what brackets are' all_have '^Defaults are in brackets, at the end\.$'
+apart() { # the description is apart from the options
+  for each in $commands; do
+    "$POSENC" "$each" --help | grep -B 1 '^Defaults are' | head -n 1 | grep -qx '' || return 1
+    ! "$POSENC" "$each" --help | grep '^ *or:' | grep -v '^  or:  posenc' || return 1
+  done
+}
+check 'in paragraphs of the same form' apart
+check 'what --config is for identify and check is told with what goes with it' eval 'for each in identify check; do
+  "$POSENC" $each --help | sed -n "/^A model/,/^[A-Z].*:$/p" | grep -c "^  --\(config FILE\|layer-type\|context\) "
+done | grep -c "^3$" | grep -qx 2'
 check 'the manual has the rest' test "$(lines_of verify --manual)" -gt 100
 named() { # OPTION...: is on the page of the problem, and only named by the help and the manual of verify
   for option; do
@@ -124,13 +161,30 @@ check 'options are in groups with headings' eval 'grouped "verify --help" && gro
 check 'help COMMAND is COMMAND --help' cmp helped out
 wide_help() { # lines of more than 80 columns
   "$POSENC" help problem | awk 'length > 80'
-  "$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | while read -r each; do
+  for each in $commands; do
     "$POSENC" help "$each" && "$POSENC" "$each" --manual
   done | awk 'length > 80'
 }
 check 'help has 80 columns' eval 'wide_help >out && [ ! -s out ]'
 "$POSENC" help >helped && "$POSENC" --help >out
 check 'help is --help' cmp helped out
+asks() { # PAGE ARGUMENT...: prints what posenc PAGE prints
+  "$POSENC" $1 >wanted
+  shift
+  "$POSENC" "$@" >out 2>err && cmp -s wanted out
+}
+for way in --manual -h 'help help' 'help --help' 'help -h' 'help help --manual'; do
+  check "posenc $way is --help" asks --help $way
+done
+for way in problem 'problem --help' 'problem -h' 'problem --manual' 'help problem --manual' 'help problem --help'; do
+  check "posenc $way is help problem" asks 'help problem' $way
+done
+check 'help COMMAND --manual is its manual' asks 'write --manual' help write --manual
+check '--help names the page' eval '"$POSENC" --help | grep -q "^  problem  *[a-z]"'
+refused "problem: extra operand 'x'" problem x
+refused "help: extra operand 'x'" help problem x
+refused "help: extra operand 'x'" help problem --manual x
+refused "problme: no such command; did you mean 'problem'?" problme
 for way in help ''; do refused 'zzzzzzzz: no such command; posenc --help lists them$' $way zzzzzzzz; done
 refused "'': no such command; posenc --help" ''
 refused '--kernel xqzv: no such kernel; posenc list prints them$' verify --kernel xqzv
@@ -180,7 +234,10 @@ refers_to_others() { # COMMAND: and not to itself
   page_of "$1" | sed -n '/^\.SH "SEE ALSO"/,$p' | plain_roff | tr -d ' ' | tr ',' '\n' >found
   [ "$(grep -c -x 'posenc[a-z-]*([17])' found)" -eq $((others + 1)) ] && ! grep -qxF "posenc${1:+-$1}(1)" found
 }
-commands=$("$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+names_problem() { # COMMAND: refers to the page of the problem, with the names in the same paragraph
+  page_of "$1" | sed 's/\\f[BR]//g' | plain_roff | sed -n '/^Problem, see posenc-problem(7):$/,/^\./p' >found
+  [ "$(sed '1d;$d' found | tr ' ' '\n' | grep -c '^--[a-z-]*$')" -gt 10 ]
+}
 others=$(echo "$commands" | wc -l)
 if [ -n "$(page_of '')" ]; then
   for name in '' $commands; do
@@ -188,6 +245,7 @@ if [ -n "$(page_of '')" ]; then
     check "man page of posenc $name: EXIT STATUS is a section" states_status "$name"
     check "man page of posenc $name: SEE ALSO names all others" refers_to_others "$name"
   done
+  check 'man page of posenc verify: the options of a problem' names_problem verify
 else
   skip 'man pages' 'no help2man'
 fi
