@@ -130,6 +130,7 @@ all_have() { # PATTERN: a line of all help
   done
 }
 check 'all help tells what brackets are' all_have '^Defaults are in brackets, at the end\.$'
+check 'but where there are none' eval '! "$POSENC" --help | grep "^Defaults"'
 apart() { # the description is apart from the options
   for each in $commands; do
     "$POSENC" "$each" --help | grep -B 1 '^Defaults are' | head -n 1 | grep -qx '' || return 1
