@@ -60,16 +60,27 @@ keep_times() {
   check 'is no kernel for the library to choose' test "$(cut -d ' ' -f 9 own | paste -sd,)" = ',rotation-portable'
 }
 
+sums() { # whether total us is us and plan us, with one call of a plan, by which the kernels are sorted
+  sed 's/^[* ] //' out | awk '$1 == "dear" || $1 == "fourfold" {
+      n++
+      if ($2 < before || $2 < 0.99 * ($3 + $7) || $2 > 1.01 * ($3 + $7)) exit bad = 1
+      before = $2
+    }
+    END { exit bad || n != 2 }'
+}
+
 # The kernels of costs.c: dear has a plan of 40 ms and rows of 40 us, fourfold a plan of some us and rows of 160 us.
 # shellcheck disable=SC2086
 workloads() {
   dear="--len 64 $quick --plugin ./costs.so --kernel dear,fourfold"
   check 'a plan for each row' ends 0 $dear --rows 1 --calls 1
-  check 'is counted' says '^for 1 call of 1 row with one plan, whose time is counted$'
+  check 'is counted' says '^for 1 call of 1 row with one plan, whose time is counted: total us is a call with its share of the plan$'
+  check 'and in a column' says '^  kernel  *total us  *us  *spread '
+  check 'that is the sum' sums
   check 'so a dear plan is not taken' \
     says '^take fourfold: .*; for more than [1-9][0-9]* calls of one plan, others such as dear take less$'
   check 'a pass over the table in decoding' ends 0 $dear --rows 1
-  check 'has a plan for all its rows' says '^for 64 calls of 1 row with one plan, whose time is counted$'
+  check 'has a plan for all its rows' says '^for 64 calls of 1 row with one plan, whose time is counted: '
   check 'too few for a dear one' says '^take fourfold: '
   check 'many calls of few rows' ends 0 $dear --rows 16 --calls 1000000
   check 'pay for it' \
@@ -78,9 +89,28 @@ workloads() {
   check 'as all rows do, if plans do not count' ends 0 $dear
   check 'by the same limit' says '^take dear: .* calls of one plan, others such as fourfold take less'
   check 'a plan for each table' ends 0 $dear --calls 1
-  check 'of all rows' says '^for 1 call of 64 rows with one plan, whose time is counted$'
+  check 'of all rows' says '^for 1 call of 64 rows with one plan, whose time is counted: '
+  check 'a recipe that is faster' ends 0 --len 64 $quick --plugin ./costs.so --kernel fourfold,recipe/xlm
+  check 'is told' says '; recipe/xlm, which is not in libposenc, takes 0\.0[0-9]* times as long'
   check 'a kernel without a dearer one' ends 0 --len 64 $quick --plugin ./costs.so --kernel fourfold --rows 1 --calls 1
   check 'holds for any number' says '; that holds for any number of calls of one plan$'
+}
+
+# A powf that is wrong, which recipes call and no kernel of the library that is accurate.
+# shellcheck disable=SC2086
+breaks() {
+  echo 'float powf(float x, float y) { return 1.5f + 0.0f * (x + y); }' >powf.c
+  $CC -shared -fPIC -fno-builtin powf.c -o powf.so
+  with() { # choose with that powf
+    LD_PRELOAD=$PWD/powf.so "$POSENC" choose --len 64 $quick --kernel "$1" >out 2>err
+    status=$?
+  }
+  with cr-portable,recipe/hf-rope
+  check 'a recipe that is wrong is told' contains err 'recipe/hf-rope is left out: '
+  check 'and no failure' test $status -eq 0
+  with cr-portable,naive
+  check 'as a kernel that is' contains err 'naive is left out: '
+  check 'would be' test $status -eq 1
 }
 
 # Decoding with rope, whose copies need a plan of the whole table.
@@ -104,7 +134,7 @@ decodes() {
     test "$(grep -c '^[* ] rotation-openmp ' out)" -eq 0 -a "$(grep -c '^[* ] recipe/hf-rope ' out)" -eq 1
   check 'which are not chosen, as recipe/xlm, which is accurate enough' says '^[* ] recipe/xlm .* not in libposenc$'
   check 'copies are no candidates' test "$(grep -c cached out)" -eq 0
-  check 'plans do not count' test "$(grep -c 'whose time is counted' out)" -eq 0
+  check 'plans do not count' test "$(grep -c 'whose time is counted\|total us' out)" -eq 0
   check 'some kernel is not to be bettered' says '^\* '
   do_compile 'the C lines compile and run'
   "$POSENC" choose --len 100 $quick --kernel cr-portable --max-ulp 0.5 -o told >out 2>err
@@ -190,6 +220,11 @@ decodes() {
     do_compile 'and these lines compile'
     plugin=
     workloads
+    if emulated || sanitized; then
+      skip 'a recipe that is wrong' 'no library can be put before others here'
+    else
+      breaks
+    fi
   else
     skip 'kernels of a plugin' 'no shared library here'
   fi
@@ -210,6 +245,9 @@ decodes() {
   fi
   decodes
   check 'more rows than there are' is_refused 'rows 9: more than --len' --len 8 $quick --rows 9
+  check 'the most rows' is_refused 'rows 9223372036854775807: more than --len' --len 8 $quick --rows 9223372036854775807
+  check 'the most calls' ends 0 --len 8 $quick --kernel naive,cr-portable --calls 9223372036854775807
+  check 'are counted' says '^for 9223372036854775807 calls of 8 rows with one plan, '
   check 'no rows' is_refused 'rows.*0' --len 8 $quick --rows 0
   check 'no calls' is_refused 'calls.*0' --len 8 $quick --calls 0
   check 'rows in fresh memory' is_refused 'rows.*memory\|memory.*rows' --len 8 $quick --rows 1 --memory fresh

@@ -231,13 +231,71 @@ static void test_workload(const json_t *accuracy, const json_t *timing, double s
   const choice_workload work = {.rows = 8, .share = share, .calls = calls};
   json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &work);
   ok(strcmp(field_string(choice, "choice"), taken) == 0, "%ld calls of one plan: %s", (long)calls, taken);
-  number_is(choice, "calls", least);
+  number_is(choice, "least_calls", least);
   number_is(choice, "most_calls", most);
-  number_is(choice, "counted", (double)calls);
+  number_is(choice, "calls", (double)calls);
   number_is(json_array_get(json_object_get(choice, "candidates"), 0), "total_seconds", total);
   number_is(json_object_get(choice, "next"), "ratio", ratio);
   ok(strcmp(field_string(choice, "once"), "slow") == 0 && strcmp(field_string(choice, "later"), "quick") == 0,
      "slow for a single call, quick for very many");
+  json_decref(choice);
+}
+
+enum { TIMINGS = 5 };
+
+/* Returns a choice between kernels whose calls take 100 ns, by these times of plans. */
+static json_t *choice_of_plans(const json_t *accuracy, const char *mode, const char *figure, const double *slow,
+                               const double *quick) {
+  json_t *benchmarks = json_array();
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < TIMINGS; i++) {
+      const char *kernel = k ? "quick" : "slow";
+      const bool is_hot = strcmp(mode, "hot") == 0;
+      json_t *call = json_pack("{s:s+, s:s, s:f, s:s}", "name", "hot/8x8/", kernel, "run_type", "iteration",
+                               "real_time", 100.0, "time_unit", "ns");
+      json_t *plan = is_hot ? json_incref(call)
+                            : json_pack("{s:s+, s:s, s:s}", "name", "plan/8x8/", kernel, "run_type", "iteration",
+                                        "time_unit", "ns");
+      json_object_set_new(plan, figure, json_real((k ? quick : slow)[i]));
+      json_object_set_new(call, "cpu_time", json_real(1.0));
+      json_object_set_new(plan, "cpu_time", json_real(1.0));
+      json_array_append_new(benchmarks, call);
+      if (!is_hot) json_array_append(benchmarks, plan);
+      json_decref(plan);
+    }
+  json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.0, "benchmarks", benchmarks);
+  const choice_workload work = {.rows = 8, .share = 0.5, .calls = 2};
+  json_t *made = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &work);
+  json_decref(timing);
+  return made;
+}
+
+/* Tests that the interval has the spread of plans, and that the time of one plan gives none. */
+static void test_interval(const json_t *accuracy) {
+  static const double steady[TIMINGS] = {1000, 1000, 1000, 1000, 1000},
+                      unsteady[TIMINGS] = {1200, 700, 900, 2000, 5000};
+  json_t *choice = choice_of_plans(accuracy, "plan", "real_time", steady, unsteady);
+  const json_t *next = json_object_get(choice, "next"),
+               *first = json_array_get(json_object_get(choice, "candidates"), 0),
+               *second = json_array_get(json_object_get(choice, "candidates"), 1);
+  ok(strcmp(field_string(choice, "choice"), "slow") == 0, "the kernel with the least median is chosen");
+  number_is(next, "ratio", 650.0 / 550.0);
+  number_is(next, "low", 400.0 / 550.0);
+  number_is(next, "high", 2550.0 / 550.0);
+  number_is(first, "total_low", 550e-9);
+  number_is(first, "total_high", 550e-9);
+  number_is(second, "total_seconds", 650e-9);
+  number_is(second, "total_low", 400e-9);
+  number_is(second, "total_high", 2550e-9);
+  json_decref(choice);
+  choice = choice_of_plans(accuracy, "hot", "plan_once_ns", steady, unsteady);
+  next = json_object_get(choice, "next");
+  number_is(next, "ratio", 650.0 / 550.0);
+  ok(json_is_null(json_object_get(next, "low")) && json_is_null(json_object_get(next, "high")),
+     "the time of one plan gives no interval");
+  first = json_array_get(json_object_get(choice, "candidates"), 0);
+  ok(json_is_null(json_object_get(first, "total_low")) && json_is_null(json_object_get(first, "total_high")),
+     "and no range");
   json_decref(choice);
 }
 
@@ -266,9 +324,9 @@ static void test_choice(void) {
 
   add_plans(benchmarks, "slow", 1000);
   add_plans(benchmarks, "quick", 5000);
-  test_workload(accuracy, timing, 1.0, 1, "slow", 1, 36, 1220e-9, 5110.0 / 1220.0);
+  test_workload(accuracy, timing, 1.0, 1, "slow", 1, 36, 1220e-9, 5110.0 / 1200.0);
   test_workload(accuracy, timing, 1.0, 36, "slow", 1, 36, 220e-9 + 1000e-9 / 36,
-                (110 + 5000.0 / 36) / (220 + 1000.0 / 36));
+                (110 + 5000.0 / 36) / (200 + 1000.0 / 36));
   test_workload(accuracy, timing, 1.0, 37, "quick", 37, 0, 110e-9 + 5000e-9 / 37, NAN);
   test_workload(accuracy, timing, 0.5, 37, "slow", 1, 72, 110e-9 + 1000e-9 / 37, NAN);
   test_workload(accuracy, timing, 0.5, 0, "quick", 73, 0, 55e-9, 2.0);
@@ -277,6 +335,7 @@ static void test_choice(void) {
      "what is elsewhere is neither taken nor second");
   json_decref(choice);
   json_decref(timing);
+  test_interval(accuracy);
   json_decref(accuracy);
 }
 

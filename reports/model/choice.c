@@ -38,6 +38,7 @@ typedef struct makings {
   const char *shape, *table, *mode;
   choice_budget budget;
   const choice_workload *work;
+  double *sums[2]; /* room for the timings of two kernels */
 } makings;
 
 /* Returns the part of a plan's time that a call bears. */
@@ -53,14 +54,26 @@ static size_t collect(const makings *from, const char *mode, const char *kernel,
   return count;
 }
 
+/* Collects the timings of a kernel's plans, sorted if there are any. Without them, the one plan that was made before the
+   timings of calls has a time, once for each of these. Returns their number, and whether there are any. */
+static size_t collect_plans(const makings *from, const char *kernel, bool *is_timed) {
+  const size_t count = samples_collect(from->times, "plan", from->shape, kernel, "real_time");
+  *is_timed = count > 0;
+  return count ? count : samples_collect(from->times, from->mode, from->shape, kernel, "plan_once_ns");
+}
+
 /* Makes a candidate. Returns false if the kernel was not timed. */
 static bool make_candidate(const makings *from, const char *kernel, record_candidate *made) {
   static const record_result none = {.mode = "", .max_ulp.ulp = NAN, .max_abs.abs = NAN};
   static const double second = 1e-9; /* one ns, the unit of real_time, in seconds */
   const record_result *found = record_find_result(from->accuracy, kernel, from->table), *result = found ? found : &none;
-  double rate, share, ns, plan_ns, plan_bytes;
-  if (collect(from, "plan", kernel, "real_time", &plan_ns) == 0)
-    collect(from, from->mode, kernel, "plan_once_ns", &plan_ns);
+  double rate, share, ns, plan_bytes;
+  bool is_timed;
+  double *const values = from->times->values;
+  const size_t plans = collect_plans(from, kernel, &is_timed);
+  const double plan_ns = plans ? statistics_median(values, plans) : NAN,
+               known = is_timed || from->work->calls == 0 ? 1.0 : NAN, cheapest = plans ? values[0] : NAN,
+               dearest = plans ? values[plans - 1] : NAN;
   collect(from, from->mode, kernel, "bytes_per_second", &rate);
   collect(from, from->mode, kernel, "of_limit", &share);
   collect(from, from->mode, kernel, "plan_bytes", &plan_bytes);
@@ -78,13 +91,15 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
       .elements = result->elements,
       .elsewhere = from->work->elsewhere && from->work->elsewhere(kernel),
       .seconds = ns * unit,
-      .low = from->times->values[0] * unit,
-      .high = from->times->values[count - 1] * unit,
+      .low = values[0] * unit,
+      .high = values[count - 1] * unit,
       .bytes_per_second = rate,
       .of_limit = share,
       .plan_seconds = plan_ns * second,
       .plan_bytes = plan_bytes,
       .total_seconds = ns * unit + borne(from, plan_ns * second),
+      .total_low = known * (values[0] * unit + borne(from, cheapest * second)),
+      .total_high = known * (values[count - 1] * unit + borne(from, dearest * second)),
   };
   return true;
 }
@@ -111,8 +126,8 @@ static pareto_point *points_of(const record_candidate *candidates, size_t count)
     points[i] = (pareto_point){.name = one->kernel,
                                .index = i,
                                .time = 1e6 * one->total_seconds,
-                               .low = 1e6 * (one->low + one->total_seconds - one->seconds),
-                               .high = 1e6 * (one->high + one->total_seconds - one->seconds),
+                               .low = 1e6 * fmin(one->total_seconds, one->total_low),
+                               .high = 1e6 * fmax(one->total_seconds, one->total_high),
                                .error = isnan(one->max_abs) ? 1.0 : one->max_abs,
                                .elements = (double)one->elements,
                                .counts = one->ok};
@@ -130,37 +145,45 @@ static bool mark_front(record_candidate *candidates, size_t count) {
 
 /* ---- the choice ---- */
 
-/* Adds to each timing of a call what it bears of the plan, in the unit of the timings. */
-static void add_plan(const makings *from, const record_candidate *one, double *ns, size_t count) {
-  for (size_t i = 0; ns && i < count; i++) ns[i] += 1e9 * (one->total_seconds - one->seconds) / from->work->share;
+/* Collects the timings of a call, in the unit of the timings of plans, and adds to each what it bears of a timing of the
+   plan: of the same repetition, so that what disturbs both is not halved. Returns their number, and whether the spread
+   of plans is in them. */
+static size_t collect_sums(const makings *from, const char *kernel, double *sums, bool *is_known) {
+  const double *const values = from->times->values;
+  size_t count = samples_collect(from->times, from->mode, from->shape, kernel, "real_time");
+  for (size_t i = 0; i < count; i++) sums[i] = from->work->share * values[i];
+  *is_known = true;
+  if (from->work->calls == 0) return count;
+  const size_t plans = collect_plans(from, kernel, is_known);
+  if (count > plans) count = plans;
+  for (size_t i = 0; i < count; i++) sums[i] += borne(from, values[i]);
+  return count;
 }
 
-/* Compares the second kernel with the first. */
+/* Compares the second kernel with the first. There is no interval if the time of one plan is all that is known of
+   either's plans. */
 static json_t *compare_kernels(const makings *from, const record_candidate *one, const record_candidate *other) {
-  const char *const first = one->kernel, *const second = other->kernel;
-  size_t n, m;
-  double *a = samples_copy(from->times, from->mode, from->shape, first, "real_time", &n),
-         *b = samples_copy(from->times, from->mode, from->shape, second, "real_time", &m);
+  bool is_known, is_other_known;
+  const size_t n = collect_sums(from, one->kernel, from->sums[0], &is_known),
+               m = collect_sums(from, other->kernel, from->sums[1], &is_other_known);
+  const bool has_interval = is_known && is_other_known;
   statistics_ratio ratio;
-  add_plan(from, one, a, n);
-  add_plan(from, other, b, m);
-  const bool done = a && b && statistics_ratio_of(a, n, b, m, 0.95, &ratio);
-  free(a);
-  free(b);
-  if (!done) return NULL;
-  return json_pack("{s:s, s:o, s:o, s:o}", "kernel", second, "ratio", field_real(ratio.estimate), "low",
-                   ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
+  if (!statistics_ratio_of(from->sums[0], n, from->sums[1], m, 0.95, &ratio)) return NULL;
+  return json_pack("{s:s, s:o, s:o, s:o}", "kernel", other->kernel, "ratio", field_real(ratio.estimate), "low",
+                   has_interval && ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high",
+                   field_real(has_interval ? ratio.high : INFINITY));
 }
 
 static json_t *candidate_json(const record_candidate *one) {
   return json_pack(
-      "{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b}", "kernel",
+      "{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel",
       one->kernel, "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive, "max_ulp",
       field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded", (json_int_t)one->misrounded,
       "elements", (json_int_t)one->elements, "seconds", field_real(one->seconds), "low", field_real(one->low), "high",
       field_real(one->high), "bytes_per_second", field_real(one->bytes_per_second), "of_limit",
       field_real(one->of_limit), "front", (int)one->front, "plan_seconds", field_real(one->plan_seconds), "plan_bytes",
-      field_real(one->plan_bytes), "total_seconds", field_real(one->total_seconds), "elsewhere", (int)one->elsewhere);
+      field_real(one->plan_bytes), "total_seconds", field_real(one->total_seconds), "total_low",
+      field_real(one->total_low), "total_high", field_real(one->total_high), "elsewhere", (int)one->elsewhere);
 }
 
 static bool may_be_chosen(const record_candidate *one) {
@@ -215,24 +238,29 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
                    "posenc-choice-1", "shape", from->shape, "mode", from->mode, "environment",
                    from->accuracy->environment, "others", field_real(from->timing->context.others), "max_ulp",
                    field_real(from->budget.max_ulp), "max_abs", field_real(from->budget.max_abs), "candidates", list,
-                   "choice", chosen ? chosen->kernel : NULL, "once", v.once ? v.once->kernel : NULL, "calls",
+                   "choice", chosen ? chosen->kernel : NULL, "once", v.once ? v.once->kernel : NULL, "least_calls",
                    calls_of(v.least), "later", v.later ? v.later->kernel : NULL, "most_calls", calls_of(v.most), "rows",
-                   (json_int_t)from->work->rows, "counted", (json_int_t)from->work->calls, "next",
+                   (json_int_t)from->work->rows, "calls", (json_int_t)from->work->calls, "next",
                    next ? compare_kernels(from, chosen, next) : json_null());
 }
 
 json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
                   choice_budget budget, const choice_workload *work) {
   const record_timing *timed = record_take_timing(timing);
-  const makings from = {record_take_accuracy(accuracy), timed, samples_open(timed), shape, table, mode, budget, work};
+  samples *times = samples_open(timed);
+  const size_t most = times ? times->count + 1 : 1;
+  double *sums = calloc(2 * most, sizeof *sums);
+  const makings from = {
+      record_take_accuracy(accuracy), timed, times, shape, table, mode, budget, work, {sums, sums + most}};
   json_t *made = NULL;
-  if (from.accuracy && from.timing && from.times) {
+  if (from.accuracy && from.timing && times && sums) {
     record_candidate *candidates = calloc(from.accuracy->kernels_count + 1, sizeof *candidates);
     const size_t count = candidates ? make_candidates(&from, candidates) : 0;
     if (candidates && mark_front(candidates, count)) made = choose(&from, candidates, count);
     free(candidates);
   }
-  samples_close(from.times);
+  free(sums);
+  samples_close(times);
   record_free(from.accuracy);
   record_free(from.timing);
   return made;
@@ -240,9 +268,10 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
 
 /* ---- as text ---- */
 
-static void print_candidate(const record_candidate *one, int width, FILE *stream) {
-  fprintf(stream, "%c %-*s %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n",
-          one->front ? '*' : ' ', width, one->kernel, 1e6 * one->seconds,
+static void print_candidate(const record_candidate *one, bool has_total, int width, FILE *stream) {
+  fprintf(stream, "%c %-*s", one->front ? '*' : ' ', width, one->kernel);
+  if (has_total) fprintf(stream, " %11.4g", 1e6 * one->total_seconds);
+  fprintf(stream, " %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n", 1e6 * one->seconds,
           100.0 * ((one->high - one->low) / one->seconds), 1e-9 * one->bytes_per_second, 100.0 * one->of_limit,
           1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY), fmin(one->max_abs, INFINITY), one->misrounded,
           !one->ok          ? "breaks its promise"
@@ -273,22 +302,24 @@ static void print_faster(const record_choice *choice, const record_candidate *ch
 static void print_validity(const record_choice *choice, const record_candidate *chosen, FILE *stream) {
   const bool is_begun = strcmp(choice->once, choice->choice) != 0,
              is_ended = choice->most_calls > 0 && strcmp(choice->later, choice->choice) != 0;
-  if (choice->counted > 0)
+  if (choice->calls > 0)
     fprintf(stream, "; with its share of the plan, a call takes %.4g us", 1e6 * chosen->total_seconds);
   if (is_begun)
     fprintf(stream,
             "; its plan takes %.3g us, so for fewer than %" PRId64 " calls of one plan, others such as %s take less",
-            1e6 * chosen->plan_seconds, choice->calls, choice->once);
+            1e6 * chosen->plan_seconds, choice->least_calls, choice->once);
   if (is_ended)
     fprintf(stream, "; for more than %" PRId64 " calls of one plan, others such as %s take less", choice->most_calls,
             choice->later);
-  if (choice->counted > 0 && !is_begun && !is_ended) fputs("; that holds for any number of calls of one plan", stream);
+  if (choice->calls > 0 && !is_begun && !is_ended) fputs("; that holds for any number of calls of one plan", stream);
 }
 
 static void print_workload(const record_choice *choice, FILE *stream) {
-  if (choice->counted > 0)
-    fprintf(stream, "for %" PRId64 " %s of %" PRId64 " %s with one plan, whose time is counted\n", choice->counted,
-            choice->counted == 1 ? "call" : "calls", choice->rows, choice->rows == 1 ? "row" : "rows");
+  if (choice->calls > 0)
+    fprintf(stream,
+            "for %" PRId64 " %s of %" PRId64
+            " %s with one plan, whose time is counted: total us is a call with its share of the plan\n",
+            choice->calls, choice->calls == 1 ? "call" : "calls", choice->rows, choice->rows == 1 ? "row" : "rows");
 }
 
 static void print_reason(const record_choice *choice, FILE *stream) {
@@ -309,15 +340,18 @@ static void print_reason(const record_choice *choice, FILE *stream) {
 }
 
 void choice_print(const record_choice *choice, FILE *stream) {
+  const bool has_total = choice->calls > 0;
   print_workload(choice, stream);
   int width = 16, marked = 0;
   RECORD_EACH(one, choice, candidates) {
     width = (int)fmax(width, (double)strlen(one->kernel));
     marked += one->front;
   }
-  fprintf(stream, "  %-*s %11s %7s %8s %8s %9s  %9s %10s %12s\n", width, "kernel", "us", "spread", "GB/s", "of limit",
-          "plan us", "max ulp", "max abs", "misrounded");
-  RECORD_EACH(one, choice, candidates) print_candidate(one, width, stream);
+  fprintf(stream, "  %-*s", width, "kernel");
+  if (has_total) fprintf(stream, " %11s", "total us");
+  fprintf(stream, " %11s %7s %8s %8s %9s  %9s %10s %12s\n", "us", "spread", "GB/s", "of limit", "plan us", "max ulp",
+          "max abs", "misrounded");
+  RECORD_EACH(one, choice, candidates) print_candidate(one, has_total, width, stream);
   fputs(marked ? "\n* none is both as fast and as accurate, as far as equally many elements were looked at\n\n" : "\n",
         stream);
   print_reason(choice, stream);
@@ -325,8 +359,8 @@ void choice_print(const record_choice *choice, FILE *stream) {
 
 int choice_plot(const record_choice *choice, FILE *stream) {
   pareto_point *points = points_of(choice->candidates, choice->candidates_count);
-  char *element =
-      points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, "microseconds", "") : NULL;
+  const char *label = choice->calls > 0 ? "microseconds of a call and its share of the plan" : "microseconds of a call";
+  char *element = points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, label, "") : NULL;
   free(points);
   if (!element) return 2;
   plot_standalone(element, stream);
