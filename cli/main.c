@@ -35,8 +35,8 @@ static void print_help(void) {
   printf("\nPages:\n  %-16s  the options that describe a table, or what is done with it\n\n", problem_page);
   options_print_help(POSENC, false);
   fputs("\n"
-        "posenc help COMMAND, or posenc COMMAND --help, is a page on a command, posenc\n"
-        "COMMAND --manual has all about it.\n"
+        "posenc help NAME, or posenc NAME --help, prints the page of a command, or of\n"
+        "problem; posenc COMMAND --manual prints all about a command.\n"
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
