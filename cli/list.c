@@ -65,8 +65,11 @@ static void print_contract(const options *given, const posenc_kernel *kernel, in
   fprintf(out, "  basis         %s\n", kernel->basis);
   fprintf(out, "  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
   fprintf(out, "  rows          %s\n",
-          kernel->f32_only ? "of f32, which the library rounds to 16 bits and multiplies by attention factors"
-                           : "of the dtype that is asked for");
+          kernel->f32_only && kernel->attends ? "of f32, which the library rounds to 16 bits"
+          : kernel->f32_only ? "of f32, which the library rounds to 16 bits and multiplies by attention factors"
+          : kernel->attends
+              ? "of the dtype that is asked for"
+              : "of the dtype that is asked for, or of f64, which the library multiplies by attention factors");
   fprintf(out, "  threads       %s\n", kernel->threaded ? "several" : "one");
   fprintf(out, "  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }

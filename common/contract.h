@@ -43,8 +43,8 @@ const char *kernel_of_failure(const char *key);
 /* Returns the name of the tier that the kernel needs, or "any" if it needs only that of the kernel it runs. */
 const char *kernel_isa(const posenc_kernel *kernel);
 
-/* The reason why the errors of a kernel without `stages` are not attributed to stages. */
-#define STAGES_UNTOLD "it does not expose its stages"
+/* The reason why the errors of a table are not attributed to stages. */
+#define STAGES_UNTOLD "it exposes no stages of this table"
 
 /* Returns "bound" of a record. */
 json_t *bound_json(const posenc_bound *bound);

@@ -191,6 +191,25 @@ refused "'': no such command; posenc --help" ''
 refused '--kernel xqzv: no such kernel; posenc list prints them$' verify --kernel xqzv
 refused "--kernel '': no such kernel; posenc list prints them$" verify --kernel ''
 refused "--kernel hf-rope: no such kernel; did you mean 'recipe/hf-rope'?" verify --kernel hf-rope
+for kernel in div-term libmvec-f32 sleef-f32-u10; do
+  "$POSENC" verify --kernel $kernel --len 8 --dim 8 --brief --scale 6.3e-30 >out 2>&1
+  if grep -q "was built without" out; then
+    skip "$kernel and a tiny scale" 'it is not built'
+  else
+    check "$kernel and a tiny scale" says "it needs a scale.* of 2^-96 and more"
+  fi
+done
+"$POSENC" verify --kernel div-term --len 8 --dim 8 --brief --scale 1.3e-29 >out 2>err
+check 'a larger one' test $? -eq 0
+"$POSENC" verify --kernel div-term --len 8 --dim 8 --brief --dtype bf16 >out
+check 'rows that are rounded again have no stages' says 'stages .* # SKIP .*, and stages are of rows of f32$'
+for row in 'recipe/hf-rope:of f32, which the library rounds to 16 bits' \
+  'naive:of f32, which the library rounds to 16 bits and multiplies by attention factors' \
+  'cr-portable:of the dtype that is asked for' \
+  'rotation-portable:of the dtype that is asked for, or of f64, which the library multiplies by attention factors'; do
+  "$POSENC" list "${row%%:*}" >out
+  check "rows of ${row%%:*}" says "^  rows  *${row#*:}\$"
+done
 refused '--encoding foo: no such encoding; posenc list --encodings prints them$' verify --encoding foo
 for kernel in rotation-portabl naive,rotation-portabl; do
   refused "--kernel rotation-portabl: no such kernel; did you mean 'rotation-portable'?" bench --kernel $kernel

@@ -123,9 +123,9 @@ names=$(sed -n 's/^.*ok [0-9]* - \([a-z0-9-]*\) accuracy .*/\1/p' out | tr '\n' 
 check 'a glob selects among all kernels' test "$names" = 'naive naive-f64 zeros '
 posenc verify --plugin zeros.so --plugin long-double.so --kernel '[lz]*' --len 64 --dim 16 --explain
 check 'whether a kernel tells its stages is its own affair' \
-  grep -q '^ok .* zeros stages 64x16 # SKIP it does not expose' out
+  grep -q '^ok .* zeros stages 64x16 # SKIP it exposes no stages' out
 check 'but then no one can tell where its error comes from' \
-  grep -q '^# no telling where its error comes from: it does not expose' out
+  grep -q '^# no telling where its error comes from: it exposes no stages' out
 check 'of one that does, it is told' grep -q '^# the largest error, .* frequency .*, phase .*, trig .*, store ' out
 posenc verify --plugin zeros.so --kernel zeros --len 64 --dim 16
 check 'a broken promise is exit status 1' test $status -eq 1

@@ -2,6 +2,7 @@
 /* Tests recipes: the errors of each are within its measured figures, and of the known order of magnitude. */
 #include "impls/recipes/recipes.h"
 #include "common/field.h"
+#include "impls/recipes/recipe.h"
 #include "tests/library.h"
 #include "verify/verify.h"
 
@@ -200,9 +201,73 @@ static void test_parts(void) {
   json_decref(record);
 }
 
+static void bound_is(const posenc_kernel *kernel, const posenc_problem *problem, double ulp, double abs_error,
+                     double growth, const char *what) {
+  const posenc_bound got = posenc_kernel_bound(kernel, problem);
+  ok(got.ulp == ulp && got.abs == abs_error && got.growth == growth, "%s: %g ulp, %a, and %g per position", what,
+     got.ulp, got.abs, got.growth);
+}
+
+/* Tests the bounds of rows of f32 that are rounded again, of values up to 1, and up to 2A where the kernel has
+   multiplied them by A. */
+static void test_bounds(void) {
+  posenc_problem problem = table_of(4, 4, 0, 1e4, 0.0);
+  const double growth = recipe_hf_rope.bound.growth, ulp = recipe_hf_rope.bound.ulp;
+  posenc_kernel aside = recipe_hf_rope;
+  aside.attends = false;
+  bound_is(&recipe_hf_rope, &problem, ulp, 0.0, growth, "f32");
+  problem.dtype = POSENC_BF16;
+  bound_is(&recipe_hf_rope, &problem, 0.5, 1.5 * ulp * 0x1p-24, 1.5 * growth, "bf16");
+  problem.scaling.attention = 1.25;
+  bound_is(&recipe_hf_rope, &problem, 0.5, 1.5 * ulp * 0x1p-23, 1.5 * growth, "bf16, times a factor in the kernel");
+  bound_is(&aside, &problem, 0.5, 1.5 * ulp * 0x1p-24, 1.5 * growth, "bf16, times a factor in the library");
+  problem.dtype = POSENC_F32;
+  bound_is(&recipe_hf_rope, &problem, ulp, 0.0, growth, "f32, times a factor in the kernel");
+  bound_is(&aside, &problem, 0.5, 1.5 * ulp * 0x1p-24, 1.5 * growth, "f32, times a factor in the library");
+  problem.op = POSENC_ROPE;
+  problem.heads = 1;
+  const double once = posenc_applied_bound_at(&(posenc_bound){.ulp = 0.5}, &problem, 0, 1.25),
+               four = posenc_applied_bound_at(&(posenc_bound){.ulp = 2.0}, &problem, 0, 1.25);
+  ok(four - once > 0x1p-23, "rope, times a factor: %a with 0.5 ulp, %a with 2", once, four);
+}
+
+static void refused(const posenc_problem *problem, const char *why, const char *what) {
+  const char *got = posenc_kernel_refusal(&recipe_hf_rope, problem, NULL);
+  ok(why ? got && strstr(got, why) : !got, "%s: %s", what, got ? got : "allowed");
+}
+
+/* Tests what recipe/hf-rope refuses. */
+static void test_refusals(void) {
+  posenc_problem problem = table_of(4, 64, 0, 1e4, 0.0);
+  problem.scaling = posenc_scaling_yarn(4.0, 4096);
+  problem.scaling.low = 2.0;
+  problem.scaling.high = 4.0;
+  refused(&problem, NULL, "yarn's ramp from 2 to 4 turns");
+  problem.scaling.high = 3.9;
+  refused(&problem, "ramps", "from 2 to 3.9");
+  problem.scaling = posenc_scaling_llama3(8.0, 8192);
+  problem.scaling.high = 1.9 * problem.scaling.low;
+  refused(&problem, "ramps", "a steep ramp of llama3");
+  problem.scaling = posenc_scaling_dynamic(4.0, 32, 64);
+  problem.base = 1e37;
+  refused(&problem, NULL, "a base of 1e37, times 5.6");
+  problem.base = 1e38;
+  refused(&problem, "after the scaling", "of 1e38");
+  problem.scaling.length = 32;
+  refused(&problem, NULL, "of 1e38 that is not raised");
+  double factors[32];
+  for (int i = 0; i < 32; i++) factors[i] = 1.0;
+  problem.scaling = posenc_scaling_longrope(1.0, 4096, factors);
+  refused(&problem, NULL, "longrope");
+  factors[31] = 0.99;
+  refused(&problem, "factors of longrope below 1", "with a factor below 1");
+}
+
 int main(void) {
   unsetenv("POSENC_ISA");
   test_contracts();
+  test_bounds();
+  test_refusals();
   test_figures();
   test_orders();
   test_fast_sines();

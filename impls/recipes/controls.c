@@ -79,32 +79,33 @@ static const char *can_do_f16_positions(const posenc_problem *problem) {
   return recipe_of_hf(problem);
 }
 
-RECIPE(bf16_positions, recipe_hf, with_bf16_positions, .name = "recipe/bf16-positions",
-       .summary = "negative control: hf-rope with positions rounded to bf16",
-       .algorithm = "As recipe/hf-rope; p is rounded to 8 bits.",
-       .provenance = "what casting position ids to bfloat16 does", .can_do = recipe_of_hf, .scales = true,
-       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 7.3e-3))
+RECIPE_OF(bf16_positions, recipe_hf, with_bf16_positions, RECIPE_HF_BASIS, .name = "recipe/bf16-positions",
+          .summary = "negative control: hf-rope with positions rounded to bf16",
+          .algorithm = "As recipe/hf-rope; p is rounded to 8 bits.",
+          .provenance = "what casting position ids to bfloat16 does", .can_do = recipe_of_hf, .scales = true,
+          .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 7.3e-3))
 
-RECIPE(bf16_inv, keep_bf16, with_f32_positions, .name = "recipe/bf16-inv",
-       .summary = "negative control: hf-rope with frequencies rounded to bf16",
-       .algorithm = "As recipe/hf-rope; w[i] is rounded to 8 bits.",
-       .provenance = "what model.to(bfloat16) does to a buffer inv_freq", .can_do = recipe_of_hf, .scales = true,
-       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 4.0e-3))
+RECIPE_OF(bf16_inv, keep_bf16, with_f32_positions, RECIPE_HF_BASIS, .name = "recipe/bf16-inv",
+          .summary = "negative control: hf-rope with frequencies rounded to bf16",
+          .algorithm = "As recipe/hf-rope; w[i] is rounded to 8 bits.",
+          .provenance = "what model.to(bfloat16) does to a buffer inv_freq", .can_do = recipe_of_hf, .scales = true,
+          .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 4.0e-3))
 
-RECIPE(f16_positions, recipe_hf, with_f16_positions, .name = "recipe/f16-positions",
-       .summary = "negative control: hf-rope with positions rounded to f16, up to 65504",
-       .algorithm = "As recipe/hf-rope; p is rounded to 11 bits.",
-       .provenance = "what arange in half precision does to positions", .can_do = can_do_f16_positions, .scales = true,
-       .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 5.1e-4))
+RECIPE_OF(f16_positions, recipe_hf, with_f16_positions, RECIPE_HF_BASIS, .name = "recipe/f16-positions",
+          .summary = "negative control: hf-rope with positions rounded to f16, up to 65504",
+          .algorithm = "As recipe/hf-rope; p is rounded to 11 bits.",
+          .provenance = "what arange in half precision does to positions", .can_do = can_do_f16_positions,
+          .scales = true, .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 5.1e-4))
 
-RECIPE(all_bf16, keep_bf16, all_in_bf16, .name = "recipe/all-bf16",
-       .summary = "negative control: hf-rope with everything after the frequencies in bf16",
-       .algorithm = "As recipe/hf-rope; w[i], p, their product, sine and cosine are each rounded to 8 bits.",
-       .provenance = "what casting all of it to bfloat16 does", .can_do = recipe_of_hf, .scales = true, .attends = true,
-       .bound = RECIPE_BOUND(4.0, 0x1p-8, 1.4e-2))
+RECIPE_OF(all_bf16, keep_bf16, all_in_bf16, RECIPE_HF_BASIS, .name = "recipe/all-bf16",
+          .summary = "negative control: hf-rope with everything after the frequencies in bf16",
+          .algorithm = "As recipe/hf-rope; w[i], p, their product, sine and cosine are each rounded to 8 bits.",
+          .provenance = "what casting all of it to bfloat16 does", .can_do = recipe_of_hf, .scales = true,
+          .attends = true, .bound = RECIPE_BOUND(2.0, 0x1p-8, 1.4e-2))
 
-RECIPE(tf32_product, keep_tf32, with_tf32_positions, .name = "recipe/tf32-product",
-       .summary = "negative control: hf-rope with its product on tensor cores, as TF32",
-       .algorithm = "As recipe/hf-rope; p and w[i] are rounded to 11 bits, and their product, which is exact, is f32.",
-       .provenance = "what allow_tf32 does to a matrix product of positions and frequencies; NVIDIA, PTX ISA, cvt.rna",
-       .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 7.5e-4))
+RECIPE_OF(
+    tf32_product, keep_tf32, with_tf32_positions, RECIPE_HF_BASIS, .name = "recipe/tf32-product",
+    .summary = "negative control: hf-rope with its product on tensor cores, as TF32",
+    .algorithm = "As recipe/hf-rope; p and w[i] are rounded to 11 bits, and their product, which is exact, is f32.",
+    .provenance = "what allow_tf32 does to a matrix product of positions and frequencies; NVIDIA, PTX ISA, cvt.rna",
+    .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 7.5e-4))

@@ -64,6 +64,11 @@ static inline posenc_sum recipe_reciprocal(double x) {
             "nothing",                                                                                                 \
             __VA_ARGS__)
 
+/* The basis of recipes with scalings. */
+#define RECIPE_HF_BASIS                                                                                                \
+  "at least twice what was measured below 2^20: plain, over bases 1e4 to 1e7 and dims 64 to 4096, and with scalings "  \
+  "and attention factors, dim 64; the recipe claims nothing"
+
 /* RECIPE for a bound with another basis. */
 #define RECIPE_OF(symbol, keep, pair, basis_text, ...)                                                                 \
   static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \

@@ -2,6 +2,8 @@
 /* Recipes of tables that rotate queries and keys. */
 #include "impls/recipes/recipe.h"
 
+#include <float.h>
+
 /* Returns f32(base) to the power 2i/d, in f32. */
 static float power(const posenc_problem *problem, int64_t index) {
   return powf((float)problem->base, (float)(2 * index) / (float)problem->dim);
@@ -48,13 +50,19 @@ static float llama3_of(const posenc_problem *problem, float plain) {
   return (1.0f - smooth) * plain / factor + smooth * plain;
 }
 
+/* Returns the base, which a dynamic scaling raises. */
+static double base_of(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return problem->base;
+  return problem->base * pow(how->factor * (double)how->length / (double)how->original - (how->factor - 1.0),
+                             (double)problem->dim / (double)(problem->dim - 2));
+}
+
 /* As transformers' modeling_rope_utils.py has it: arrays are f32, and what does not depend on the index is double. */
 double recipe_hf(const posenc_problem *problem, int64_t index) {
   const posenc_scaling *how = &problem->scaling;
   posenc_problem based = *problem;
-  if (how->kind == POSENC_SCALING_DYNAMIC && how->length > how->original)
-    based.base *= pow(how->factor * (double)how->length / (double)how->original - (how->factor - 1.0),
-                      (double)problem->dim / (double)(problem->dim - 2));
+  based.base = base_of(problem);
   const float period = power(&based, index), plain = 1.0f / period;
   switch (how->kind) {
   case POSENC_SCALING_LINEAR:
@@ -79,11 +87,12 @@ const char *recipe_of_hf(const posenc_problem *problem) {
     return "it has scalings, but no scale, and no fractions of positions";
   /* A slope of f32 multiplies the errors of a steep ramp. */
   if (has_ramp && how->high < 2.0 * how->low) return "its figures are for ramps whose high is at least twice their low";
+  if (base_of(problem) > (double)FLT_MAX) return "it needs a base that f32 can hold after the scaling has raised it";
   return recipe_of_paper(problem);
 }
 
-RECIPE(
-    hf_rope, recipe_hf, product, .name = "recipe/hf-rope",
+RECIPE_OF(
+    hf_rope, recipe_hf, product, RECIPE_HF_BASIS, .name = "recipe/hf-rope",
     .summary = "transformers' Llama (duplicated halves), Meta's, vLLM (split-cs), FlashAttention, GPT-NeoX, xPos: f32 "
                "reciprocal of a power, all scalings",
     .algorithm = "w[i] = 1 / powf(base, 2i/d), scaled in f32; sinf(p × w[i]), cosf(p × w[i]), times an f32 attention "
@@ -91,7 +100,7 @@ RECIPE(
     .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023, and "
                   "modeling_rope_utils.py, 2024; "
                   "meta-llama/llama, llama/model.py",
-    .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(4.0, 0.0, 2.6e-7))
+    .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 2.6e-7))
 
 static double keep_gemma_cpp(const posenc_problem *problem, int64_t index) {
   return (double)(float)(1.0 / pow(problem->base, (double)(2 * index) / (double)problem->dim));
