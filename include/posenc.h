@@ -451,9 +451,9 @@ typedef struct posenc_bound {
  * The largest absolute error that the bound allows at a position, for any element of a table without an attention
  * factor: `ulp` times the ulp just below 1 (only cos 0 = 1 is not below 1), plus `abs`, plus `growth` * |position|.
  * With an attention factor A, the values of a kernel that attends are within `ulp` times the ulp just below 2^e, A <=
- * 2^e, plus A times the rest. For the others the library multiplies a table of f64 and rounds once: at most A * (the
- * bound for f64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown. The bound of a
- * kernel that writes f32 only is that of posenc_kernel_bound.
+ * 2^e, plus A times the rest. For the others the library multiplies rows in double and rounds once: at most A * (the
+ * bound for POSENC_F64 + 2^-51) plus half an ulp of the exact value. NaN if bound is null or dtype unknown. The bound
+ * of a kernel that writes f32 only is that of posenc_kernel_bound, for the problem.
  */
 POSENC_API double posenc_bound_at(const posenc_bound *bound, posenc_dtype dtype, int64_t position);
 
@@ -472,7 +472,7 @@ typedef struct posenc_options posenc_options;
 typedef struct posenc_wisdom posenc_wisdom;
 
 /* Version of the interface in posenc_kernel; kernels built for another version are refused. */
-#define POSENC_KERNEL_ABI 6u
+#define POSENC_KERNEL_ABI 7u
 
 /* An unevaluated sum of two doubles, for numbers that need more than 53 bits. */
 typedef struct posenc_sum {
@@ -556,8 +556,10 @@ typedef struct posenc_kernel {
                  posenc_stages *stages);
 
   /* Add or rope, as the problem says, for a slice that is checked and whose stride is not 0; x and out as in
-     posenc_apply. It handles the padding row. Null: the library calls execute for some rows at a time and applies them.
-     The bound holds either way: see posenc_applied_bound_at. */
+     posenc_apply. It handles the padding row, and x of f32 and bf16, also if the kernel is f32_only: the table is of
+     f32. It gets no problem whose rows the library changes: with an odd dim, axes, a list or an attention factor. Null,
+     or such a problem: the library calls execute for some rows at a time and applies them. The bound holds either way:
+     see posenc_applied_bound_at. */
   posenc_status (*apply)(const void *constants, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                          void *out);
 } posenc_kernel;
@@ -568,9 +570,10 @@ POSENC_API const posenc_kernel *const *posenc_kernels(size_t *count);
 /* The kernel of that name, or null. */
 POSENC_API const posenc_kernel *posenc_kernel_find(const char *name);
 
-/* The bound of a kernel for a problem: its own; or, where the library rounds its rows of f32 to 16 bits or multiplies
-   them by an attention factor, half an ulp and 1.5 times the error of these rows (lib/api/bound.c). For null, or
-   a problem of unknown size, it has no limits. */
+/* The bound of a kernel's rows before a factor of the problem: its own; or, where the library rounds its rows of f32 to
+   16 bits or multiplies them by an attention factor, half an ulp and 1.5 times the error of these rows
+   (lib/api/bound.c). The caller multiplies `growth` by the problem's scale and, as posenc_bound_at says, what is not
+   `ulp` by an attention factor. For null, or a problem of unknown size, it has no limits. */
 POSENC_API posenc_bound posenc_kernel_bound(const posenc_kernel *kernel, const posenc_problem *problem);
 
 /* Null if the kernel can do the problem on this CPU under these options, else the reason. problem null: whether the

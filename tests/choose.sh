@@ -74,7 +74,8 @@ sums() { # whether total us is us and plan us, with one call of a plan, by which
 workloads() {
   dear="--len 64 $quick --plugin ./costs.so --kernel dear,fourfold"
   check 'a plan for each row' ends 0 $dear --rows 1 --calls 1
-  check 'is counted' says '^for 1 call of 1 row with one plan, whose time is counted: total us is a call with its share of the plan$'
+  check 'is counted' \
+    says '^for 1 call of 1 row with one plan, whose time is counted: total us is a call with its share of the plan$'
   check 'and in a column' says '^  kernel  *total us  *us  *spread '
   check 'that is the sum' sums
   check 'so a dear plan is not taken' \

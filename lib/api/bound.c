@@ -31,7 +31,7 @@ posenc_dtype kernel_dtype(const posenc_kernel *kernel, const posenc_problem *tab
  * Rows of f32 that are rounded again. With E the error before the last rounding, that rounding adds half an ulp of the
  * computed value's binade. Where this is above the exact value's, the excess is at most E/2, as in
  * impls/rotation/rotation.h. An ulp of f32 is at most 2^-24 for values up to 1; if the kernel multiplied them by A, at
- * most 2A 2^-24. The callers multiply `abs` and `growth` by A.
+ * most 2A 2^-24. The callers multiply `abs` and `growth` by A, and `growth` by the scale.
  */
 posenc_bound posenc_kernel_bound(const posenc_kernel *kernel, const posenc_problem *problem) {
   if (!kernel || !problem || problem->size != sizeof *problem)

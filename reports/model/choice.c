@@ -54,8 +54,8 @@ static size_t collect(const makings *from, const char *mode, const char *kernel,
   return count;
 }
 
-/* Collects the timings of a kernel's plans, sorted if there are any. Without them, the one plan that was made before the
-   timings of calls has a time, once for each of these. Returns their number, and whether there are any. */
+/* Collects the timings of a kernel's plans. If there are none, the plan that was made before the calls were timed has a
+   time, once for each of their timings. Returns the number, and whether plans were timed. */
 static size_t collect_plans(const makings *from, const char *kernel, bool *is_timed) {
   const size_t count = samples_collect(from->times, "plan", from->shape, kernel, "real_time");
   *is_timed = count > 0;
@@ -145,9 +145,8 @@ static bool mark_front(record_candidate *candidates, size_t count) {
 
 /* ---- the choice ---- */
 
-/* Collects the timings of a call, in the unit of the timings of plans, and adds to each what it bears of a timing of the
-   plan: of the same repetition, so that what disturbs both is not halved. Returns their number, and whether the spread
-   of plans is in them. */
+/* Collects the timings of a call, and adds to each what a call bears of a plan's timing: that of the same repetition,
+   as what disturbs one may disturb both. Returns their number, and whether the spread of plans is in them. */
 static size_t collect_sums(const makings *from, const char *kernel, double *sums, bool *is_known) {
   const double *const values = from->times->values;
   size_t count = samples_collect(from->times, from->mode, from->shape, kernel, "real_time");
