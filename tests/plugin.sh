@@ -309,6 +309,7 @@ if no_pages; then
   skip 'report has it' "$why"
 else
   check 'report has it' grep -q 'long-double' page/report.md
+  check 'with the lines of C that take it' grep -q 'options.kernel = posenc_plugin_kernels\[0\]; ' page/report.md
   check 'and the command that makes it again' grep -q 'posenc report --plugin long-double.so' page/report.md
 fi
 

@@ -127,6 +127,8 @@ check 'has the reference table, of hot memory' test "$(timed_shapes)" = hot,tran
 check 'all of it' grep -q '^transformer-base,cr-portable,exhaustive,2560000,2560000,' budget/accuracy.csv
 check 'the choice of the library' grep -q '"shape":"transformer-base","kernel":"' budget/report.json
 left_out='of time, 0.1 s: cold caches, fresh memory, plans, and 16x512, 64x512'
+check 'the default beside the kernels that were selected' grep -q 'Default, one thread:' budget/report.md
+check 'which is none of them' test "$(grep -o '"selected":true' budget/report.json | wc -l)" -eq 2
 check 'and names what it left out' in_section budget/report.md 'Left out' "$left_out"
 check 'scalings, too' in_section budget/report.md 'Left out' 'longrope-scaling'
 for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
