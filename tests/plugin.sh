@@ -229,6 +229,9 @@ check 'which must have the rows of the table' eval '[ $status -eq 1 ] &&
 posenc verify --plugin unbound.so --kernel narrow --len 10 --dim 32 --offset -200 --search 0 --propose-bound \
   --format text
 check 'rows before 0 have their distance' eval '[ $status -eq 0 ] && grep -q "max_position = 200," out'
+measured over 1e-3F
+posenc verify --plugin over.so --kernel narrow $size
+check 'a value just above 1 is not told without a bound' grep -q '^# [1-9][0-9]* passed, 0 failed, ' out
 measured values 3.0F
 posenc verify --plugin values.so --kernel narrow $size
 check 'what is no sine is told without a bound, too' grep -q '^not ok .* narrow bounded ' out

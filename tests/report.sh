@@ -351,6 +351,25 @@ made remade subject/accuracy.json subject/bench.json
 check 'the records beside the page make the same page' cmp subject/bars.svg remade/bars.svg
 subject_accuracy false >unnamed-accuracy.json
 made unnamed unnamed-accuracy.json subject-bench.json
+sed '/\/naive\//,/rows_timed/{s/"ns_per_element": 2\./"ns_per_element": 22./; s/"rows_timed": 64/"rows_timed": 32/}' \
+  subject-bench.json >slow-bench.json
+made slow unnamed-accuracy.json slow-bench.json
+check 'what was timed on slices is told' contains slow.md '†: timed on slices of rows in turn'
+cut_is_told() { # in each page with bars: that some are cut, where they are
+  cut=0
+  for bars in */bars.svg; do
+    text=${bars%/bars.svg}.md
+    if grep -q '>… ' "$bars"; then
+      cut=$((cut + 1))
+      contains "$text" 'begin their label with …' || return 1
+    else
+      lacks "$text" 'begin their label' || return 1
+    fi
+  done
+  echo "# $cut pages with cut bars"
+  [ $cut -gt 0 ]
+}
+check 'bars that are cut are told of' cut_is_told
 check 'without a selection, there are others' contains unnamed/time.svg '>others<'
 check 'no subject' lacks unnamed.md 'Verdict'
 check 'and no more than ten bars' test "$(grep -oE '>[0-9.e+]+ ns, error' unnamed/bars.svg | wc -l)" -le 10

@@ -7,6 +7,12 @@ static void write_table(page *p, table_kind kind, const record_report *report, c
   write_rows(p, kind, table_describe(table).text, table, report);
 }
 
+static bool any_sliced(const record_table *table) {
+  RECORD_EACH(row, table, rows)
+    if (row_is_sliced(row)) return true;
+  return false;
+}
+
 void write_headline(page *p, const record_report *report) {
   const record_table *table = report_table(report, report->headline.shape);
   page_section(p, report->subjects_count ? "The kernels on the reference table" : "All kernels on the reference table");
@@ -17,9 +23,10 @@ void write_headline(page *p, const record_report *report) {
   page_paragraph(
       p,
       "The table " CODE("%s") ". Exhaustive figures are over every element; sampled ones are lower bounds."
-                              "%s%s",
+                              "%s%s%s",
       table->shape.name, report_is_timed(report) ? " Times are medians (least–most)." : "",
-      rows_share(table, report) ? " Kernels with the same bits share a row, which has the time of the fastest." : "");
+      rows_share(table, report) ? " Kernels with the same bits share a row, which has the time of the fastest." : "",
+      any_sliced(table) ? " †: timed on slices of rows in turn." : "");
   write_table(p, TABLE_HEADLINE, report, table);
 }
 
@@ -32,15 +39,15 @@ static bool is_verified(const record_table *table) {
 
 /* Writes the tables, or the results of add and rope, without the sweep of lengths. */
 static void write_list(page *p, const record_report *report, bool applied, const char *sliced) {
-  bool any_sliced = false;
+  bool any_shown = false;
   RECORD_EACH(table, report, shapes) {
     if (table->sweep || table->applied != applied) continue;
-    RECORD_EACH(row, table, rows) any_sliced = any_sliced || row_is_sliced(row);
+    any_shown = any_shown || any_sliced(table);
     page_data(p, table->shape.name);
     write_table(p, applied && !is_verified(table) ? TABLE_TIMES : TABLE_FULL, report, table);
     page_data_end(p);
   }
-  if (any_sliced) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);
+  if (any_shown) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);
 }
 
 static bool has_shapes(const record_report *report, bool applied) {
