@@ -352,10 +352,10 @@ static void set_cause(const json_t *whole, json_t *record, const json_t *found, 
   if (*cause) {
     json_object_set_new(record, "cause", json_string(cause));
   } else if (is_inaccurate && *errors && (is_table || are_of_table(record, found))) {
-    const double most = number(json_object_get(record, "max_abs"), "abs"), unit = pow(10.0, floor(log10(most)) - 1.0);
-    json_object_set_new(record, "cause",
-                        json_sprintf("the formula agrees: the errors are %s; --max-abs %.2g passes", errors,
-                                     ceil(most / unit * (1.0 + 1e-9)) * unit));
+    const double most = number(json_object_get(record, "max_abs"), "abs");
+    json_object_set_new(
+        record, "cause",
+        json_sprintf("the formula agrees: the errors are %s; --max-abs %.2g passes", errors, tolerance_above(most)));
   }
 }
 

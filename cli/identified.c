@@ -14,6 +14,7 @@
 #include "verify/array-cause.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,4 +293,9 @@ json_t *identified_array(const options *given, const char *file, const question 
     add_expected(given, record);
   *is_right = *is_right && are_met(record);
   return record;
+}
+
+double tolerance_above(double most) {
+  const double unit = pow(10.0, floor(log10(most)) - 1.0);
+  return ceil(most / unit * (1.0 + 1e-9)) * unit;
 }

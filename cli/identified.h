@@ -25,4 +25,7 @@ json_t *identified_table(const options *given, table_file *table, const char *fi
 /* As identified_table, for the table that --op has applied to --x. The verdict is "none" if there is no such table. */
 json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right);
 
+/* Returns the least tolerance of two digits that errors of `most` pass. */
+double tolerance_above(double most);
+
 #endif

@@ -176,9 +176,42 @@ static void print_makers(const json_t *record, FILE *stream) {
   }
 }
 
-static void print_check(const json_t *record, FILE *stream) {
-  const char *check = json_string_value(json_object_get(record, "check"));
-  if (check) fprintf(stream, "\nposenc check FILE%s%s holds it to that.\n", *check ? " " : "", check);
+/* Whether --config or --expect disagrees. */
+static bool has_failed(const json_t *record) {
+  size_t n;
+  json_t *finding;
+  json_array_foreach(json_object_get(record, "findings"), n, finding) {
+    if (!json_is_true(json_object_get(finding, "ok"))) return true;
+  }
+  return false;
+}
+
+/* Prints the least tolerance that the table passes, in two digits. Of an array that a table was applied to, the errors
+   of the table are not those of the result. */
+static void print_tolerance(const json_t *record, FILE *stream) {
+  const json_t *closest = json_array_get(json_object_get(record, "makers"), 0);
+  const double most = field_number(record, "max_abs");
+  const bool is_exact = strcmp(field_string(closest, "name"), "exact") == 0 &&
+                        field_integer(closest, "equal") == field_integer(closest, "elements");
+  if (json_object_get(record, "applied") || !json_object_get(record, "max_abs")) return;
+  if (is_exact)
+    fputs(" --max-ulp 1", stream);
+  else if (most > 0.0)
+    fprintf(stream, " --max-abs %.2g", tolerance_above(most));
+}
+
+/* Prints the command that checks the file for what was found, unless that is not what it was asked to be. */
+static void print_check(const options *given, const json_t *record, FILE *stream) {
+  static const char of_x[] = "--x X";
+  const char *check = json_string_value(json_object_get(record, "check")), *x = check ? strstr(check, of_x) : NULL;
+  if (!check || has_failed(record)) return;
+  fputs("\nposenc check ", stream);
+  print_quoted(stream, given->operands[0]);
+  if (given->tensor) fputs(" --tensor ", stream), print_quoted(stream, given->tensor);
+  fprintf(stream, "%s%.*s", *check ? " " : "", x ? (int)(x - check) : (int)strlen(check), check);
+  if (x) fputs("--x ", stream), print_quoted(stream, given->x), fputs(x + strlen(of_x), stream);
+  print_tolerance(record, stream);
+  fputs(" holds it to that.\n", stream);
 }
 
 /* Prints the comparisons with --config and --expect. */
@@ -191,7 +224,7 @@ static void print_findings(const json_t *record, FILE *stream) {
               *field_string(finding, "note") ? ": " : "", field_string(finding, "note"));
 }
 
-static void print_text(const json_t *record, FILE *stream) {
+static void print_text(const options *given, const json_t *record, FILE *stream) {
   const json_t *tensor = json_object_get(record, "tensor");
   const bool is_applied = json_object_get(record, "applied");
   fprintf(stream, "%s\n", field_string(record, "sentence"));
@@ -208,7 +241,7 @@ static void print_text(const json_t *record, FILE *stream) {
             field_string(record, "format"));
   if (strcmp(field_string(record, "verdict"), "grid") == 0) {
     if (is_applied) print_applied(record, stream);
-    print_check(record, stream);
+    print_check(given, record, stream);
   }
   if (strcmp(field_string(record, "verdict"), "table") != 0) return;
   if (is_applied)
@@ -218,7 +251,7 @@ static void print_text(const json_t *record, FILE *stream) {
   print_formula(record, stream);
   print_errors(record, stream);
   print_makers(record, stream);
-  print_check(record, stream);
+  print_check(given, record, stream);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
@@ -249,8 +282,10 @@ static int run(options *given) {
   table_close(table);
   if (given->as_config)
     is_right = print_config(record, file, output_stream(out)) && is_right;
+  else if (format_is(given, "json"))
+    field_print(record, output_stream(out));
   else
-    (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
+    print_text(given, record, output_stream(out));
   if (saved) field_print(record, output_stream(saved));
   json_decref(record);
   close_output("--save", given->save, saved);

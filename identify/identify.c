@@ -293,6 +293,7 @@ identity *identify(const identify_request *request) {
     found->held = s.window.held;
     found->rows = s.window.rows;
     found->dim = s.window.dim;
+    found->error = request->error;
     found->padding = POSENC_NO_PADDING;
     enough = explain(&s, found) && agree(&s, found);
   }

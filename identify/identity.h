@@ -83,6 +83,7 @@ typedef struct identity {
   /* The number of elements with larger errors than recipes' roundings, and the first one. */
   int64_t unexplained, unexplained_row, unexplained_column;
   int64_t beyond;               /* elements farther from 0 than the exact value, by more than the error of f32 */
+  double error;                 /* the request's */
   double max_abs, max_if_exact; /* largest error, that of the amplitude included; and if values are rounded once */
   double worst_position;
   int64_t worst_column;

@@ -227,10 +227,19 @@ static ramp read_ramp(const profile *p, double factor, bool of_index) {
   return found;
 }
 
-/* Returns the length in which the slowest wave of the ramp turns once: a usual one, or else a plain number. */
+bool scalings_is_length(int64_t length) {
+  for (size_t n = 0; n < LENGTHS; n++)
+    if (lengths[n] == length) return true;
+  return false;
+}
+
+/* Returns the length in which the slowest wave of the ramp turns once: a usual one, or else a power of two, or else a
+   plain number. */
 static int64_t plain_length(double least, double most) {
   for (size_t n = 0; n < LENGTHS; n++)
     if ((double)lengths[n] >= least && (double)lengths[n] <= most) return lengths[n];
+  const double power = exp2(ceil(log2(least)));
+  if (power <= most) return (int64_t)power;
   const double middle = sqrt(least * most);
   return (int64_t)rint(plainest(middle, log(most / least) / 2.0).value);
 }
@@ -268,7 +277,8 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   s->original = plain_length(turn * exp(slow_least * log_base / pairs), turn * exp(slow_most * log_base / pairs));
   const double most = (double)s->original / turn * exp(-fast_least * log_base / pairs),
                least = (double)s->original / turn * exp(-fast_most * log_base / pairs);
-  s->high = scalings_usual((double[]){least, most});
+  /* A ramp that begins with the fastest wave would begin before it with any larger `high`. */
+  s->high = scalings_usual((double[]){least, s->truncate && fast_least <= 0.0 ? INFINITY : most});
   return s->original >= 2 && s->high > s->low;
 }
 

@@ -45,4 +45,7 @@ fit_text scalings_fit(const double range[2]);
    with the amplitude as its attention factor if none fits. */
 double scalings_attention(const posenc_scaling *s, double amplitude, double error, posenc_scaling *told);
 
+/* Whether models were trained on that length, so that it is no guess. */
+bool scalings_is_length(int64_t length);
+
 #endif

@@ -43,9 +43,11 @@ void makers_print(const maker *ranked, size_t count, const char *how, FILE *out)
     fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&ranked[n]));
 }
 
-/* Returns how the values are computed, as far as their errors show it: those of f16 and bf16 do not. */
+/* Returns how the values are computed, as far as their errors show it: those of f16 and bf16 do not, nor those that an
+   array leaves to the table that was applied to it. */
 static const char *computed(const identity *found) {
   const bool in_f64 = identity_arithmetic(found) == POSENC_F64;
+  if (found->error > 0.0 && identity_max_of_most(found) <= found->max_if_exact + found->error) return "computed ";
   if (found->held == POSENC_F64) return in_f64 ? "computed in f64 " : "computed in f64 from angles in f32 ";
   if (found->held != POSENC_F32) return "computed ";
   return in_f64 ? "computed in f64 " : "computed in f32 ";
@@ -91,8 +93,10 @@ static void print_scaling(const identity *found, FILE *out) {
     if (found->original_least < found->original_most)
       fprintf(out, " (or others of %" PRId64 "..%" PRId64 ", which the table does not tell apart)",
               found->original_least, found->original_most);
-    fprintf(out, ", low %s, high %s", number_of(s->low).text, number_of(s->high).text);
     const scaling_ranges fit = scalings_ranges(s, s, f->base, pairs);
+    if (found->original_least >= found->original_most && !scalings_is_length(s->original))
+      fputs(scalings_fit(fit.original).text, out);
+    fprintf(out, ", low %s, high %s", number_of(s->low).text, number_of(s->high).text);
     if (s->high != scaling_forms[s->kind].defaults.high) fputs(scalings_fit(fit.high).text, out);
     if (s->kind == POSENC_SCALING_YARN && !s->truncate) fputs(", not truncated", out);
   }

@@ -210,6 +210,7 @@ fi
 
 # ---- what only check is asked: layout, part, positions --------------------------------------------
 
+moved='150 rows are at other positions, the first, row 150, at position 500, not at 155'
 two_runs=$(positions 5 1 154),$(positions 500 1 649)
 next_runs=$(positions 6 1 155),$(positions 501 1 650)
 rounded=$(awk 'BEGIN { for (p = 300; p < 600; p++) { # ties to even, in steps of 2 to 511, then of 4
@@ -230,7 +231,7 @@ done <<END
 --len 300 --offset 1||positions are 1 more|positions 1..300
 --len 300|--offset 1|positions are 1 less|positions 0..299
 --len 300 --offset 70||positions are 70 more|positions 70..369
---positions $two_runs|--offset 5|150 rows are at other positions, the first, row 150, at position 500, not at 155|a list of 300 positions
+--positions $two_runs|--offset 5|$moved|a list of 300 positions
 --positions $two_runs|--positions $next_runs|positions are 1 less|a list of 300 positions
 --positions $rounded|--offset 300|positions are rounded to bf16|a list of 300 positions
 --len 300 --padding 9||the row of position 9 is all zeros|padding row at 9
@@ -320,10 +321,32 @@ check 'agrees' ends 0 check out.npy --op rope --x x-split.npy --config plain.jso
 
 # ---- who computed it ------------------------------------------------------------------------------
 
+# The line of identify is a command with a verdict, of what the file was found to be and was asked to be.
+"$POSENC" write --len 300 --dim 64 --kernel recipe/hf-rope -o "a table's.npy"
+posenc identify "a table's.npy" --config plain.json
+check 'the command that identify ends with' eval 'sed -n "s/ holds it to that.*//p" out >line &&
+  grep -q " --max-abs " line && eval "$(cat line)" && contains out "PASS: --max-abs"'
+posenc write --len 300 --dim 64 -o exact.npy
+posenc identify exact.npy
+check 'of a table that is rounded once' contains out 'posenc check exact.npy --max-ulp 1 holds it to that.'
+posenc identify exact.npy --config llama3.json
+check 'is left out if another one was asked' eval '[ $status -eq 1 ] && lacks out "holds it to that"'
+
+"$POSENC" write --dim 64 --len 2048 $yarn=128 -o short.npy
+check 'usual parameters of a ramp come first, and a length has its range' eval 'ends 0 identify short.npy &&
+  contains out "yarn scaling by 8 from 128 (111 to 167 fit), low 1, high 32, attention"'
+"$POSENC" write --dim 64 --len 2048 $yarn=1024 -o short.npy
+check 'a length that models have has none' eval 'ends 0 identify short.npy && contains out "from 1024, low 1, high 32,"'
+
 if [ -n "$numpy" ]; then
   "$numpy" - <<'END'
 import numpy as np
 rows = np.arange(300.0)[:, None]
+angles = rows * 10000.0 ** (-np.arange(32) / 32)
+x = np.random.default_rng(1).standard_normal((300, 64)).astype("f4")
+a, b, sine, cosine = x[:, :32].astype("f8"), x[:, 32:].astype("f8"), np.sin(angles), np.cos(angles)
+np.save("q", x)
+np.save("turned", np.concatenate([a * cosine - b * sine, b * cosine + a * sine], 1).astype("f4"))
 def table(angles, dtype):
     return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(300, -1).astype(dtype)
 for base in (10000.0, 9999.0, 12345.678):
@@ -331,6 +354,8 @@ for base in (10000.0, 9999.0, 12345.678):
     np.save(f"doubles-{base:.0f}", table(rows * w, "f8"))
     np.save(f"angles-{base:.0f}", table((rows.astype("f4") * w.astype("f4")).astype("f8"), "f8"))
 END
+  check 'rope in f64 is not of f32' eval \
+    'ends 0 identify turned.npy --op rope --x q.npy && sed 1q out >first && lacks first "in f32"'
   for base in 10000 9999 12346; do
     posenc identify doubles-$base.npy
     check "doubles of base $base are not of f32, nor truncated" eval \

@@ -91,8 +91,8 @@ for layout in duplicated interleaved split; do
     check 'told by options' ends 0 cache.safetensors --tensor $part --part $part "$@" --max-ulp 0.50001
     check 'identified' eval '"$POSENC" identify cache.safetensors --tensor $part >out 2>err'
     check 'as that' says "base 500000, $layout ($part), positions 7\.\.206, .* bf16, bit for bit"
-    options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
-    check 'with options for check' eval 'says "^posenc check FILE .*--part $part" &&
+    options=$(options_told)
+    check 'with options for check' eval 'says "^posenc check cache.safetensors .*--part $part" &&
       ends 0 cache.safetensors --tensor $part $options --max-ulp 0.50001'
   done
   check 'the other part, another table' ends 1 cache.safetensors --tensor cos --part sin --max-ulp 1

@@ -91,3 +91,8 @@ has_perl_json() { perl -MJSON::PP -e1 2>/dev/null; }
 parse() { # PERL: runs it with the JSON of standard input in $j
   perl -MJSON::PP -0777 -ne 'my $j = decode_json($_); '"$1"
 }
+
+options_told() { # prints the options of the command that identify ends with, but for the tensor and the tolerance
+  sed -n 's/^posenc check [^ ]*\( .*\)* holds it to that\.$/\1/p' out |
+    sed 's/ --tensor [^ ]*//; s/ --max-[a-z]* [^ ]*$//; s/^ //'
+}

@@ -112,7 +112,7 @@ check 'nothing is left of what is refused' test ! -e y.npy
 
 named() { # NAME PATTERN: identify finds the table, and prints its options
   "$POSENC" identify $1.npy >out 2>err && grep -q -e "$2" out || return 1
-  sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out >options
+  options_told >options
   [ -s options ] && "$POSENC" check $1.npy $(cat options) $close >out 2>err
 }
 command=
@@ -280,7 +280,7 @@ fi
 
 identified() { # NAME X OP PATTERN: and check accepts the options that are printed
   ends 0 identify --op $3 --x $2.npy $1.npy && says "$4" || return 1
-  sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed "s/--x X/--x $2.npy/" >options
+  options_told >options
   [ -s options ] && ends 0 check $1.npy $(cat options) --max-ulp 2
 }
 if [ -n "$numpy" ]; then

@@ -10,13 +10,13 @@ begins() { sed -n 1p out | grep -q -e "$1"; }
 check 'a table of ours' ends 0 plain.npy
 names='exact or, which writes the same, xlm, flux, base 10000, interleaved, positions 0\.\.299'
 check 'is exact' begins "^$names, rounded to f32, bit for bit; max 3e-08 from exact; would be 3e-08 "
-check 'and checked by' says '^posenc check FILE holds it to that'
+check 'and checked by' says '^posenc check plain.npy --max-ulp 1 holds it to that'
 set -- --base 5e5 --shift 1 --layout split-cs --offset 70 --padding 75
 "$POSENC" write --len 300 --dim 64 "$@" --dtype bf16 -o other.safetensors
 check 'another' ends 0 other.safetensors --tensor pe
 check 'in a safetensors file' \
   begins 'base 500000, shift 1, split-cs, positions 70\.\.369, padding row at 75, .* bf16, bit for bit'
-options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+options=$(options_told)
 check 'with options' test -n "$options"
 check 'that check takes' eval '"$POSENC" check other.safetensors $options --max-ulp 0.50001 >out 2>err'
 check 'JSON' ends 0 other.safetensors --format json -o x.json
@@ -30,7 +30,7 @@ check 'is known by its first table' begins 'base 10000, duplicated (cos), positi
 for layout in duplicated interleaved split; do
   "$POSENC" write --len 300 --dim 64 --op rope-cache --layout $layout -o cache.npy
   ends 0 cache.npy
-  options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+  options=$(options_told)
   check "a rope cache, $layout, is checked as is told" \
     eval '"$POSENC" check cache.npy $options --max-ulp 0.50001 >out 2>err'
 done
@@ -53,7 +53,7 @@ scaled() { # options, pattern
   for part in cos sin; do
     check "$1, $part" ends 0 cache.safetensors --tensor $part
     check 'is named' begins "$2"
-    options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+    options=$(options_told)
     check 'with options that check takes' eval \
       '"$POSENC" check cache.safetensors --tensor $part --scaling none --scale 1 $options --max-ulp 0.51 >out 2>err'
   done
@@ -79,7 +79,7 @@ digits() { # options, bound, pattern
   "$POSENC" write --len 1000 --dim 64 $1 -o digits.npy
   check "$1" ends 0 digits.npy
   check 'has all its digits' begins "base $3, interleaved, positions 0\.\.999, "
-  options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out)
+  options=$(options_told)
   check 'in the options, too' eval '"$POSENC" check digits.npy $options --max-abs '$2' >out 2>err'
 }
 digits '--scale 6.283185307179586 --dtype f64' 3e-15 '10000, scale 6\.2831[0-9]* (2 pi)'
@@ -199,11 +199,11 @@ check 'rope of x' ends 0 turned.npy --op rope --x units.npy
 check 'is told with its formula' begins 'base 500000, split-cs, positions 7\.\.306'
 check 'pairs and columns' \
   says '^applied  *rope to units.npy, axes ld: columns 0 to 63 of 64, pairs are neighbours, turned forward$'
-options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed 's/--x X/--x units.npy/')
+options=$(options_told)
 check 'and options' test "$options" = '--op rope --x units.npy --layout interleaved --base 500000 --offset 7'
 check 'that check takes, too' eval '"$POSENC" check turned.npy $options --max-ulp 0.51 >out 2>err'
 check 'other axes' ends 0 turned.npy --op rope --x units.npy --axes ld
-check 'that are usual are not told' eval '! says "posenc check FILE.*--axes"'
+check 'that are usual are not told' eval '! says "posenc check .*--axes"'
 python3 -c '
 import numpy
 for name in "units", "turned": numpy.save(name + "4.npy", numpy.load(name + ".npy")[None, None])' 2>/dev/null &&
@@ -211,7 +211,7 @@ for name in "units", "turned": numpy.save(name + "4.npy", numpy.load(name + ".np
 if [ -n "${have_four-}" ]; then
   check 'heads before positions' ends 0 turned4.npy --op rope --x units4.npy --axes bhld
   check 'are told' \
-    says '^posenc check FILE --op rope --x X --axes bhld --layout interleaved --base 500000 --offset 7 holds'
+    says '^posenc check turned4.npy --op rope --x units4.npy --axes bhld --layout interleaved '
 else
   skip 'heads before positions' 'no NumPy here'
 fi
@@ -222,7 +222,7 @@ done
 head -c 128 plain.npy >zeros.npy && head -c 76800 /dev/zero >>zeros.npy
 check 'add to x' ends 0 plain.npy --op add --x zeros.npy
 check 'is told' says '^applied  *add to zeros.npy, axes ld: columns 0 to 63 of 64$'
-options=$(sed -n 's/^posenc check FILE \(.*\) holds it to that\.$/\1/p' out | sed 's/--x X/--x zeros.npy/')
+options=$(options_told)
 check 'with options' test "$options" = '--op add --x zeros.npy'
 "$POSENC" write --encoding binary --len 300 --dim 64 -o binary.npy
 check 'no rope of x' ends 1 binary.npy --op rope --x units.npy
