@@ -153,7 +153,7 @@ changed("zeros", slice(100, 110), lambda of: 0, slice(32))
 changed("one-small", 100, lambda of: of[100, 62] + 0.004, 62)
 far = table(10000.0**-pair, np.arange(6000.0))
 changed("far-rows", [5000, 5001], lambda of: of[[5001, 5000]], of=far)
-changed("unsampled", [1001, 1002], lambda of: of[[1002, 1001]], of=far[:4000])
+changed("unsampled", [1004, 1005], lambda of: of[[1005, 1004]], of=far[:4000])
 for n in (1, 32, 33, 64, 500):
     wrong = far[:512].copy()
     some = np.random.default_rng(1).choice(wrong.size, n, replace=False)
@@ -176,7 +176,7 @@ row-again|plain|row 100 is at position 99, not at 100
 last-again|plain|row 511 is at position 510, not at 511
 first-missing|plain|row 0 is at position 1, not at 0
 two-rows|plain|2 rows are at other positions, the first, row 100, at position 101, not at 100
-unsampled|plain|2 rows are at other positions, the first, row 1001, at position 1002, not at 1001
+unsampled|plain|2 rows are at other positions, the first, row 1004, at position 1005, not at 1004
 block|plain|20 rows are at other positions, the first, row 100, at position 0, not at 100
 few-zeros|plain|25 rows are all zeros, the first at position 100
 negated-row|plain|64 elements are off, the first at row 100, column 0
