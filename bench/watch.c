@@ -223,17 +223,18 @@ static void try_growth(const watch *w, watched *one, size_t table) {
         plans, 1e-6 * expected, 1e-6 * all, 100 / PART, 1e-6 * some);
 }
 
-/* Whether a mode's first turn compares a whole result of add, rope or a rope cache that is so large that to compare an
-   untimed one too would take long. Of tables, untimed calls also show the memory (check_growth). */
-static bool is_compared_whole(const watch *w, const stay *at, size_t table) {
+/* Returns of how many plans an untimed call is compared in full: of two, unless it is a large result of add, rope or a
+   rope cache; then of none, if a mode's first turn compares all of one, or of one. Tables also show their memory
+   (check_growth). */
+static int shown_plans(const watch *w, const stay *at, size_t table) {
   const posenc_problem *problem = &w->request->shapes[table].problem;
-  if (!at->yardstick.held || w->forbidden || problem->op == POSENC_TABLE) return false;
-  if (at->facts.bytes < (size_t)2 * TRIAL_LARGE) return false;
+  if (!at->yardstick.held || w->forbidden || problem->op == POSENC_TABLE) return 2;
+  if (at->facts.bytes < (size_t)2 * TRIAL_LARGE) return 2;
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (mode != BENCH_ROW && mode != BENCH_PLAN && at->facts.modes[mode].iterations > 0 &&
         at->facts.modes[mode].rows == problem->rows)
-      return true;
-  return false;
+      return 0;
+  return 1;
 }
 
 bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
@@ -246,7 +247,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   at->facts = *a;
   choose_judges(w, one, table);
   const posenc_problem *problem = &w->request->shapes[table].problem;
-  const int wanted = is_compared_whole(w, at, table) ? 0 : 2, shown = a->plan_count > wanted ? wanted : a->plan_count;
+  const int wanted = shown_plans(w, at, table), shown = a->plan_count > wanted ? wanted : a->plan_count;
   const bool is_shown = wants_comparison(w, one) && a->pass <= w->request->longest;
   for (int p = 0; p < shown && !one->lost && is_shown; p++)
     if (!show(w, one, table, p)) return false;
