@@ -385,8 +385,7 @@ static void add_findings(const options *given, table_file *table, table_part par
   json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
   const char *cause = field_string(record, "cause");
   if (*cause && !is_limited && field_integer(whole, "failed") == 0) {
-    finding = json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s}", "property", "formula", "ok", 0, "skipped", 0, "worst", 1,
-                        "bound", 0, "compared", 1, "note", cause);
+    finding = finding_json("formula", false, cause);
     add_check(whole, record, finding);
     json_decref(finding);
   }

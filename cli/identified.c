@@ -116,13 +116,15 @@ static json_t *identified_isolated(const identify_request *request, double silen
 
 /* ---- findings ---------------------------------------------------------------------------------- */
 
-/* Adds {"property", "ok", "note"} and the other members of a record's check to the findings. */
+json_t *finding_json(const char *property, bool is_ok, const char *text) {
+  return json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s}", "property", property, "ok", (int)is_ok, "skipped", 0, "worst",
+                   (int)!is_ok, "bound", 0, "compared", 1, "note", text);
+}
+
 static void add_finding(json_t *record, const char *property, bool is_ok, const char *text) {
   json_t *findings = json_object_get(record, "findings");
   if (!findings) json_object_set_new(record, "findings", findings = json_array());
-  json_array_append_new(findings,
-                        json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s}", "property", property, "ok", (int)is_ok,
-                                  "skipped", 0, "worst", (int)!is_ok, "bound", 0, "compared", 1, "note", text));
+  json_array_append_new(findings, finding_json(property, is_ok, text));
 }
 
 /* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it
@@ -160,8 +162,7 @@ static void add_expected(const options *given, json_t *record) {
   add_finding(record, "expect", is_met, text);
 }
 
-/* Whether all findings are those that were asked for. */
-static bool are_met(const json_t *record) {
+bool findings_are_met(const json_t *record) {
   size_t n;
   json_t *finding;
   json_array_foreach(json_object_get(record, "findings"), n, finding) {
@@ -226,7 +227,7 @@ json_t *identified_table(const options *given, table_file *table, const char *fi
   json_t *record = record_of(given, table, file, NULL, 0.0, asked, is_right);
   if (given->model || asked) add_agreement(given, record, "");
   add_expected(given, record);
-  *is_right = *is_right && are_met(record);
+  *is_right = *is_right && findings_are_met(record);
   return record;
 }
 
@@ -291,7 +292,7 @@ json_t *identified_array(const options *given, const char *file, const question 
     add_finding(record, "expect", false, field_string(record, "sentence"));
   else
     add_expected(given, record);
-  *is_right = *is_right && are_met(record);
+  *is_right = *is_right && findings_are_met(record);
   return record;
 }
 

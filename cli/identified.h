@@ -7,7 +7,7 @@
 #include "files/table.h"
 #include "verify/table-request.h"
 
-/* What check asks: the problem of the file, and what part of it the file has. */
+/* The problem that posenc check compares a file with, and the part of that problem's table that is in the file. */
 typedef struct question {
   posenc_problem problem;
   table_part part;
@@ -24,6 +24,12 @@ json_t *identified_table(const options *given, table_file *table, const char *fi
 
 /* As identified_table, for the table that --op has applied to --x. The verdict is "none" if there is no such table. */
 json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right);
+
+/* Returns a finding, which is like a check of a record. */
+json_t *finding_json(const char *property, bool is_ok, const char *text);
+
+/* Whether all findings of a record, --config's and --expect's, are as asked. */
+bool findings_are_met(const json_t *record);
 
 /* Returns the least tolerance of two digits that errors of `most` pass. */
 double tolerance_above(double most);

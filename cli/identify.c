@@ -177,16 +177,6 @@ static void print_makers(const json_t *record, FILE *stream) {
   }
 }
 
-/* Whether --config or --expect disagrees. */
-static bool has_failed(const json_t *record) {
-  size_t n;
-  json_t *finding;
-  json_array_foreach(json_object_get(record, "findings"), n, finding) {
-    if (!json_is_true(json_object_get(finding, "ok"))) return true;
-  }
-  return false;
-}
-
 /* Prints the least tolerance that the table passes, in two digits. Of an array that a table was applied to, the errors
    of the table are not those of the result. */
 static void print_tolerance(const json_t *record, FILE *stream) {
@@ -205,7 +195,7 @@ static void print_tolerance(const json_t *record, FILE *stream) {
 static void print_check(const options *given, const json_t *record, FILE *stream) {
   static const char of_x[] = "--x X";
   const char *check = json_string_value(json_object_get(record, "check")), *x = check ? strstr(check, of_x) : NULL;
-  if (!check || has_failed(record)) return;
+  if (!check || !findings_are_met(record)) return;
   fputs("\nposenc check ", stream);
   print_quoted(stream, given->operands[0]);
   if (given->tensor) fputs(" --tensor ", stream), print_quoted(stream, given->tensor);
