@@ -269,9 +269,9 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
   if (!op_is_applied(p->op)) return INT64_MAX;
   const double last = (double)p->first + (double)p->rows, attention = posenc_attention(p);
   const int64_t distance = fabs(last) < 0x1p62 ? (int64_t)fmax(fabs(last), fabs((double)p->first)) : INT64_MAX;
-  const posenc_bound bound = posenc_kernel_bound(one->kernel, p);
-  const double at_0 = posenc_applied_bound_at(&bound, p, distance, 0.0),
-               per_size = posenc_applied_bound_at(&bound, p, distance, 1.0) - at_0, each = at_0 + 1.5 * per_size;
+  const posenc_bound *bound = &one->stays[table].yardstick.bound;
+  const double at_0 = posenc_applied_bound_at(bound, p, distance, 0.0),
+               per_size = posenc_applied_bound_at(bound, p, distance, 1.0) - at_0, each = at_0 + 1.5 * per_size;
   double most = p->op == POSENC_ADD ? fmin(telling / at_0, sqrt(2.0 * telling / per_size)) : telling / each;
   if (attention > 1.0) most = fmin(most, log(largest) / log(attention));
   /* In mode row, the judge takes the calls of a chain one by one. */
