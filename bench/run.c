@@ -83,12 +83,9 @@ static bool add_others(json_t *context, const others_mark *before, const others_
 /* Returns the name of the kernel that the library chooses; null if there is none. */
 static const char *choice_of(const bench_request *request, const posenc_problem *problem, int threads) {
   posenc_options options = serve_options(request, NULL);
-  posenc_plan *plan;
   options.threads = threads;
-  if (posenc_plan_create(&plan, problem, &options) != POSENC_OK) return NULL;
-  const char *name = posenc_plan_kernel(plan)->name;
-  posenc_plan_destroy(plan);
-  return name;
+  const posenc_kernel *kernel = kernel_by_default(problem, &options);
+  return kernel ? kernel->name : NULL;
 }
 
 /* Finds the library's choice for each shape, with one thread and with the requested number. */

@@ -79,13 +79,15 @@ static bool is_elsewhere(const char *name) {
   return !posenc_kernel_find(name) && !catalogue_place(find_kernel(name)).path;
 }
 
-/* Whether a recipe is left to --kernel. To verify and time all of them takes longer than all kernels do; these are what
-   most models of tables and of rope ran, and one that is accurate enough to be chosen if it were in libposenc. */
-static bool is_one_recipe_more(const char *name) {
-  static const char *const taken[] = {"recipe/annotated", "recipe/hf-rope", "recipe/xlm"};
-  for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-    if (strcmp(name, taken[i]) == 0) return false;
-  return strncmp(name, "recipe/", strlen("recipe/")) == 0;
+/* Adds what most models of tables and of rope ran, and a recipe that is accurate enough to be chosen if it were in
+   libposenc, if they can compute the problem. To verify and time all recipes takes longer than all kernels do. */
+static void add_some_recipes(const options *given, selection *chosen) {
+  static const char *const names[] = {"recipe/annotated", "recipe/hf-rope", "recipe/xlm"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const posenc_kernel *recipe = find_kernel(names[i]);
+    const posenc_options how = options_of_plan(given, recipe);
+    if (!posenc_kernel_refusal(recipe, &chosen->shapes->problem, &how)) add_kernel(chosen, recipe);
+  }
 }
 
 /* Keeps the kernels that run on this CPU, except kernels that copy stored rows if the operation is a table, and
@@ -97,7 +99,7 @@ static void keep_candidates(const options *given, selection *chosen) {
     const posenc_options how = options_of_plan(given, kernel);
     const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
-    if (copies || alone || (!given->kernel && is_one_recipe_more(kernel->name))) continue;
+    if (copies || alone) continue;
     if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
     chosen->kernels[kept++] = kernel;
     usable += !is_elsewhere(kernel->name);
@@ -112,7 +114,7 @@ static selection select_problem(const options *given) {
   const char *refusal = verify_refusal(&given->problem);
   if (refusal && given->grid) die_value("--grid", given->texts[OPTION_GRID], refusal);
   selection chosen = select_measured(given, false);
-  if (!given->kernel) add_shipped(given, &chosen);
+  if (!given->kernel) add_some_recipes(given, &chosen);
   keep_candidates(given, &chosen);
   if (given->problem.op == POSENC_TABLE) return chosen;
   const posenc_problem table = posenc_table_of(&given->problem);

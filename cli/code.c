@@ -2,6 +2,7 @@
 #include "cli/code.h"
 
 #include "cli/catalogue.h"
+#include "common/contract.h"
 #include "common/grid.h"
 #include "common/number.h"
 #include "common/scaling.h"
@@ -114,15 +115,6 @@ static void print_problem(FILE *out, const posenc_problem *p) {
   if (p->inverse) fprintf(out, "  problem.inverse = true;\n");
 }
 
-/* Whether the library chooses that kernel by itself on this machine. */
-static bool is_taken(const posenc_problem *problem, const posenc_options *how, const posenc_kernel *kernel) {
-  posenc_plan *plan;
-  if (posenc_plan_create(&plan, problem, how) != POSENC_OK) return false;
-  const bool taken = posenc_plan_kernel(plan) == kernel;
-  posenc_plan_destroy(plan);
-  return taken;
-}
-
 /* Prints the lines that select a kernel that the library would not choose by itself. A plugin's kernel is in the list
    that POSENC_PLUGIN makes; a kernel of the library may be absent or refuse the problem on another machine. */
 static void print_kernel(FILE *out, const posenc_kernel *kernel) {
@@ -147,7 +139,7 @@ static void print_options(FILE *out, const options *given, const posenc_kernel *
   if (given->max_ulp > 0.0) fprintf(out, "  options.max_ulp = %s;\n", number_of(how.max_ulp = given->max_ulp).text);
   if (given->max_abs > 0.0) fprintf(out, "  options.max_abs = %s;\n", number_of(how.max_abs = given->max_abs).text);
   if (kernel->threaded) fprintf(out, "  options.threads = %d;\n", how.threads = given->threads);
-  if (!is_taken(&given->problem, &how, kernel)) print_kernel(out, kernel);
+  if (kernel_by_default(&given->problem, &how) != kernel) print_kernel(out, kernel);
 }
 
 void code_print(FILE *out, const options *given, const posenc_kernel *kernel) {

@@ -86,8 +86,7 @@ static void print_list(const options *given, const posenc_kernel *const *kernels
                        FILE *out) {
   printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
   int width = 21; /* of the names */
-  for (size_t i = 0; i < count; i++)
-    if ((int)strlen(kernels[i]->name) > width) width = (int)strlen(kernels[i]->name);
+  for (size_t i = 0; i < count; i++) width = width_with(width, kernels[i]->name);
   if (print == print_line)
     fprintf(out, "%-*s  %-15s  %-4s  %s\n", width, "KERNEL", "LARGEST ERROR", "RUNS", "WHAT IT IS");
   /* A list of all kernels has the recipes in a section of their own. */

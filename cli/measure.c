@@ -11,6 +11,7 @@
 #include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"
 #include "records/print.h"
+#include "reports/model/answer.h"
 #include "verify/cases.h"
 
 #include <errno.h>
@@ -190,11 +191,9 @@ static void ask_defaults(void *argument) {
   json_t *names = json_array();
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
     posenc_options how = options_of_plan(asked->given, NULL);
-    posenc_plan *plan;
     how.threads = 1;
-    if (posenc_plan_create(&plan, &asked->chosen->shapes[s].problem, &how) != POSENC_OK) continue;
-    json_array_append_new(names, json_string(posenc_plan_kernel(plan)->name));
-    posenc_plan_destroy(plan);
+    const posenc_kernel *kernel = kernel_by_default(&asked->chosen->shapes[s].problem, &how);
+    if (kernel) json_array_append_new(names, json_string(kernel->name));
   }
   char *text = names ? json_dumps(names, JSON_COMPACT) : NULL;
   if (text) isolate_result(text);
@@ -202,11 +201,9 @@ static void ask_defaults(void *argument) {
   json_decref(names);
 }
 
-static void add_kernel(selection *chosen, const char *name) {
-  const posenc_kernel *kernel = posenc_kernel_find(name);
+void add_kernel(selection *chosen, const posenc_kernel *kernel) {
   for (size_t k = 0; k < chosen->kernel_count; k++)
     if (chosen->kernels[k] == kernel) return;
-  if (!kernel) return;
   chosen->kernels = allocated(reallocarray(chosen->kernels, chosen->kernel_count + 1, sizeof(*chosen->kernels)));
   chosen->kernels[chosen->kernel_count++] = kernel;
 }
@@ -222,8 +219,8 @@ static void add_beside(const options *given, selection *chosen) {
   json_t *names = end.result ? json_loads(end.result, 0, NULL) : NULL;
   size_t i;
   json_t *name;
-  json_array_foreach(names, i, name) add_kernel(chosen, json_string_value(name));
-  add_kernel(chosen, "naive");
+  json_array_foreach(names, i, name) add_kernel(chosen, posenc_kernel_find(json_string_value(name)));
+  add_kernel(chosen, posenc_kernel_find(answer_literal));
   json_decref(names);
   free(end.result);
 }
@@ -313,17 +310,11 @@ size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
   return made;
 }
 
-static void add_kernels(selection *chosen, const selection *more) {
-  const size_t count = chosen->kernel_count + more->kernel_count;
-  chosen->kernels = allocated(reallocarray(chosen->kernels, count, sizeof(*chosen->kernels)));
-  memcpy(chosen->kernels + chosen->kernel_count, more->kernels, more->kernel_count * sizeof(*chosen->kernels));
-  chosen->kernel_count = count;
-}
-
 void add_recipes(const options *given, selection *timed) {
   selection recipes[RECIPE_TABLES];
   const size_t tables = select_recipes(given, recipes), before = timed->kernel_count;
-  for (size_t t = 0; t < tables; t++) add_kernels(timed, &recipes[t]);
+  for (size_t t = 0; t < tables; t++)
+    for (size_t k = 0; k < recipes[t].kernel_count; k++) add_kernel(timed, recipes[t].kernels[k]);
   timed->kernel_counts = allocated(calloc(timed->shape_count + 1, sizeof *timed->kernel_counts));
   for (size_t s = 0; s < timed->shape_count; s++) {
     timed->kernel_counts[s] = before;
@@ -331,12 +322,6 @@ void add_recipes(const options *given, selection *timed) {
       if (strcmp(recipes[t].shapes->name, timed->shapes[s].name) == 0) timed->kernel_counts[s] = timed->kernel_count;
   }
   for (size_t t = 0; t < tables; t++) selection_free(&recipes[t]);
-}
-
-void add_shipped(const options *given, selection *chosen) {
-  selection recipes = select_recipes_of(given, chosen->shapes, NULL);
-  add_kernels(chosen, &recipes);
-  selection_free(&recipes);
 }
 
 void selection_free(selection *chosen) {
@@ -356,7 +341,7 @@ void die_unmeasured(void) {
                             : "out of memory");
 }
 
-/* Returns the request for verify, whose parts and list are the caller's to free. */
+/* Returns the request for verify, for free_request. */
 static verify_request accuracy_request(const options *given, const selection *chosen, size_t count, bool explain) {
   verify_part *parts = allocated(calloc(count, sizeof *parts));
   size_t plugin_count;
@@ -366,7 +351,8 @@ static verify_request accuracy_request(const options *given, const selection *ch
                              chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
   const char *positions = given->texts[OPTION_POSITIONS];
   char *list = positions ? quoted_line("", 1, &positions) : NULL;
-  const char *plugin_options = catalogue_options(), *const also = "--propose-bound";
+  const char *plugins_again = catalogue_options(), *const propose = "--propose-bound";
+  const bool has_options = plugins_again || given->propose_bound;
   return (verify_request){
       .parts = parts,
       .part_count = count,
@@ -384,7 +370,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
       .only = given->only,
       .open = catalogue_open_device,
       .replay_options =
-          given->propose_bound ? quoted_line(plugin_options ? plugin_options : "", 1, &also) : plugin_options,
+          has_options ? quoted_line(plugins_again ? plugins_again : "", given->propose_bound, &propose) : NULL,
       .list = list,
       .plugins = plugins,
       .plugin_count = plugin_count,
@@ -394,7 +380,7 @@ static verify_request accuracy_request(const options *given, const selection *ch
 static void free_request(verify_request *request) {
   free((void *)request->parts);
   free((void *)request->list);
-  if (request->replay_options != catalogue_options()) free((void *)request->replay_options);
+  free((void *)request->replay_options);
 }
 
 json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {

@@ -58,8 +58,8 @@ size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]);
    tables. */
 void add_recipes(const options *given, selection *timed);
 
-/* Adds the recipes of shipped frameworks that can compute the first shape. */
-void add_shipped(const options *given, selection *chosen);
+/* Adds a kernel, unless the selection has it. */
+void add_kernel(selection *chosen, const posenc_kernel *kernel);
 void selection_free(selection *chosen);
 
 /* Returns the accuracy record of all selections, a new reference. Exits if it cannot be made. */

@@ -34,6 +34,19 @@ const char *kernel_of_failure(const char *key) {
   return strncmp(key, KERNEL_FAILED, length) == 0 ? key + length : NULL;
 }
 
+int width_with(int width, const char *name) {
+  const size_t length = strlen(name);
+  return length > (size_t)width ? (int)length : width;
+}
+
+const posenc_kernel *kernel_by_default(const posenc_problem *problem, const posenc_options *options) {
+  posenc_plan *plan;
+  if (posenc_plan_create(&plan, problem, options) != POSENC_OK) return NULL;
+  const posenc_kernel *kernel = posenc_plan_kernel(plan);
+  posenc_plan_destroy(plan);
+  return kernel;
+}
+
 const char *kernel_isa(const posenc_kernel *kernel) {
   const char *name = posenc_isa_name(kernel->isa);
   return name ? name : "any";

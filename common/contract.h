@@ -46,6 +46,13 @@ const char *kernel_isa(const posenc_kernel *kernel);
 /* The reason why the errors of a table are not attributed to stages. */
 #define STAGES_UNTOLD "it exposes no stages of this table"
 
+/* Returns the width of a column of names, widened if it has no room for another name. */
+int width_with(int width, const char *name);
+
+/* Returns the kernel that the library chooses for a problem, which has static storage; null if there is none. A plan is
+   made for it, so kernels may be called. */
+const posenc_kernel *kernel_by_default(const posenc_problem *problem, const posenc_options *options);
+
 /* Returns "bound" of a record. */
 json_t *bound_json(const posenc_bound *bound);
 

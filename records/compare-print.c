@@ -2,6 +2,7 @@
 /* Prints comparisons as text and as a Markdown table. */
 #include "records/compare.h"
 
+#include "common/contract.h"
 #include "common/plain.h"
 
 #include <inttypes.h>
@@ -73,7 +74,7 @@ void compare_print_text(const record_comparison *comparison, bool all, FILE *str
   RECORD_EACH(other, comparison, environment) fprintf(stream, "%s: %s, now %s\n", other->what, other->old, other->new);
   int width = 40;
   RECORD_EACH(row, comparison, rows)
-    if (is_shown(row, all) && (int)strlen(row->name) > width) width = (int)strlen(row->name);
+    if (is_shown(row, all)) width = width_with(width, row->name);
   RECORD_EACH(row, comparison, rows) {
     if (!is_shown(row, all)) continue;
     fprintf(stream, "%-10s %-*s ", row->verdict, width, row->name);

@@ -2,6 +2,7 @@
 /* Prints the record for people: failures, why checks were skipped, then a line for each kernel. */
 #include "records/print.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 
 #include <inttypes.h>
@@ -116,7 +117,7 @@ void record_print_text(const json_t *json, FILE *stream) {
     RECORD_EACH(result, record, records) add_result(line_of(lines, &used, result->kernel), result, stream);
     print_remarks(record, stream);
     int width = 24;
-    for (size_t i = 0; i < used; i++) width = (int)fmax(width, (double)strlen(lines[i].kernel));
+    for (size_t i = 0; i < used; i++) width = width_with(width, lines[i].kernel);
     fprintf(stream, "%-*s %7s %7s %7s %7s  %s\n", width, "kernel", "tables", "passed", "failed", "skipped",
             "largest error");
     for (size_t i = 0; i < used; i++) print_line(&lines[i], width, stream);

@@ -239,7 +239,8 @@ measured wrong 3.0F
 posenc verify --plugin wrong.so --kernel narrow $size --propose-bound --format text
 check 'errors as large as values' test $status -eq 1
 check 'are no crash' eval '! grep -q survival out'
-check 'have no bound' grep -qx 'no bound to propose for narrow: its errors near position 0 are as large as the values' out
+check 'have no bound' \
+  grep -qx 'no bound to propose for narrow: its errors near position 0 are as large as the values' out
 printf '#define TERMS .bound = {.ulp = 1, .growth = 1e-6, .max_position = 5}, .basis = ""\n' >terms.h
 measured short 0
 posenc verify --plugin short.so --kernel narrow $size
@@ -271,8 +272,10 @@ printf '#define TERMS .bound = {.abs = 1e-7, .max_position = INT64_MAX, .derived
 measured unkept 0
 posenc verify --plugin unkept.so --kernel narrow $size --format text
 check 'that of one wrong in the table' grep -qx 'SKIP  narrow, domain of 600x32: accuracy failed already' out
-check 'without --kernel' eval 'posenc verify --propose-bound; one_line "^posenc verify: --propose-bound: needs --kernel$"'
-check 'with a baseline' eval 'posenc verify --kernel naive --propose-bound --save b; one_line "--save b: cannot be combined with --propose-bound$"'
+posenc verify --propose-bound
+check 'without --kernel' one_line '^posenc verify: --propose-bound: needs --kernel$'
+posenc verify --kernel naive --propose-bound --save b
+check 'with a baseline' one_line '--save b: cannot be combined with --propose-bound$'
 
 # ---- long names ----
 
@@ -320,7 +323,8 @@ $CXX $CFLAGS -I"$srcdir/include" -shared -fPIC -x c++ - -o c++.so 2>log <<EOF
 #include <posenc.h>
 static void execute(const void *, const posenc_problem *, int64_t, int64_t, void *) {}
 static const posenc_kernel kernel = {POSENC_KERNEL_ABI, POSENC_ISA_GENERIC, "from-c-plus-plus", "", "", "", {}, "",
-                                     false, false, false, false, false, false, nullptr, nullptr, nullptr, execute, nullptr};
+                                     false, false, false, false, false, false, nullptr,
+                                     nullptr, nullptr, execute, nullptr};
 POSENC_PLUGIN(&kernel);
 EOF
 posenc list --format names --plugin c++.so

@@ -3,6 +3,7 @@
 
 #include "reports/model/choice.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 #include "records/samples.h"
 #include "records/statistics.h"
@@ -343,7 +344,7 @@ void choice_print(const record_choice *choice, FILE *stream) {
   print_workload(choice, stream);
   int width = 16, marked = 0;
   RECORD_EACH(one, choice, candidates) {
-    width = (int)fmax(width, (double)strlen(one->kernel));
+    width = width_with(width, one->kernel);
     marked += one->front;
   }
   fprintf(stream, "  %-*s", width, "kernel");

@@ -70,7 +70,7 @@ static void write_lost(page *p, const record_report *report) {
   }
 }
 
-/* What is lacking of a kernel on a shape, and why; empty texts if nothing is. */
+/* A figure that the page lacks of a kernel on a shape, and the reason; both are empty if the page lacks none. */
 typedef struct gap {
   const char *what, *why;
   const char *of_other; /* before the reason, if it is that of another shape; else null */
