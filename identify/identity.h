@@ -17,7 +17,8 @@ typedef struct identify_request {
   /* The expected problems, each with a name or "", and problems that may have been computed instead; or null. Axes of
      expected problems are sections, whose positions are not compared. */
   const suspect_list *expected, *suspects;
-  /* What check asks beside the formula: positions, layout, padding row, and which part of the pairs; or null. */
+  /* The problem that posenc check compares the file with, which also has positions, a layout and a padding row; null in
+     posenc identify. part: of that problem's table. */
   const posenc_problem *asked;
   columns_part part;
   double error; /* largest error of values that are recovered from an array; else 0 */

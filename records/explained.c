@@ -39,6 +39,14 @@ static bool lacks_bound(const json_t *result) {
   return strcmp(field_string(accurate, "note"), CONTRACT_WITHOUT_BOUND) == 0;
 }
 
+/* Returns why the result of a kernel proves nothing; null if it does. */
+static const char *emptiness_of(const json_t *result) {
+  if (json_integer_value(json_object_get(result, "elements")) > 0)
+    return lacks_bound(result) ? "its errors were " CONTRACT_WITHOUT_BOUND : NULL;
+  if (json_integer_value(json_object_get(result, "of"))) return "no element was compared";
+  return "the table is empty, nothing was compared";
+}
+
 const char *record_mistrust(const json_t *record, char *text, size_t size) {
   size_t i;
   json_t *result;
@@ -53,12 +61,7 @@ const char *record_mistrust(const json_t *record, char *text, size_t size) {
   json_array_foreach(json_object_get(record, "records"), i, result) {
     if (!json_object_get(result, "mode")) continue; /* the kernel refused or died */
     any = true;
-    const char *why = json_integer_value(json_object_get(result, "elements")) == 0
-                          ? json_integer_value(json_object_get(result, "of"))
-                                ? "no element was compared"
-                                : "the table is empty, nothing was compared"
-                      : lacks_bound(result) ? "its errors were " CONTRACT_WITHOUT_BOUND
-                                            : NULL;
+    const char *why = emptiness_of(result);
     if (!why) continue;
     snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
              json_string_value(json_object_get(json_object_get(result, "shape"), "name")), why);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints what posenc answers to a wide set of inputs, a line for each with its exit status and a digest, so that a change
-# of the design can be held to changing nothing: run it with a build of before and one of after, and compare.
+# Prints a line for each of many inputs, with the exit status and a digest of the answer, so that a change of the design
+# can be held to changing nothing: run it with a build of before and one of after, and compare.
 #
 #   tools/freeze.sh BUILD KEPT >before.txt
 #
@@ -14,12 +14,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
+# Prints the name, the exit status and the digest of the file out.
+print_line() { # NAME STATUS
+  printf '%s %d %s\n' "$1" "$2" "$(sha256sum <out | cut -c 1-32)"
+}
 # Prints the name, the exit status and the digest of what a command writes, on stdout and stderr.
 answer() { # NAME COMMAND...
   name=$1 status=0
   shift
   "$@" >out 2>&1 || status=$?
-  printf '%s %d %s\n' "$name" "$status" "$(sha256sum <out | cut -c 1-32)"
+  print_line "$name" "$status"
 }
 
 # The same, of JSON without the environment, seconds and the path of the program.
@@ -39,7 +43,7 @@ try:
 except ValueError:
     print("no JSON")' <raw >out
   cat words >>out
-  printf '%s %d %s\n' "$name" "$status" "$(sha256sum <out | cut -c 1-32)"
+  print_line "$name" "$status"
 }
 
 # ---- tables: every kernel, published shapes or windows of them, dtypes, layouts

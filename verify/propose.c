@@ -30,7 +30,7 @@ bool propose_takes(const posenc_problem *problem) {
 
 /* ---- what was measured --------------------------------------------------------------------------- */
 
-/* What errors have beyond half an ulp, by range of positions, in all tables of a kernel. */
+/* The parts of errors beyond half an ulp, by range of positions, in all tables of a kernel. */
 typedef struct measured {
   element_rest rest[ACCURACY_RANGES];
   int64_t farthest, reach, elements; /* the distances from 0 of the tables' rows, and of all that was measured */

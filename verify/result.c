@@ -124,9 +124,11 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
   return record;
 }
 
-/* Returns what errors of the table, of the search and of other problems have beyond half an ulp, by range of positions:
-   {"elements", "farthest", "reach", "rests": [ {"from", "most", "per_position"} … ]}. farthest: the distance from 0 of
-   the table's rows; reach: of all that were measured. */
+/*
+ * Returns the parts of errors beyond half an ulp, of the table, of the search and of other problems, by range of
+ * positions: {"elements", "farthest", "reach", "rests": [ {"from", "most", "per_position"} … ]}. farthest: the distance
+ * from 0 of the table's rows; reach: of all that were measured.
+ */
 static json_t *rests_json(const subject *s, const searched *found) {
   const posenc_problem *problem = &s->shape->problem;
   accuracy all = s->found;

@@ -76,8 +76,8 @@ typedef struct rows_tables {
 void rows_find_tables(const posenc_problem *table, rows_tables *tables);
 
 /* Returns the plain problem of a table for a kernel, of kernel_dtype. It includes the attention factor if the kernel
-   attends. For a list, it describes the positions of one unit: kernels are asked for these rows
-   by number, so the plain problem has rows 0 and 1 only or, for a unit below 1, the row of `least`. */
+   attends. For a list, it describes the positions of one unit: kernels are asked for these rows by number, so the plain
+   problem has rows 0 and 1 only or, for a unit below 1, the row of `least`. */
 posenc_problem rows_plain(const posenc_problem *table, const rows_unit *unit, const posenc_kernel *kernel);
 
 /* Prepares a source of the table's rows. tables: the result of rows_find_tables(table). */

@@ -53,7 +53,7 @@ const char *angle_can_do(const posenc_problem *problem) {
   return NULL;
 }
 
-/* Of small frequencies, angle_turns gives 192 bits after the point that are right, ± 1. */
+/* angle_turns is right to 192 bits after the point, ± 1; so small frequencies have fewer right bits than large ones. */
 posenc_status posenc_frequencies(const posenc_problem *problem, double *frequencies) {
   if (!problem || problem->axes || problem->dim % 2 || !frequencies) return POSENC_BAD_ARGUMENT;
   if (posenc_problem_refusal(problem)) return POSENC_BAD_PROBLEM;
