@@ -148,7 +148,7 @@ static bool find_cause(const options *given, json_t *record, const char *of_arra
 }
 
 static void add_agreement(const options *given, json_t *record, const char *of_array) {
-  char text[400], name[400];
+  char text[400], name[640]; /* room for 200 bytes of the file, ", " and the text */
   const bool agrees = find_cause(given, record, of_array, text, sizeof text);
   if (!given->model) return;
   snprintf(name, sizeof name, "%.200s%s%s", given->config, *text ? ", " : "", text);
