@@ -223,14 +223,13 @@ static void try_growth(const watch *w, watched *one, size_t table) {
         plans, 1e-6 * expected, 1e-6 * all, 100 / PART, 1e-6 * some);
 }
 
-/* Returns of how many plans an untimed call is compared in full: of two, unless it is a large result of add, rope or a
-   rope cache; then of none, if a mode's first turn compares all of one, or of one. Tables also show their memory
-   (check_growth). */
+/* Returns of how many plans an untimed call is compared in full: of two, or of one if the result is large. Of large
+   results of add, rope and rope caches it is none if a mode's first turn compares all of one; the call of a table also
+   shows its memory (check_growth). */
 static int shown_plans(const watch *w, const stay *at, size_t table) {
   const posenc_problem *problem = &w->request->shapes[table].problem;
-  if (!at->yardstick.held || w->forbidden || problem->op == POSENC_TABLE) return 2;
-  if (at->facts.bytes < (size_t)2 * TRIAL_LARGE) return 2;
-  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+  if (!at->yardstick.held || w->forbidden || at->facts.bytes < (size_t)2 * TRIAL_LARGE) return 2;
+  for (bench_mode mode = 0; problem->op != POSENC_TABLE && mode < BENCH_MODES; mode++)
     if (mode != BENCH_ROW && mode != BENCH_PLAN && at->facts.modes[mode].iterations > 0 &&
         at->facts.modes[mode].rows == problem->rows)
       return 0;
