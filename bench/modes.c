@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/modes.h"
+#include "bench/bench.h"
 
 #include <string.h>
 

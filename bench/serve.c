@@ -3,7 +3,6 @@
 
 #include "bench/serve.h"
 
-#include "bench/orders.h"
 #include "bench/subject.h"
 #include "common/clock.h"
 #include "common/fpenv.h"

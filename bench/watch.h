@@ -3,7 +3,126 @@
 #ifndef POSENC_BENCH_WATCH_H
 #define POSENC_BENCH_WATCH_H
 
-#include "bench/watched.h"
+#include "bench/bench.h"
+#include "bench/judge.h"
+#include "bench/serve.h"
+#include "common/isolate.h"
+
+#include <jansson.h>
+#include <time.h>
+
+/* Prints a line on stderr. Returns false, for callers that return a failure. */
+bool __attribute__((format(printf, 1, 2))) bench_tell(const char *format, ...);
+bool bench_tell_memory(void);
+
+/* The checks of kernels while they are timed. */
+typedef enum bench_check {
+  TIMED_VALUES, /* what timed calls wrote is within the contract */
+  LATE_WORK,    /* nothing works on after the calls have returned, nor while other kernels are timed */
+  WATCHED_TIME, /* the worker tells no less time than its processors were in use */
+  OWN_THREADS,  /* a kernel that is not threaded uses no more time of processors than passes */
+  SURROUNDINGS, /* priority, affinity, signals, descriptors … are as before */
+  ROWS_IN_PLAN, /* memory does not grow by the rows unless the contract has keeps_rows */
+  FLOOR,        /* it is no faster than the machine can be */
+  BENCH_CHECKS
+} bench_check;
+
+/* A check of a kernel: how often it was made, on how many elements if it is of values, and the first failure. */
+typedef struct tally {
+  int64_t compared;
+  char words[240]; /* empty: none */
+} tally;
+
+/* How many turns of one benchmark have failed each check. A check that depends on other work of the machine fails only
+   if most turns fail it. */
+typedef struct suspicion {
+  int turns, of[BENCH_CHECKS];
+  double worst[BENCH_CHECKS]; /* the mildest of the failures */
+} suspicion;
+
+/* A shape of a kernel. */
+typedef struct stay {
+  answer facts; /* of ORDER_PREPARE */
+  yardstick yardstick;
+  int64_t called[BENCH_MODES]; /* calls so far */
+  suspicion suspicions[BENCH_MODES];
+} stay;
+
+/* A kernel and its worker. */
+typedef struct watched {
+  const posenc_kernel *kernel;
+  lodger *lodger;   /* null when the worker was ended */
+  char folder[128]; /* the worker's TMPDIR, empty if there is none */
+  bool met, lost;
+  char words[400]; /* why it is lost */
+  service service;
+  stay *stays; /* by shape */
+  tally tallies[BENCH_CHECKS];
+  clockid_t clock; /* of the worker's processor time; 0 if it is not known */
+  double rested;   /* its time when its last turn had ended */
+  double busy;     /* when the worker was ended */
+} watched;
+
+/* The exact values of a problem, which kernels share. */
+typedef struct known {
+  posenc_problem problem;
+  judge *judge;
+} known;
+
+/* All workers of a run. */
+typedef struct watch {
+  const bench_request *request;
+  watched *all;    /* by kernel */
+  uint64_t *seeds; /* by shape, as in service */
+  evictor evictor;
+  known *known;
+  size_t known_count;
+  double available; /* bytes of memory when the run began */
+  bool forbidden;   /* the system does not let this process read the workers' memory */
+} watch;
+
+/* ---- all workers ------------------------------------------------------------------------------------------------- */
+
+/* Starts a worker for each kernel. Null after an error, which has been printed. */
+watch *watch_start(const bench_request *request, size_t cache);
+
+/* watch_close ends all workers, by which kernels can still be lost; watch_end also frees everything. */
+void watch_close(watch *w);
+void watch_end(watch *w);
+
+/* Adds to the context of a record: "kernel_failed.NAME" for each kernel that was lost, and "checks". */
+void watch_tell(const watch *w, json_t *context);
+
+/* Whether a kernel was lost or broke a check, which has been printed. Its turns are left out from then on. */
+bool watch_is_lost(const watch *w, size_t kernel);
+bool watch_lost_any(const watch *w);
+
+/* Returns the seconds that processors spent in the workers. */
+double watch_busy(const watch *w);
+
+/* ---- one worker -------------------------------------------------------------------------------------------------- */
+
+/* Sends an order and waits for the answer. Returns false if the kernel is lost, also because of what its process says
+   of its state. */
+bool watched_ask(watched *one, const order *o, answer *a);
+
+/* Greets the worker, before the kernel's code has run there: whether its memory can be read then depends on the system
+   alone. Returns false if the kernel is lost. */
+bool watched_meet(watch *w, watched *one);
+
+/* Notes that a kernel breaks a check, and kills its worker. */
+void __attribute__((format(printf, 3, 4))) watched_accuse(watched *one, bench_check c, const char *format, ...);
+
+/* Reads a part of a worker's memory. Returns false if that cannot be. */
+bool watched_read(const watch *w, const watched *one, const void *from, void *to, size_t bytes);
+
+/* Returns the resident bytes of a worker; 0 if the system does not tell. */
+size_t watched_resident(const watched *one);
+
+/* Return the seconds that the processors spent in the worker; and in its first thread, or `all` if the system does not
+   tell. */
+double watched_busy(const watched *one);
+double watched_first_busy(const watched *one, double all);
 
 /* Orders, each for kernel and shape by number. They return false if the kernel is lost. watch_prepare also has the
    kernel write the whole shape, unless that takes long, and judges it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/watched.h"
+#include "bench/watch.h"
 
 #include "common/clock.h"
 #include "common/contract.h"
