@@ -88,7 +88,8 @@ bool catalogue_on_device(const posenc_kernel *kernel) {
 
 void catalogue_ask_device(const posenc_kernel *kernel) {
   if (!catalogue_on_device(kernel) || opencl_cr.absent || device_answer) return;
-  const isolated end = isolate(ask_device, NULL, &(isolation){&kernel, 1, ISOLATE_DEFAULT_SILENCE, NULL, NULL, NULL});
+  const isolated end = isolate(ask_device, NULL,
+                               &(isolation){.kernels = &kernel, .kernel_count = 1, .silence = ISOLATE_DEFAULT_SILENCE});
   char words[400];
   describe_exit(&end, words, sizeof words);
   device_answer = allocated(end.result ? json_loads(end.result, 0, NULL) : json_pack("{s:s}", "refusal", words));
@@ -170,7 +171,8 @@ static void *load(const char *path, double silence) {
   /* A path without a slash would make dlopen search for a library of that name. */
   if (asprintf(&file, "%s%s", strchr(path, '/') ? "" : "./", path) < 0) die("out of memory");
   const posenc_kernel named = {.name = path}, *const at_work = &named;
-  const isolated end = isolate(try_loading, file, &(isolation){&at_work, 1, silence, NULL, NULL, NULL});
+  const isolated end =
+      isolate(try_loading, file, &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = silence});
   if (!end.result) {
     char words[400];
     describe_exit(&end, words, sizeof words);

@@ -65,7 +65,7 @@ json_t *check_array(options *given, output **out) {
                                  .max_abs = given->max_abs,
                                  .replay = given->command_line};
   int64_t bad_row;
-  threads_limit();
+  threads_limit(0);
   json_t *record = verify_array(&request, &bad_row);
   if (!record && bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
   if (!record) die("out of memory");

@@ -422,7 +422,7 @@ static json_t *check_table(options *given, output **out) {
                                  .part = part,
                                  .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
                                  .replay = given->command_line};
-  threads_limit();
+  threads_limit(0);
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
   add_findings(given, table, part, record);

@@ -53,7 +53,7 @@ static bool may_have_axes(const identify_request *request) {
    runs out. */
 static json_t *identify_once(const identify_request *request) {
   bool failed, is_table = true, is_whole;
-  threads_limit();
+  threads_limit(0);
   json_t *record = identify_grid(request, &failed);
   if (record)
     is_whole = json_is_string(json_object_get(record, "check"));
@@ -105,7 +105,8 @@ static json_t *identified_isolated(const identify_request *request, double silen
                                    size_t size) {
   job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
   if (!of.left_out) die("out of memory");
-  const isolation how = {request->kernels, request->kernel_count, silence, NULL, lost, NULL};
+  const isolation how = {
+      .kernels = request->kernels, .kernel_count = request->kernel_count, .silence = silence, .argument = lost};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
   if (!end.result) describe_exit(&end, why, size);
   json_t *result = end.result ? json_loads(end.result, 0, NULL) : NULL;

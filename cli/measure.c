@@ -136,7 +136,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
   /* A kernel that does not answer is not judged here, but when it is measured, which takes the time limit again. */
   static const double patience = 3.0;
   const double silence = fmin(given->silence, patience);
-  const isolation how = {chosen->kernels, chosen->kernel_count, silence, NULL, NULL, NULL};
+  const isolation how = {.kernels = chosen->kernels, .kernel_count = chosen->kernel_count, .silence = silence};
   const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
   char words[400];
   describe_exit(&end, words, sizeof words);

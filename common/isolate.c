@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/progress.h"
+#include "common/threads.h"
 #include "common/worker.h"
 
 #include <ctype.h>
@@ -23,6 +24,9 @@
 
 /* Limits of a kernel's turn: the bytes that it may print, and the lines that are shown. */
 enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
+
+/* The most workers at a time that isolate_all starts. */
+enum { MOST_WORKERS = 64 };
 
 typedef struct text {
   char *bytes;
@@ -54,7 +58,8 @@ struct lodger {
   /* An answer that is waited for. */
   void *answer;
   size_t answer_size;
-  bool answered, has_ended;
+  bool answered, has_ended, is_killed;
+  double until; /* when it will have been silent for too long */
   receiver messages;
   text result;
   bool complete; /* the last message was received */
@@ -172,32 +177,49 @@ static int take_messages(lodger *l) {
   }
 }
 
-/* Receives until an answer comes that is waited for, or the watcher sends its verdict or ends. If the worker must be
-   killed before that, sets the reason in `end`. Returns whether the worker has ended. */
-static bool listen_to(lodger *l, pipes *p) {
-  struct pollfd from[] = {{p->verdicts[0], POLLIN, 0}, {p->messages[0], POLLIN, 0}, {p->output[0], POLLIN, 0}};
-  double until = clock_seconds() + l->how->silence;
-  for (;;) {
-    const double left = fmin(until - clock_seconds(), 1e6);
-    const int ready = poll(from, 3, left > 0.0 ? (int)(left * 1e3) + 1 : 0);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0 || from[0].revents) return true;
-    const size_t at_work = l->board->at_work; /* must precede reading: see isolate_turn() in common/worker.c */
-    if (from[1].revents) {
-      const int received = take_messages(l);
-      if (received < 0) l->end->how = ENDED_BY_FORGERY;
-      if (received > 0) until = clock_seconds() + l->how->silence;
-    }
-    if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
-    if (ready == 0) l->end->how = ENDED_BY_SILENCE;
-    if (l->end->how == ENDED_WELL && l->answered) return false;
-    if (l->end->how == ENDED_WELL) continue;
-    l->blamed = at_work;
-    release_worker(p);
-    while (poll(from, 1, -1) < 0 && errno == EINTR) {
-    }
-    return true;
+/* Takes what has come from a worker, as `from` tells. If the worker must be killed, sets the reason in `end`. */
+static void attend(lodger *l, const struct pollfd from[3]) {
+  const size_t at_work = l->board->at_work; /* must precede reading: see isolate_turn() in common/worker.c */
+  l->has_ended = l->has_ended || from[0].revents;
+  if (l->has_ended || l->is_killed) return;
+  if (from[1].revents) {
+    const int received = take_messages(l);
+    if (received < 0) l->end->how = ENDED_BY_FORGERY;
+    if (received > 0) l->until = clock_seconds() + l->how->silence;
   }
+  if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
+  if (!from[1].revents && !from[2].revents && clock_seconds() >= l->until) l->end->how = ENDED_BY_SILENCE;
+  if (l->end->how == ENDED_WELL) return;
+  l->blamed = at_work;
+  l->is_killed = true;
+  release_worker(&l->pipes);
+}
+
+/* Waits until a worker sends something, or has been silent for too long, and attends to all. A worker that is killed
+   has only its watcher's verdict to send. */
+static void attend_all(lodger *const *all, size_t count) {
+  struct pollfd from[3 * MOST_WORKERS];
+  double until = INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    const lodger *l = all[i];
+    const bool talks = !l->is_killed;
+    from[3 * i] = (struct pollfd){l->pipes.verdicts[0], POLLIN, 0};
+    from[3 * i + 1] = (struct pollfd){talks ? l->pipes.messages[0] : -1, POLLIN, 0};
+    from[3 * i + 2] = (struct pollfd){talks ? l->pipes.output[0] : -1, POLLIN, 0};
+    if (talks) until = fmin(until, l->until);
+  }
+  const double left = fmin(until - clock_seconds(), 1e6);
+  const int ready = poll(from, (nfds_t)(3 * count), left > 0.0 ? (int)(left * 1e3) + 1 : 0);
+  for (size_t i = 0; i < count; i++) {
+    if (ready < 0 && errno != EINTR) all[i]->has_ended = true;
+    if (ready >= 0) attend(all[i], from + 3 * i);
+  }
+}
+
+/* Receives until an answer comes that is waited for, or the worker has ended. */
+static void listen_to(lodger *l) {
+  l->until = clock_seconds() + l->how->silence;
+  while (!l->has_ended && (l->is_killed || !l->answered)) attend_all(&l, 1);
 }
 
 /* Returns how the worker ended: by its status, unless this process had it killed. */
@@ -291,6 +313,7 @@ lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how
   }
   close_ends(&l->pipes);
   l->end->how = ENDED_WELL;
+  l->until = clock_seconds() + how->silence;
   l->messages = (receiver){key, l->pipes.messages[0], 0, 0, {0}};
   l->output = l->pipes.output[0];
   if (l->watching > 0) return l;
@@ -307,7 +330,7 @@ bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t
   l->answered = false;
   /* If the worker has ended, listening tells it. */
   while (send(l->pipes.orders[0], order, size, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
-  l->has_ended = listen_to(l, &l->pipes);
+  listen_to(l);
   l->answer = NULL;
   if (l->working == 0) l->working = l->board->worker;
   return !l->has_ended;
@@ -319,7 +342,8 @@ pid_t isolate_process(const lodger *l) {
 
 isolated isolate_end(lodger *l) {
   shutdown(l->pipes.orders[0], SHUT_WR);
-  if (!l->has_ended) listen_to(l, &l->pipes);
+  l->answered = false;
+  listen_to(l);
   conclude(l, &l->pipes, l->watching);
   isolated end = *l->end;
   if (end.how == ENDED_WELL)
@@ -342,6 +366,37 @@ void isolate_stop(lodger *l) {
 isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
   lodger *l = isolate_start(work, argument, how);
   return l ? isolate_end(l) : (isolated){.how = ENDED_FORK_FAILED};
+}
+
+/* Begins pieces while there are processors for them. Returns the number of workers. */
+static size_t begin_pieces(const pieces *p, lodger **all, size_t *numbers, size_t running, size_t most) {
+  for (piece next = {0}; running < most && p->next(&next, p->argument); next = (piece){0}) {
+    lodger *l = isolate_start(next.work, next.argument, &next.how);
+    isolated none = {.how = ENDED_FORK_FAILED};
+    if (!l) p->ended(next.number, &none, p->argument);
+    if (!l) continue;
+    numbers[running] = next.number;
+    all[running++] = l;
+  }
+  return running;
+}
+
+void isolate_all(const pieces *p) {
+  lodger *all[MOST_WORKERS];
+  size_t numbers[MOST_WORKERS], running = 0;
+  const size_t most = (size_t)(threads_most() < MOST_WORKERS ? threads_most() : MOST_WORKERS);
+  while ((running = begin_pieces(p, all, numbers, running, most)) > 0) {
+    attend_all(all, running);
+    for (size_t i = running; i-- > 0;) {
+      if (!all[i]->has_ended) continue;
+      isolated end = isolate_end(all[i]);
+      const size_t number = numbers[i];
+      all[i] = all[--running];
+      numbers[i] = numbers[running];
+      p->ended(number, &end, p->argument);
+      free(end.result);
+    }
+  }
 }
 
 void describe_exit(const isolated *end, char *words, size_t size) {

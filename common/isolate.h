@@ -19,6 +19,26 @@
 isolated isolate(void (*work)(void *), void *argument, const isolation *how);
 
 /*
+ * Runs pieces of work side by side, each in a worker of its own, as many at a time as OpenMP counts processors.
+ *
+ * next: sets the next piece; returns false if none can begin now, in which case it is called again when one has ended.
+ * The piece's argument must be valid until it has ended. ended: is told how a piece ended; its result is freed
+ * afterwards. Both may take no longer than the shortest time limit, as no worker is listened to meanwhile.
+ */
+typedef struct piece {
+  size_t number;
+  void (*work)(void *);
+  void *argument;
+  isolation how;
+} piece;
+typedef struct pieces {
+  bool (*next)(piece *set, void *argument);
+  void (*ended)(size_t number, const isolated *end, void *argument);
+  void *argument;
+} pieces;
+void isolate_all(const pieces *p);
+
+/*
  * The same for work that obeys orders (isolate_order in common/work.h), of several workers at a time.
  *
  * isolate_start returns null if no process could be created. isolate_ask sends an order of at most ISOLATE_ORDER bytes,

@@ -38,6 +38,7 @@ typedef struct isolation {
   const posenc_kernel *const *kernels; /* all that can be at work; a single one is from the start */
   size_t kernel_count;
   double silence; /* time limit between messages, seconds */
+  int threads;    /* of OpenMP's teams in the worker; 0: as here */
   /* Progress callback, or null. doing: the current activity; share: the part of the work that is done, from 0 to 1. */
   void (*on_progress)(const char *doing, double share, void *argument);
   void *argument;

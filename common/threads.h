@@ -3,6 +3,7 @@
 #ifndef POSENC_COMMON_THREADS_H
 #define POSENC_COMMON_THREADS_H
 
+#include <stddef.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -29,12 +30,22 @@ static inline int threads_this(void) {
    team. */
 int threads_available(int wanted);
 
-/* Limits OpenMP's teams to the threads that this process can start. Otherwise OpenMP's library ends the process if it
-   cannot have all it wants. */
-static inline void threads_limit(void) {
+/* Limits OpenMP's teams to `most` threads, unless it is 0, and to those that this process can start. Otherwise OpenMP's
+   library ends the process if it cannot have all it wants. */
+static inline void threads_limit(int most) {
 #ifdef _OPENMP
-  omp_set_num_threads(threads_available(omp_get_max_threads()));
+  const int wanted = omp_get_max_threads();
+  omp_set_num_threads(threads_available(most && most < wanted ? most : wanted));
+#else
+  (void)most;
 #endif
+}
+
+/* Returns how many threads each process can have when so many works run side by side in processes, as many at a time
+   as there are processors: all of them together have at most one for each processor. */
+static inline int threads_each(size_t works) {
+  const size_t all = (size_t)threads_most(), processes = works < all ? works : all;
+  return processes ? (int)((all + processes - 1) / processes) : (int)all;
 }
 
 #endif

@@ -221,7 +221,7 @@ static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int m
   set_up_streams(messages, output, orders);
   progress_divert(say_progress);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  threads_limit();
+  threads_limit(terms->threads);
   work(argument);
   end_turn();
   say(SAYS_END, "", 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests code in a process of its own: each kind of misbehaviour is recognized, and no process is left. */
 #include "common/isolate.h"
+#include "common/threads.h"
 #include "common/work.h"
 #include "common/worker.h"
 #include "tests/tap.h"
@@ -343,7 +344,7 @@ static void test_team(bool reaps) {
   FILE *messages = tmpfile();
   if (!messages) exit(EXIT_FAILURE);
   dup2(fileno(messages), STDERR_FILENO);
-  const isolation how = {team, TEAM, 5.0, NULL, lost, NULL};
+  const isolation how = {.kernels = team, .kernel_count = TEAM, .silence = 5.0, .argument = lost};
   left_out[DAEMONS] = !reaps;
   isolated end = isolate_team(work_by_turns, NULL, &how, left_out, note_lost);
   dup2(kept, STDERR_FILENO);
@@ -445,6 +446,69 @@ static void test_orders(void) {
   ok(end.how == ENDED_WITH_ORPHANS && !end.result && is_alone(), "it is found at the end");
 }
 
+/* ---- pieces side by side --------------------------------------------------------------------------- */
+
+enum { PIECES = 7, PIECE_CRASHES = 2, PIECE_HANGS = 3, PIECE_LASTS = 4, PIECE_WAITS = 1 };
+
+/* Pieces with numbers from 10 on. Piece PIECE_WAITS can begin only when PIECE_CRASHES has ended. */
+typedef struct schedule {
+  int arguments[PIECES];
+  isolated ends[PIECES];
+  char results[PIECES][20];
+  int begun[PIECES], ended[PIECES], at_once, most;
+} schedule;
+
+static void do_piece(void *argument) {
+  const int number = *(const int *)argument;
+  char text[20];
+  if (number == PIECE_CRASHES) abort();
+  if (number == PIECE_HANGS) pause();
+  for (int i = 0; number == PIECE_LASTS && i < 8; i++) {
+    usleep(100000);
+    isolate_say("lasts", 0.1 * i);
+  }
+  snprintf(text, sizeof text, "%d", number * number);
+  isolate_result(text);
+}
+
+static bool next_piece(piece *set, void *argument) {
+  schedule *b = argument;
+  for (int n = 0; n < PIECES; n++) {
+    if (b->begun[n] || (n == PIECE_WAITS && !b->ended[PIECE_CRASHES])) continue;
+    b->begun[n]++;
+    b->at_once++;
+    if (b->at_once > b->most) b->most = b->at_once;
+    b->arguments[n] = n;
+    *set = (piece){(size_t)n + 10, do_piece, &b->arguments[n], {.silence = 0.5}};
+    return true;
+  }
+  return false;
+}
+
+static void piece_ended(size_t number, const isolated *end, void *argument) {
+  schedule *b = argument;
+  const size_t n = number - 10;
+  if (n >= PIECES) return;
+  b->ended[n]++;
+  b->at_once--;
+  b->ends[n] = *end;
+  if (end->result) snprintf(b->results[n], sizeof b->results[n], "%s", end->result);
+}
+
+static void test_pieces(void) {
+  static schedule b;
+  isolate_all(&(pieces){next_piece, piece_ended, &b});
+  for (int n = 0; n < PIECES; n++) {
+    char expected[20] = "";
+    const ending how = n == PIECE_CRASHES ? ENDED_BY_SIGNAL : n == PIECE_HANGS ? ENDED_BY_SILENCE : ENDED_WELL;
+    if (how == ENDED_WELL) snprintf(expected, sizeof expected, "%d", n * n);
+    ok(b.begun[n] == 1 && b.ended[n] == 1 && b.ends[n].how == how && strcmp(b.results[n], expected) == 0,
+       "piece %d ends once, as it should, with its own result", n);
+  }
+  ok(b.most == (threads_most() < PIECES ? threads_most() : PIECES), "as many at a time as there are processors");
+  ok(is_alone(), "nothing is left of them");
+}
+
 /* ---- error-detecting code of messages -------------------------------------------------------------- */
 
 /* Tests the example of the paper's appendix A. */
@@ -504,5 +568,6 @@ int main(void) {
   test_large_result();
   test_team(reaps);
   test_orders();
+  test_pieces();
   return tap_done();
 }

@@ -48,7 +48,8 @@ static void examine_in_worker(void *argument) {
 /* Returns the records of an encoding; if its process died, one that says so. Null if no process could be created. */
 static json_t *examined(encoding_exam *e) {
   const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
-  const isolated end = isolate(examine_in_worker, e, &(isolation){&at_work, 1, e->request->silence, NULL, NULL, NULL});
+  const isolated end = isolate(examine_in_worker, e,
+                               &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
   json_t *records = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   if (records || end.how == ENDED_FORK_FAILED) return records;

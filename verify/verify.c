@@ -5,9 +5,9 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/isolate.h"
-#include "common/lanes.h"
 #include "common/number.h"
 #include "common/progress.h"
+#include "common/threads.h"
 #include "common/work.h"
 #include "verify/arena.h"
 #include "verify/exam.h"
@@ -17,10 +17,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 typedef struct tally {
   json_int_t passed, failed, skipped;
@@ -89,28 +87,6 @@ static void show(const char *doing, double share, void *argument) {
   const showing *s = argument;
   (void)doing;
   progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
-}
-
-static void report_progress(const char *doing, double share, void *argument) {
-  const double *elements = argument;
-  (void)doing;
-  lanes_progress(share * *elements);
-}
-
-/* Returns the record of an exam, made in its own process. Returns null and sets errno, EAGAIN without a process. Sets
-   *hangs if the kernel gave no sign of life. */
-static json_t *examined(const exam *e, bool *hangs) {
-  double elements = exam_elements(e);
-  exam mine = *e;
-  isolated end =
-      isolate(check_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, report_progress, &elements, NULL});
-  *hangs = end.how == ENDED_BY_SILENCE;
-  errno = end.how == ENDED_FORK_FAILED ? EAGAIN : ENOMEM;
-  json_t *record = end.result                     ? json_loads(end.result, 0, NULL)
-                   : end.how == ENDED_FORK_FAILED ? NULL
-                                                  : record_of_end(e, &end);
-  free(end.result);
-  return record;
 }
 
 static void count_checks(const json_t *record, tally *t) {
@@ -188,7 +164,12 @@ static json_t *failed_profile(const posenc_kernel *kernel, const isolated *end) 
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
-  isolated end = isolate(profile_worker, &of, &(isolation){&of.kernel, 1, of.request->silence, show, s, NULL});
+  isolated end = isolate(profile_worker, &of,
+                         &(isolation){.kernels = &of.kernel,
+                                      .kernel_count = 1,
+                                      .silence = of.request->silence,
+                                      .on_progress = show,
+                                      .argument = s});
   json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
   free(end.result);
   s->done += s->mine;
@@ -218,60 +199,6 @@ static exam exam_of(const verify_request *request, size_t number) {
 static bool is_like(const exam *a, const exam *b) {
   return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype &&
          exam_shape(a).problem.op == exam_shape(b).problem.op;
-}
-
-static void refusal_worker(void *argument) {
-  arena_tell_faults();
-  const char *refusal = exam_refusal(argument);
-  isolate_result(refusal ? "refused" : "taken");
-}
-
-/* The answer of a kernel to the shape of an exam. */
-enum { NOT_ASKED, REFUSED, TAKEN, SILENT };
-
-/* The state of an exam that the lanes share. */
-typedef struct asked {
-  _Atomic unsigned char answer;
-  atomic_size_t hung_in; /* of the first exam of a kernel: the piece in which it hung, and 1; 0 if it did not */
-} asked;
-
-/* Whether the kernel computes the shape of an exam. If it crashes when asked, it does not, and its exam reports
-   that. */
-static bool is_taken(const exam *e, asked *of) {
-  if (of->answer == NOT_ASKED) {
-    exam mine = *e;
-    isolated end = isolate(refusal_worker, &mine, &(isolation){&e->kernel, 1, e->request->silence, NULL, NULL, NULL});
-    const bool taken = end.result && strcmp(end.result, "taken") == 0;
-    of->answer = end.how == ENDED_BY_SILENCE ? SILENT : taken ? TAKEN : REFUSED;
-    free(end.result);
-  }
-  return of->answer == TAKEN;
-}
-
-/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel computes. A kernel that does
-   not answer is asked no more. */
-static bool is_first(const verify_request *request, size_t number, asked *known) {
-  const exam e = exam_of(request, number);
-  for (size_t n = 0; n < number; n++) {
-    const exam before = exam_of(request, n);
-    if (!is_like(&before, &e) || before.cases) continue;
-    if (is_taken(&before, &known[n])) return false;
-    if (known[n].answer == SILENT) return true;
-  }
-  return true;
-}
-
-/* Whether an exam of an earlier kernel on this shape checks the library's code for add and rope, which all kernels
-   without an apply of their own use. */
-static bool is_apply_known(const verify_request *request, size_t number, asked *known) {
-  const exam e = exam_of(request, number);
-  if (!op_is_applied(e.of->problem.op) || e.kernel->apply) return false;
-  for (size_t n = 0; n < number; n++) {
-    const exam before = exam_of(request, n);
-    if (before.of == e.of && !before.kernel->apply && is_taken(&before, &known[n]) && is_first(request, n, known))
-      return true;
-  }
-  return false;
 }
 
 /* Returns the contracts of all kernels, each once, in the order of the parts; null if memory runs out. */
@@ -414,95 +341,196 @@ static json_t *shard_json(const verify_request *request, const exam_parts *p, co
                    verify_run_json(request));
 }
 
-/* Exams that run side by side. */
-typedef struct examination {
+/* ---- exams side by side ------------------------------------------------------------------------------------- */
+
+/* What is known of whether an exam's kernel takes its shape. */
+typedef enum answer { NOT_ASKED, ASKED, REFUSED, TAKEN, SILENT } answer;
+
+typedef struct examination examination;
+
+/* A part of an exam, which a worker makes. */
+typedef struct work {
+  examination *all;
+  size_t exam; /* its number */
+  exam part;
+  double elements, done;
+  enum { WAITS, BEGUN, ENDED } state;
+  json_t *record;
+} work;
+
+/* An exam whose kernel is asked whether it takes the shape. */
+typedef struct question {
+  exam of;
+  answer answer;
+} question;
+
+struct examination {
   const verify_request *request;
-  const exam_part *parts;
-  json_t **records;             /* the record of each part */
-  asked *known;                 /* for each exam, in memory that the lanes share */
+  work *works; /* in the order in which they begin: the largest first */
+  size_t count;
+  question *asked;   /* by exam */
+  const work **hung; /* by exam, for the first one of a kernel: where the kernel hung, or null */
+  question *needed;  /* what must be asked before an exam can begin, or null */
   tally counts;
   showing progress;
-  bool fork_failed; /* a process could not be created */
-} examination;
+  int error; /* an errno value: no process could be created, or memory ran out, and the run ends */
+};
 
-/* Returns where the piece is kept in which the kernel of an exam hung. */
-static atomic_size_t *hung_in(const examination *all, const exam *e) {
+/* Returns where the part is kept in which the kernel of an exam hung. */
+static const work **hung_in(const examination *all, const exam *e) {
   size_t first = 0;
-  while (exam_of(all->request, first).kernel != e->kernel) first++;
-  return &all->known[first].hung_in;
+  while (all->asked[first].of.kernel != e->kernel) first++;
+  return &all->hung[first];
 }
 
-/* Returns the record of an exam whose kernel hung when it was asked whether it computes an earlier shape, or null if it
-   answered: its exam would take as long to hang again. */
-static json_t *record_of_silence(const examination *all, size_t number) {
-  const exam e = exam_of(all->request, number);
+/* Whether the kernel takes the shape of an exam. If that was not asked yet, it is noted as needed. */
+static bool is_taken(examination *all, size_t number) {
+  question *q = &all->asked[number];
+  const bool is_known = q->answer != NOT_ASKED && q->answer != ASKED;
+  if (!is_known && !all->needed) all->needed = q;
+  return q->answer == TAKEN;
+}
+
+/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel takes. A kernel that does
+   not answer is asked no more. */
+static bool is_first(examination *all, size_t number) {
+  const exam *e = &all->asked[number].of;
   for (size_t n = 0; n < number; n++) {
-    const exam before = exam_of(all->request, n);
-    if (before.kernel != e.kernel || all->known[n].answer != SILENT) continue;
+    const exam *before = &all->asked[n].of;
+    if (!is_like(before, e) || before->cases) continue;
+    if (is_taken(all, n)) return false;
+    if (all->asked[n].answer == SILENT) return true;
+  }
+  return true;
+}
+
+/* Whether an exam of an earlier kernel on this shape checks the library's code for add and rope, which all kernels
+   without an apply of their own use. */
+static bool is_apply_known(examination *all, size_t number) {
+  const exam *e = &all->asked[number].of;
+  if (!op_is_applied(e->of->problem.op) || e->kernel->apply) return false;
+  for (size_t n = 0; n < number; n++) {
+    const exam *before = &all->asked[n].of;
+    if (before->of == e->of && !before->kernel->apply && is_taken(all, n) && is_first(all, n)) return true;
+  }
+  return false;
+}
+
+static void refusal_worker(void *argument) {
+  const question *q = argument;
+  arena_tell_faults();
+  isolate_result(exam_refusal(&q->of) ? "refused" : "taken");
+}
+
+static void set_piece(piece *set, size_t number, void (*does)(void *), void *argument, const exam *e) {
+  *set = (piece){.number = number, .work = does, .argument = argument};
+  set->how = (isolation){.kernels = &e->kernel, .kernel_count = 1, .silence = e->request->silence};
+}
+
+/* A kernel that crashes when it is asked does not take the shape, and its exam reports that. */
+static void note_answer(question *q, const isolated *end) {
+  const bool is_taken = end->result && strcmp(end->result, "taken") == 0;
+  q->answer = end->how == ENDED_BY_SILENCE ? SILENT : is_taken ? TAKEN : REFUSED;
+}
+
+/* Returns the record of an exam whose kernel hung when it was asked whether it takes an earlier shape, or null if it
+   answered: its exam would take as long to hang again. */
+static json_t *record_of_silence(const examination *all, const work *w) {
+  for (size_t n = 0; n < w->exam; n++) {
+    const question *q = &all->asked[n];
+    if (q->of.kernel != w->part.kernel || q->answer != SILENT) continue;
     isolated end = {.how = ENDED_BY_SILENCE};
-    snprintf(end.last, sizeof end.last, "a plan of %s", before.of->name);
-    return record_of_end(&e, &end);
+    snprintf(end.last, sizeof end.last, "a plan of %s", q->of.of->name);
+    return record_of_end(&w->part, &end);
   }
   return NULL;
 }
 
-/* Returns the record of a piece, as examined does; or that of one that is left out. A kernel that hangs is noted, so
-   that all lanes leave out its other exams. */
-static json_t *examined_unless_hung(const examination *all, size_t number) {
-  const size_t of = all->parts[number].exam;
-  exam e = exam_of_part(all->request, all->parts[number]);
-  atomic_size_t *noted = hung_in(all, &e);
-  size_t hung = *noted, none = 0;
-  bool hangs = false;
-  if (!hung) {
-    e.brief = e.brief || e.cases || !is_first(all->request, of, all->known);
-    e.apply_known = !e.brief && is_apply_known(all->request, of, all->known);
-    hung = *noted;
-  }
-  if (hung) {
-    const exam other = exam_of_part(all->request, all->parts[hung - 1]);
-    return record_left_out(&e, &other);
-  }
-  json_t *record = record_of_silence(all, of);
-  hangs = record;
-  if (!record) record = examined(&e, &hangs);
-  if (hangs) atomic_compare_exchange_strong(noted, &none, number + 1);
-  return record;
-}
-
-/* Runs an exam in a lane. Returns the record as text, which is empty if a process cannot be created. */
-static char *examine_piece(size_t number, void *argument) {
-  json_t *record = examined_unless_hung(argument, number);
-  char *text = record ? json_dumps(record, JSON_COMPACT) : errno == EAGAIN ? strdup("") : NULL;
-  json_decref(record);
-  return text;
-}
-
 /* Takes a record over, and corrects the progress: elements of a table that the kernel refuses do not count. */
-static void take_record(size_t number, const char *text, void *argument) {
-  examination *all = argument;
-  const exam e = exam_of_part(all->request, all->parts[number]);
-  const double elements = exam_elements(&e);
-  json_t *record = json_loads(text, 0, NULL);
-  all->fork_failed = all->fork_failed || !*text;
-  all->records[number] = record;
+static void take_record(work *w, json_t *record, bool hangs) {
+  examination *all = w->all;
+  const work **noted = hung_in(all, &w->part);
+  w->state = ENDED;
+  w->record = record;
+  w->done = w->elements;
   count_checks(record, &all->counts);
-  if (json_is_string(json_object_get(record, "refusal")))
-    all->progress.total -= elements;
-  else
-    all->progress.done += elements;
+  if (json_is_string(json_object_get(record, "refusal"))) all->progress.total -= w->elements, w->done = 0.0;
+  if (hangs && !*noted) *noted = w;
+}
+
+/* Decides which checks a part makes; false if something must be asked before. A part whose kernel has hung gets its
+   record. */
+static bool prepare(work *w) {
+  examination *all = w->all;
+  exam *e = &w->part;
+  all->needed = NULL;
+  const work *hung = *hung_in(all, e);
+  e->brief = all->request->brief || e->cases || !is_first(all, w->exam);
+  e->apply_known = !e->brief && is_apply_known(all, w->exam);
+  if (!hung && all->needed) return false;
+  json_t *record = hung ? record_left_out(e, &hung->part) : record_of_silence(all, w);
+  if (record) take_record(w, record, !hung);
+  return true;
+}
+
+static void show_work(const char *doing, double share, void *argument) {
+  work *own = argument;
+  const examination *all = own->all;
+  double done = 0.0;
+  (void)doing;
+  own->done = share * own->elements;
+  for (size_t n = 0; n < all->count; n++) done += all->works[n].done;
+  progress_show(all->progress.stage, "", done, all->progress.total, "elements");
+}
+
+/* Sets the next piece: the first part that can begin, or a question that it needs. Questions have the numbers after
+   those of all parts. */
+static bool next_piece(piece *set, void *argument) {
+  examination *all = argument;
+  for (size_t n = 0; n < all->count && !all->error; n++) {
+    work *w = &all->works[n];
+    if (w->state != WAITS) continue;
+    const bool is_ready = prepare(w);
+    if (w->state == ENDED || (!is_ready && all->needed->answer == ASKED)) continue;
+    if (!is_ready) {
+      all->needed->answer = ASKED;
+      set_piece(set, all->count + (size_t)(all->needed - all->asked), refusal_worker, all->needed, &all->needed->of);
+      return true;
+    }
+    w->state = BEGUN;
+    set_piece(set, n, check_worker, &w->part, &w->part);
+    set->how.on_progress = show_work;
+    set->how.argument = w;
+    set->how.threads = threads_each(all->count);
+    return true;
+  }
+  return false;
+}
+
+static void piece_ended(size_t number, const isolated *end, void *argument) {
+  examination *all = argument;
+  if (end->how == ENDED_FORK_FAILED) {
+    all->error = EAGAIN;
+  } else if (number >= all->count) {
+    note_answer(&all->asked[number - all->count], end);
+  } else {
+    work *w = &all->works[number];
+    json_t *record = end->result ? json_loads(end->result, 0, NULL) : record_of_end(&w->part, end);
+    if (!record) all->error = ENOMEM;
+    take_record(w, record, end->how == ENDED_BY_SILENCE);
+  }
 }
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
    failures alone tell it, too. */
-static void tell_left_out(const examination *all, size_t count) {
-  for (size_t n = 0; n < count; n++) {
-    const exam e = exam_of_part(all->request, all->parts[n]);
-    if (!all->records[n] || *hung_in(all, &e) != n + 1) continue;
+static void tell_left_out(const examination *all) {
+  for (size_t n = 0; n < all->count; n++) {
+    const work *w = &all->works[n];
+    if (!w->record || *hung_in(all, &w->part) != w) continue;
     size_t left_out = 0;
-    for (size_t m = 0; m < count; m++)
-      left_out += exam_of_part(all->request, all->parts[m]).kernel == e.kernel && is_left_out(all->records[m]);
-    json_t *failed = json_array_get(json_object_get(all->records[n], "checks"), 0);
+    for (size_t m = 0; m < all->count; m++)
+      left_out += all->works[m].part.kernel == w->part.kernel && is_left_out(all->works[m].record);
+    json_t *failed = json_array_get(json_object_get(w->record, "checks"), 0);
     char note[500];
     snprintf(note, sizeof note, "%s; %zu other exams of the kernel were left out because of it",
              field_string(failed, "note"), left_out);
@@ -510,62 +538,54 @@ static void tell_left_out(const examination *all, size_t count) {
   }
 }
 
-static void show_lanes(double at_work, void *argument) {
-  const showing *s = &((const examination *)argument)->progress;
-  progress_show(s->stage, "", s->done + at_work, s->total, "elements");
+static int in_order(const void *a, const void *b) {
+  const work *x = a, *y = b;
+  if (x->exam != y->exam) return x->exam < y->exam ? -1 : 1;
+  return (x->part.of_rows.from > y->part.of_rows.from) - (x->part.of_rows.from < y->part.of_rows.from);
 }
 
-typedef struct piece {
-  size_t number;
-  double elements;
-} piece;
-
 static int larger_first(const void *a, const void *b) {
-  const piece *x = a, *y = b;
-  return x->elements != y->elements ? (x->elements < y->elements) - (x->elements > y->elements)
-                                    : (x->number > y->number) - (x->number < y->number);
+  const work *x = a, *y = b;
+  if (x->elements != y->elements) return (x->elements < y->elements) - (x->elements > y->elements);
+  return in_order(a, b);
+}
+
+static bool open_examination(examination *all, const exam_parts *p, const bool *mine) {
+  const size_t exams = count_exams(all->request);
+  all->works = calloc(p->count + 1, sizeof *all->works);
+  all->asked = calloc(exams + 1, sizeof *all->asked);
+  all->hung = calloc(exams + 1, sizeof(*all->hung));
+  if (!all->works || !all->asked || !all->hung) return false;
+  for (size_t n = 0; n < exams; n++) all->asked[n].of = exam_of(all->request, n);
+  for (size_t n = 0; n < p->count; n++) {
+    if (!mine[n]) continue;
+    work *w = &all->works[all->count++];
+    *w = (work){.all = all, .exam = p->all[n].exam, .part = exam_of_part(all->request, p->all[n])};
+    w->elements = exam_elements(&w->part);
+    all->progress.total += w->elements;
+  }
+  qsort(all->works, all->count, sizeof *all->works, larger_first);
+  return true;
 }
 
 /* Returns the records of the parts that are set in `mine`, in their order. Returns null and sets errno if memory runs
    out or no process can be created. */
 static json_t *examine_all(const verify_request *request, const exam_parts *p, const bool *mine, tally *counts) {
-  const size_t exams = p->count;
-  examination all = {.request = request,
-                     .parts = p->all,
-                     .records = calloc(exams + 1, sizeof(json_t *)),
-                     .progress = {.stage = request->rests ? "verify: measure" : "verify"}};
-  piece *pieces = calloc(exams + 1, sizeof *pieces);
-  size_t *order = calloc(exams + 1, sizeof *order), count = 0;
+  examination all = {.request = request, .progress = {.stage = request->rests ? "verify: measure" : "verify"}};
   json_t *records = json_array();
-  const size_t known_bytes = (count_exams(request) + 1) * sizeof *all.known;
-  all.known = mmap(NULL, known_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  bool enough = all.records && pieces && order && records && all.known != MAP_FAILED;
-  for (size_t n = 0; enough && n < exams; n++) {
-    const exam e = exam_of_part(request, p->all[n]);
-    if (!mine[n]) continue;
-    pieces[count++] = (piece){n, exam_elements(&e)};
-    all.progress.total += exam_elements(&e);
-  }
-  if (enough) {
-    qsort(pieces, count, sizeof *pieces, larger_first);
-    for (size_t i = 0; i < count; i++) order[i] = pieces[i].number;
-    const lanes l = {order, count, examine_piece, take_record, show_lanes, &all};
-    errno = ENOMEM;
-    enough = lanes_run(&l) && !all.fork_failed;
-    if (all.fork_failed) errno = EAGAIN;
-  }
-  const int error = errno;
-  if (enough) tell_left_out(&all, exams);
-  for (size_t n = 0; n < exams && all.records; n++)
-    if (all.records[n]) json_array_append_new(records, all.records[n]);
-  if (all.known != MAP_FAILED) munmap(all.known, known_bytes);
-  free(all.records);
-  free(pieces);
-  free(order);
+  if (!records || !open_examination(&all, p, mine)) all.error = ENOMEM;
+  isolate_all(&(pieces){next_piece, piece_ended, &all});
+  if (!all.error) tell_left_out(&all);
+  if (all.works) qsort(all.works, all.count, sizeof *all.works, in_order);
+  for (size_t n = 0; n < all.count; n++)
+    if (all.works[n].record) json_array_append_new(records, all.works[n].record);
   *counts = all.counts;
-  if (enough) return records;
+  free(all.works);
+  free(all.asked);
+  free(all.hung);
+  if (!all.error) return records;
   json_decref(records);
-  errno = error;
+  errno = all.error;
   return NULL;
 }
 
@@ -576,7 +596,7 @@ json_t *verify_run(const verify_request *given) {
   json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
   tally t = {0, 0, 0};
   bool *mine = is_split ? deal(given, &split) : NULL, fork_failed = false;
-  request.team = lanes_threads(1);
+  request.team = threads_most();
   errno = ENOMEM;
   if (kernels && curves && mine) records = examine_all(&request, &split, mine, &t);
   bool enough = records && add_profiles(&request, mine + split.count, records, curves, &distances, &t, &fork_failed);
