@@ -24,7 +24,7 @@ struct limit {
  * and end together as a kernel's do; NaN if there are not as many or memory runs out.
  *
  * - to fill: memset, or vector stores, regular or streaming. The byte is not zero, as some machines write zeros twice
- * as fast (doc/performance.md);
+ * as fast (doc/notebook.md);
  * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with or without prefetching; both bytes read
  * and bytes written count. The constant is 1, which the compiler does not know, so x does not change. Memory with bf16
  * is scaled as if it were f32, since the same bytes are moved. Streaming stores are left out: they are less than half

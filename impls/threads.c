@@ -83,7 +83,7 @@ static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
 
 /* Each part is one thread's share of the remaining work. So the last parts are small, and a thread that starts late or
    is slow leaves little to wait for. With `blocks`, parts end at ends of blocks, and have at least RUN rows if there
-   are that many for each thread: the anchors at the start of a part take as long as 24 rows (doc/performance.md). */
+   are that many for each thread: the anchors at the start of a part take as long as 24 rows (doc/notebook.md). */
 static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, bool blocks, int64_t first) {
   const int64_t fewest = (LEAST_BYTES + item_bytes - 1) / item_bytes, even = (count + threads - 1) / threads,
                 run = even < RUN ? even : RUN, least = blocks && fewest < run ? run : fewest;

@@ -743,7 +743,7 @@ POSENC_API void posenc_encoder_destroy(posenc_encoder *encoder);
 
 /*
  * Memory for a table, aligned to 64 bytes, and from 1 MiB on aligned to 2 MiB and advised for huge pages, where the
- * system has them. Tables may lie in any other memory. What that costs (doc/performance.md, "Where a table lies"):
+ * system has them. Tables may lie in any other memory. What that costs (doc/notebook.md, "Where a table lies"):
  *   - New memory of malloc comes in small pages, whose page faults take several times as long as the kernels do.
  *     Memory that was written before has no such cost.
  *   - Large tables of 16-byte aligned memory, as malloc gives it: 0 to 7 % in the correctly rounded kernels with vector

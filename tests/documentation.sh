@@ -218,11 +218,20 @@ words_are_known() { # DOCUMENT
   [ ! -s "$work/err" ]
 }
 
-# Tests links to files.
+# Prints the anchors of a document's headings, as GitHub makes them.
+anchors_of() { # DOCUMENT
+  sed -n 's/^##* //p' "$1" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^[:alnum:]_-]//g'
+}
+# Tests links to files, and to sections of documents.
 links_resolve() { # DOCUMENT
-  grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//; s/#.*//' | grep -v -e '^https*:' -e '^$' |
-    while read -r link; do
-      [ -e "$(dirname "$1")/$link" ] || echo "$link"
+  grep -o '](\(<[^>]*>\|[^)]*\))' "$1" | sed 's/^](//; s/)$//' | grep -v -e '^https*:' |
+    while IFS='#' read -r link anchor; do
+      target=${link:+$(dirname "$1")/$link}
+      target=${target:-$1}
+      [ -e "$target" ] || echo "$link"
+      case $target:$anchor in
+      *.md:?*) anchors_of "$target" | grep -qx -e "$anchor" || echo "$link#$anchor" ;;
+      esac
     done >"$work/err"
   [ ! -s "$work/err" ]
 }

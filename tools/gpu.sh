@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Measures cr-opencl on a GPU, PyTorch beside it, and the errors of tables that the GPU makes: the figures of "On a GPU"
-# in doc/performance.md and of doc/recipes.md. "make gpu" runs it. It needs an OpenCL driver of the GPU, and for the
+# in doc/notebook.md and of doc/recipes.md. "make gpu" runs it. It needs an OpenCL driver of the GPU, and for the
 # peers PyTorch, NumPy and CuPy. POSENC: the command.
 set -eu
 : "${srcdir:=.}" "${POSENC:=./posenc}" "${PYTHON:=python3}"

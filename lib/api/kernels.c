@@ -148,7 +148,7 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
 }
 
 /* Time per element of x for add and rope, in addition to making the table; rows that are made first take longer
-   (doc/performance.md). */
+   (doc/notebook.md). */
 static double applied_picoseconds(const posenc_kernel *kernel, const posenc_problem *problem) {
   static const double by_rows = 150, without = 10;
   /* With large bases, many sines are tiny and many cosines near 1. Recomputing uncertain elements then takes longer

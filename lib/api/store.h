@@ -10,7 +10,7 @@
 #endif
 
 /*
- * The size in bytes from which streaming stores are faster, measured by `make stores` (doc/performance.md). Regular
+ * The size in bytes from which streaming stores are faster, measured by `make stores` (doc/notebook.md). Regular
  * stores of f32 are faster up to half the size of a cache of 32 MiB. Elements of 16 bits gain less, because computing
  * them takes longer than storing them in the cache. Long rows, of which a tile writes 32 together, are slow to store in
  * every cache. The size of this machine's cache is not used, because a virtual machine may report a wrong one.

@@ -18,7 +18,7 @@
 static const double awake_seconds = 50e-6;
 
 /* The shortest time of the work on one thread for which helpers are woken or started. Waking takes 15 µs and starting
-   60 µs, and about as long again until the helpers work (doc/performance.md). */
+   60 µs, and about as long again until the helpers work (doc/notebook.md). */
 static const double worth_waking = 75e-6, worth_starting = 200e-6;
 
 #ifdef __linux__
@@ -77,7 +77,7 @@ static int own_processor(void) {
 
 /* Sets the processors of the caller's set other than the caller's current one; returns whether there are any. Helpers
    are bound to these because Linux wakes a thread on the processor of the thread that wakes it, and may leave both
-   there for milliseconds while other processors are idle (doc/performance.md). */
+   there for milliseconds while other processors are idle (doc/notebook.md). */
 static bool has_others(const team *t, processors *others) {
   *others = t->allowed;
   if (t->processor >= 0) CPU_CLR(t->processor, others);

@@ -2,7 +2,7 @@
 /*
  * The helper threads of a plan. The calling thread does parts of the work too, and waits only for helpers that are
  * working on a part, so a helper that gets no core does not make a call slower than one thread alone. OpenMP's teams
- * wait for every thread: while other work used all cores, a call of 0.4 ms took 7 ms with OpenMP (doc/performance.md).
+ * wait for every thread: while other work used all cores, a call of 0.4 ms took 7 ms with OpenMP (doc/notebook.md).
  */
 #ifndef POSENC_LIB_API_TEAM_H
 #define POSENC_LIB_API_TEAM_H
