@@ -81,6 +81,23 @@ done <<EOF
 $rules
 EOF
 
+# The rows of the table in doc/design.md are | `FOLDER` | what it holds | `FOLDER OR FILE` ... or – |.
+pairs_of() { # of "FOLDER: NAME...", without what every folder may include
+  awk -F: '{
+    n = split($2, names, " ")
+    gsub(/ /, "", $1)
+    for (i = 1; i <= n; i++) if (names[i] != $1 && names[i] != "none") print $1 ": " names[i]
+    if ($1 != "") print $1 ":"
+  }' | sort
+}
+result 'doc/design.md has a row for each of these, and the same names' "$(
+drawn=$(sed -n '/^| folder /,/^$/s/^| `\([^`]*\)` |.*| \([^|]*\) |$/\1: \2/p' doc/design.md | tr -d '`–' | pairs_of)
+ruled=$(printf '%s\n' "$rules" | pairs_of)
+{ printf '%s\n' "$drawn" | sed 's/^/only there: /'; printf '%s\n' "$ruled" | sed 's/^/only here: /'; } |
+  sort -t : -k 2 | awk -F ': ' '{ key = $2 ": " $3 } key == last { last = ""; line = ""; next }
+    { if (line != "") print line; last = key; line = $0 }
+    END { if (line != "") print line }')"
+
 folders='include lib impls encodings reference common records files models verify identify bench reports tools cli'
 result 'every folder of sources has its row above' "$(for top in $folders; do
   find $top -name '*.[ch]' -o -name '*.cc'
