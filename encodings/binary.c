@@ -7,20 +7,20 @@ enum { COLUMNS = 16, BITS = 64 };
 
 typedef uint64_t longs __attribute__((vector_size(8 * COLUMNS), aligned(2), may_alias));
 typedef uint32_t words __attribute__((vector_size(4 * COLUMNS), aligned(2), may_alias));
-typedef uint16_t halves __attribute__((vector_size(2 * COLUMNS), aligned(2), may_alias));
+typedef uint16_t numbers __attribute__((vector_size(2 * COLUMNS), aligned(2), may_alias));
 
 #define POWERS                                                                                                         \
   { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 }
 
 /* Writes the lowest bits of `position`, one per column. */
 INLINE void write_lanes(posenc_dtype dtype, uint64_t position, char *out) {
-  const uint16_t low = (uint16_t)position, half = dtype == POSENC_F16 ? 0x3c00 : 0x3f80;
+  const uint16_t low = (uint16_t)position, one = dtype == POSENC_F16 ? 0x3c00 : 0x3f80;
   if (dtype == POSENC_F64)
     *(longs *)(void *)out = (longs)((low & (longs)POWERS) != 0) & UINT64_C(0x3ff0000000000000);
   else if (dtype == POSENC_F32)
     *(words *)(void *)out = (words)((low & (words)POWERS) != 0) & UINT32_C(0x3f800000);
   else
-    *(halves *)(void *)out = (halves)((low & (halves)POWERS) != 0) & half;
+    *(numbers *)(void *)out = (numbers)((low & (numbers)POWERS) != 0) & one;
 }
 
 INLINE void write_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out) {

@@ -85,7 +85,7 @@ INLINE void encoding_rows_as(posenc_dtype dtype, int64_t dim, const posenc_slice
   if (streams) store_fence();
 }
 
-/* Writes all rows of a checked slice of one sequence, by an inline function, with one instance for each dtype. */
+/* Writes all rows of a checked slice of one sequence, by an inline function, with one variant for each dtype. */
 INLINE void encoding_rows(posenc_dtype dtype, int64_t dim, const posenc_slice *slice, encoding_row *write, char *out) {
   ROUND_DISPATCH(dtype, encoding_rows_as, dim, slice, write, out);
 }

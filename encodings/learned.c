@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* Returns the number with these 16 bits; f32 holds it exactly. */
-static inline float value_of_half(posenc_dtype dtype, uint16_t encoding) {
+static inline float value_of_u16(posenc_dtype dtype, uint16_t encoding) {
   if (dtype == POSENC_BF16) return round_float_of((uint32_t)encoding << 16);
   const uint32_t sign = (uint32_t)(encoding & 0x8000) << 16;
   const int32_t magnitude = encoding & 0x7fff;
@@ -19,7 +19,7 @@ static inline float value_of_half(posenc_dtype dtype, uint16_t encoding) {
 static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
   return dtype == POSENC_F64   ? ((const double *)row)[at]
          : dtype == POSENC_F32 ? (double)((const float *)row)[at]
-                               : (double)value_of_half(dtype, ((const uint16_t *)row)[at]);
+                               : (double)value_of_u16(dtype, ((const uint16_t *)row)[at]);
 }
 
 /* CHUNK columns are converted together. Loops over STEP of them have a fixed length, so that gcc -O2 vectorizes
@@ -40,13 +40,13 @@ enum { CHUNK = 1024, STEP = 16 };
 
 /* Converts elements of a narrow table, from column `from` on, to f32, which holds them exactly. */
 static void widen(posenc_dtype dtype, const void *row, int64_t from, int64_t count, float *restrict values) {
-  const uint16_t *restrict halves = (const uint16_t *)row + from;
+  const uint16_t *restrict numbers = (const uint16_t *)row + from;
   if (dtype == POSENC_F32)
     memcpy(values, (const float *)row + from, (size_t)count * sizeof *values);
   else if (dtype == POSENC_BF16)
-    FOR_STEPS(j, count, values[j] = value_of_half(POSENC_BF16, halves[j]));
+    FOR_STEPS(j, count, values[j] = value_of_u16(POSENC_BF16, numbers[j]));
   else
-    FOR_STEPS(j, count, values[j] = value_of_half(POSENC_F16, halves[j]));
+    FOR_STEPS(j, count, values[j] = value_of_u16(POSENC_F16, numbers[j]));
 }
 
 /* ---- gathered ----------------------------------------------------------------------------------- */
@@ -63,9 +63,9 @@ static void convert_row(posenc_dtype from, posenc_dtype to, int64_t dim, const v
   float values[CHUNK];
   for (int64_t column = 0, count; column < dim; column += count) {
     count = dim - column < CHUNK ? dim - column : CHUNK;
-    uint16_t *restrict halves = (uint16_t *)(void *)out + column;
+    uint16_t *restrict numbers = (uint16_t *)(void *)out + column;
     widen(from, row, column, count, values);
-    FOR_STEPS(j, count, halves[j] = round_to_bf16_bits(values[j]));
+    FOR_STEPS(j, count, numbers[j] = round_to_bf16_bits(values[j]));
   }
 }
 

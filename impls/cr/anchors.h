@@ -37,7 +37,7 @@ INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) 
   return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
 }
 
-/* Computes anchors from their angles. All instances call this function and the two below, with arguments in registers
+/* Computes anchors from their angles. All variants call this function and the two below, with arguments in registers
    (column_maker): inlined, they take no less time. */
 TARGET static __attribute__((noinline)) void seed_anchor(const cr_table *table, int64_t pair, int64_t count,
                                                          int64_t position, anchor_sincos *at) {

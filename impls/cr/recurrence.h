@@ -118,7 +118,7 @@ INLINE void advance(variant as, doubles *before, const doubles *now, const doubl
 }
 
 /* Returns the number of rows in one direction; there are none if it is negative. */
-INLINE int rows_walked(rotation_block at, bool back) {
+INLINE int rows_to_run(rotation_block at, bool back) {
   return back ? -at.from : at.to;
 }
 
@@ -127,7 +127,7 @@ INLINE int rows_walked(rotation_block at, bool back) {
 INLINE void run(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                 uncertain_rows *found) {
   const rotation_block at = to.at;
-  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[VECTORS], before[VECTORS];
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) {
@@ -151,7 +151,7 @@ INLINE void run(variant as, destination to, column_span from, bool back, char *o
 INLINE void run_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                      uncertain_rows *found) {
   const rotation_block at = to.at;
-  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[STREAM_VECTORS];
   _Alignas(64) double before[STREAM_VECTORS * LANES];
   UNROLL(8)
@@ -272,8 +272,7 @@ INLINE void tiles(variant as, const destination *to, column_span from) {
   const bool is_cut = as.certified && has_next_row(*to, from);
   for (int64_t left = is_cut ? to->problem->dim - from.column : from.count; left >= width; left -= width)
     tile(as, *to, split_columns(&from, width));
-  if (from.count)
-    (is_cut ? as.tested : as.rest)(to, from.column, from.count, from.twice_cosine, from.now, from.before);
+  if (from.count) (is_cut ? as.tested : as.rest)(to, from.column, from.count, from.twice_cosine, from.now, from.before);
 }
 
 INLINE void narrow_tiles(variant as, const destination *to, column_span from) {

@@ -7,7 +7,7 @@
 #include "impls/cr/cr.h"
 #include "lib/simd/sums.h"
 
-INLINE void store_half(bool streamed, void *to, u16s half) {
+INLINE void store_half_vector(bool streamed, void *to, u16s half) {
   if (streamed)
     stream(to, half);
   else
@@ -21,8 +21,8 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
   } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
     store_floats(to, to_floats(a, b));
   } else {
-    store_half(streamed, to, (u16s) __builtin_convertvector(a, half_floats));
-    store_half(streamed, to + LANES, (u16s) __builtin_convertvector(b, half_floats));
+    store_half_vector(streamed, to, (u16s) __builtin_convertvector(a, half_floats));
+    store_half_vector(streamed, to + LANES, (u16s) __builtin_convertvector(b, half_floats));
   }
 }
 
@@ -30,7 +30,7 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
    zero to f32, which gives a midpoint only if the double is at least that large. For f16, whose conversion rounds ties
    to even, the lowest bit is then set. Only a double that equals a midpoint is rounded away from zero; if that is
    wrong, a certificate lists the element. */
-INLINE u16s certain_half(posenc_dtype dtype, doubles a, doubles b) {
+INLINE u16s certain_u16s(posenc_dtype dtype, doubles a, doubles b) {
   const u32s x = (u32s)truncated_to_floats(a, b);
   return dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000);
 }
@@ -40,7 +40,7 @@ INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a
   if (dtype == POSENC_F32)
     store_f32(streamed, (float *)to, a, b);
   else
-    store_half(streamed, to, certain_half(dtype, a, b));
+    store_half_vector(streamed, to, certain_u16s(dtype, a, b));
 }
 
 /* Stores 2 LANES columns that are between `least` and `most`. Returns bits that are set where the two round to
@@ -51,7 +51,7 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
     store_floats(to, high);
     return (u64s)((u32s)low ^ (u32s)high);
   }
-  const u16s low = certain_half(dtype, least[0], least[1]), high = certain_half(dtype, most[0], most[1]);
+  const u16s low = certain_u16s(dtype, least[0], least[1]), high = certain_u16s(dtype, most[0], most[1]);
   store_u16s(to, high);
   return (u64s) __builtin_convertvector(low ^ high, u32s);
 }
@@ -72,10 +72,10 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, 
   u32s tested;
   if (dtype == POSENC_F16) {
     tested = xor_and((u32s)x, middle, ~(0xffff ^ (2 * middle - 1)));
-    store_half(streamed, to, to_f16(x));
+    store_half_vector(streamed, to, to_f16(x));
   } else {
     tested = (u32s)x + middle;
-    store_half(streamed, to, upper_halves(tested));
+    store_half_vector(streamed, to, upper_halves(tested));
   }
   return flag_small(uncertain, tested, cr_least_f32(dtype) >> 16);
 }

@@ -88,7 +88,7 @@ INLINE void advance_vectors(variant as, svfloat64_t *const *before, svfloat64_t 
 /* As `run` of recurrence.h. */
 INLINE void run_vectors(variant as, destination to, column_span from, bool back, uncertain_rows *found) {
   const rotation_block at = to.at;
-  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_walked(at, back);
+  const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   TILE_OF(svfloat64_t, twice_cosine);
   TILE_OF(svfloat64_t, now);
   TILE_OF(svfloat64_t, before);

@@ -21,13 +21,13 @@
 INLINE void execute_block(column_maker *make, const destination *to, pair_span chunk, anchor_sincos *found,
                           pair_order order) {
   const int64_t pairs = to->problem->dim / 2;
-  const int step = order.interleaved ? 2 : 1, strips = order.interleaved ? 1 : 2;
+  const int step = order.interleaved ? 2 : 1, spans = order.interleaved ? 1 : 2;
   for (int64_t done = 0; done < chunk.count; done += PART) {
     const int64_t pair = chunk.first + done, count = chunk.count - done < PART ? chunk.count - done : PART;
     const int64_t column = step * pair;
     anchors at;
     find_anchors(order, to->table, pair, count, found, done, &at);
-    for (int n = 0; n < strips; n++) /* a loop, as `make` may be inlined */
+    for (int n = 0; n < spans; n++) /* a loop, as `make` may be inlined */
       make(to, column + n * pairs, step * count, to->table->twice_cosine + column, at.now + n * PART,
            at.before + n * PART);
   }
@@ -135,36 +135,36 @@ COLUMN_MAKERS(_whole_both, TILES, _narrow_certified, _whole_streamed, .vectors =
               .certified = true)
 COLUMN_MAKERS(_alone, all_tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
 
-/* One instance for each variant; the compiler inlines its column_maker, if no other one calls it. */
-typedef void instance(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
-                      char *out);
-#define INSTANCE(name, execute, columns)                                                                               \
+/* One rows_maker for each variant; the compiler inlines its column_maker, if no other one calls it. */
+typedef void rows_maker(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
+                        char *out);
+#define ROWS_MAKER(name, execute, columns)                                                                             \
   TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
                           int64_t rows, char *out) {                                                                   \
     execute(columns, table, problem, span, row, rows, out);                                                            \
   }
-#define INSTANCES(way, execute, columns)                                                                               \
-  INSTANCE(f32##way, execute, f32##columns)                                                                            \
-  INSTANCE(f16##way, execute, f16##columns)                                                                            \
-  INSTANCE(bf16##way, execute, bf16##columns)
-INSTANCES(_plain, execute_rows, _whole)
-INSTANCES(_streamed, execute_rows, _whole_streamed)
-INSTANCES(_certified, execute_rows, _whole_certified)
-INSTANCES(_both, execute_rows, _whole_both)
-INSTANCES(_row, execute_row, _alone)
+#define ROWS_MAKERS(way, execute, columns)                                                                             \
+  ROWS_MAKER(f32##way, execute, f32##columns)                                                                          \
+  ROWS_MAKER(f16##way, execute, f16##columns)                                                                          \
+  ROWS_MAKER(bf16##way, execute, bf16##columns)
+ROWS_MAKERS(_plain, execute_rows, _whole)
+ROWS_MAKERS(_streamed, execute_rows, _whole_streamed)
+ROWS_MAKERS(_certified, execute_rows, _whole_certified)
+ROWS_MAKERS(_both, execute_rows, _whole_both)
+ROWS_MAKERS(_row, execute_row, _alone)
 
-/* The instances for tables with an attention factor, of any dtype. */
-#define SCALED_INSTANCE(way, execute, ...)                                                                             \
+/* The variants for tables with an attention factor, of any dtype. */
+#define SCALED_ROWS_MAKER(way, execute, ...)                                                                           \
   COLUMN_MAKER(scaled_columns##way, all_tiles, .dtype = to->problem->dtype, __VA_ARGS__)                               \
-  INSTANCE(scaled##way, execute, scaled_columns##way)
-SCALED_INSTANCE(_rows, execute_rows, .vectors = VECTORS, .scaled = true)
-SCALED_INSTANCE(_row, execute_row, .vectors = VECTORS, .scaled = true, .alone = true)
+  ROWS_MAKER(scaled##way, execute, scaled_columns##way)
+SCALED_ROWS_MAKER(_rows, execute_rows, .vectors = VECTORS, .scaled = true)
+SCALED_ROWS_MAKER(_row, execute_row, .vectors = VECTORS, .scaled = true, .alone = true)
 
-/* The instances of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
-typedef struct dtype_instances {
-  instance *plain, *certified, *streamed, *both, *row;
-} dtype_instances;
-static const dtype_instances instances[] = {
+/* The variants of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
+typedef struct dtype_makers {
+  rows_maker *plain, *certified, *streamed, *both, *row;
+} dtype_makers;
+static const dtype_makers makers[] = {
     [POSENC_F32] = {f32_plain, FUSED ? f32_certified : NULL, STREAMS ? f32_streamed : NULL,
                     (FUSED & STREAMS) ? f32_both : NULL, f32_row},
     [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
@@ -188,10 +188,10 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     execute_in_sums(table, problem, row, rows, to);
     return;
   }
-  const dtype_instances *of = &instances[problem->dtype];
+  const dtype_makers *of = &makers[problem->dtype];
   const pair_span all = {0, table->pairs};
   if (rows == 1 || table->is_scaled) {
-    instance *const any = rows > 1 ? scaled_rows : table->is_scaled ? scaled_row : of->row;
+    rows_maker *const any = rows > 1 ? scaled_rows : table->is_scaled ? scaled_row : of->row;
     any(table, problem, all, row, rows, to);
     return;
   }
@@ -203,7 +203,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
   const bool certified = is_certified(table, problem, row, rows);
-  instance *const blocks = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->plain;
+  rows_maker *const blocks = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->plain;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
     of->row(table, problem, (pair_span){0, shift}, row, 1, to);

@@ -162,7 +162,7 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
   }
 }
 
-/* One instance per way to store, layout family and dtype, so that no branch is left in the loops. The first `peeled`
+/* One variant per way to store, layout family and dtype, so that no branch is left in the loops. The first `peeled`
    pairs are not streamed. */
 INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
                        posenc_dtype dtype, bool interleaved, bool streamed, int64_t peeled) {

@@ -128,7 +128,7 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
   }
 }
 
-/* One instance for each dtype and kind of layout, so that no branch is left in the loops. */
+/* One variant for each dtype and kind of layout, so that no branch is left in the loops. */
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const angle_table *angles = (const angle_table *)constants;
   char *to = (char *)out;

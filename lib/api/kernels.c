@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-#define KERNEL(symbol, file, f32, f64, half) extern const posenc_kernel posenc_kernel_##symbol;
+#define KERNEL(symbol, file, f32, f64, bits16) extern const posenc_kernel posenc_kernel_##symbol;
 #include "impls/kernels.def"
 #undef KERNEL
 
 static const posenc_kernel *const kernels[] = {
-#define KERNEL(symbol, file, f32, f64, half) &posenc_kernel_##symbol,
+#define KERNEL(symbol, file, f32, f64, bits16) &posenc_kernel_##symbol,
 #include "impls/kernels.def"
 #undef KERNEL
 };
 
 /* Time per element, by kernel and dtype. */
 static const double picoseconds[][4] = {
-#define KERNEL(symbol, file, f32, f64, half)                                                                           \
-  {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = half, [POSENC_BF16] = half},
+#define KERNEL(symbol, file, f32, f64, bits16)                                                                         \
+  {[POSENC_F32] = f32, [POSENC_F64] = f64, [POSENC_F16] = bits16, [POSENC_BF16] = bits16},
 #include "impls/kernels.def"
 #undef KERNEL
 };

@@ -273,7 +273,7 @@ INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, con
   if (from < columns) rope_rest(as, problem, from, columns, row, x, out);
 }
 
-/* One instance for each dtype and kind of pairs. */
+/* One variant for each dtype and kind of pairs. */
 TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, const void *x, void *out) {
   const char *from = (const char *)x;
   char *to = (char *)out;
