@@ -81,9 +81,9 @@ INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *ou
   uint64_t uncertain = 0;
   for (int n = 0; n < BLOCK; n++) {
     const double product = slope * fabs(first + n);
-    const uint64_t from_tie =
+    const uint64_t from_midpoint =
         (round_bits_of(product) + 4 - (UINT64_C(1) << (below - 1))) & ((UINT64_C(1) << below) - 1);
-    uncertain |= from_tie - 9; /* its top bit is set if a midpoint is within 4 units */
+    uncertain |= from_midpoint - 9; /* its top bit is set if a midpoint is within 4 units */
     encoding_store(dtype, out, n, 0.0 - product, 0.0);
   }
   return !(uncertain >> 63);

@@ -115,7 +115,7 @@ element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *b
   /* Bits are compared, not values: -0 is not 0. */
   accuracy_note(a, &here, !(got == value->rounded && signbit(got) == signbit(value->rounded)));
   if (bound) {
-    /* An exact zero must have the right sign, whatever the bound. */
+    /* An exact zero must have the right sign, with any bound. */
     const bool wrong_zero = value->high == 0.0 && got == 0.0 && signbit(got) != signbit(value->rounded);
     accuracy_hold(a, &here, wrong_zero ? -1.0 : allowed(bound, unit, at.position));
   }

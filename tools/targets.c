@@ -100,9 +100,9 @@ static const target targets[] = {
      "hot/4992x512/cr-avx512", 0.95, "of the pace at position 0"},
     {"15", "positions from 2^40 on, 4992 × 512", SAME_PACE, "hot/4992x512+1099511627776/cr-avx512",
      "hot/4992x512/cr-avx512", 0.95, "of the pace at position 0"},
-    {"15", "the oracle's bits from 2^32 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+4294967296", 0,
+    {"15", "the exact values, rounded, from 2^32 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+4294967296", 0,
      "misrounded of all"},
-    {"15", "the oracle's bits from 2^40 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+1099511627776", 0,
+    {"15", "the exact values, rounded, from 2^40 on, 4992 × 512", MISROUNDED, "cr-avx512", "4992x512+1099511627776", 0,
      "misrounded of all"},
 };
 

@@ -168,8 +168,8 @@ static inline uint32_t cr_least_f32(posenc_dtype dtype) {
 
 /* Whether rounding x to a 16-bit format by way of f32 is uncertain. */
 static inline bool cr_needs_double(double x, posenc_dtype dtype) {
-  const uint32_t middle = cr_midpoint_in_f32(dtype), bits = round_float_bits_of((float)x);
-  return (bits & (2 * middle - 1)) == middle || (bits & 0x7fffffff) < cr_least_f32(dtype);
+  const uint32_t midpoint = cr_midpoint_in_f32(dtype), bits = round_float_bits_of((float)x);
+  return (bits & (2 * midpoint - 1)) == midpoint || (bits & 0x7fffffff) < cr_least_f32(dtype);
 }
 
 /* Returns the stages of a pair at row `from` of a block, whose sine and cosine the fast path computed. */

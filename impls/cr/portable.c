@@ -17,7 +17,7 @@ const posenc_kernel posenc_kernel_cr_portable = {
     .algorithm = "From anchors every 32 positions, one in eight found from its angle, each column follows by its "
                  "three-term recurrence in double; "
                  "an element that "
-                 "this leaves within 2^-44 of the middle between two numbers of the format is computed again in "
+                 "this leaves within 2^-44 of a midpoint of the format is computed again in "
                  "fixed point. f64 is computed in sums of two doubles, within 2^-69.",
     .provenance =
         "three-term recurrence of the multiple angle (Chebyshev); rounding test after Ziv, ACM TOMS 17(3), 1991; "

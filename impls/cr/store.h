@@ -68,13 +68,13 @@ INLINE flags store_pair_f32(bool streamed, float *to, doubles a, doubles b, flag
 INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b, flags uncertain) {
   if (dtype == POSENC_F32) return store_pair_f32(streamed, (float *)to, a, b, uncertain);
   const floats x = to_floats(a, b);
-  const uint32_t middle = cr_midpoint_in_f32(dtype);
+  const uint32_t midpoint = cr_midpoint_in_f32(dtype);
   u32s tested;
   if (dtype == POSENC_F16) {
-    tested = xor_and((u32s)x, middle, ~(0xffff ^ (2 * middle - 1)));
+    tested = xor_and((u32s)x, midpoint, ~(0xffff ^ (2 * midpoint - 1)));
     store_half_vector(streamed, to, to_f16(x));
   } else {
-    tested = (u32s)x + middle;
+    tested = (u32s)x + midpoint;
     store_half_vector(streamed, to, upper_halves(tested));
   }
   return flag_small(uncertain, tested, cr_least_f32(dtype) >> 16);

@@ -132,8 +132,8 @@ static inline int pair_is_uncertain(double x, double grown) {
 #define PAIR_MARGIN (2 * 64 * 8)
 
 static inline unsigned int pair_margin(pair_near at) {
-  const unsigned int middle = 0x80000000 - PAIR_MARGIN / 2, sine = ((unsigned int)as_ulong(at.sine) << 3) - middle,
-                     cosine = ((unsigned int)as_ulong(at.cosine) << 3) - middle;
+  const unsigned int midpoint = 0x80000000 - PAIR_MARGIN / 2, sine = ((unsigned int)as_ulong(at.sine) << 3) - midpoint,
+                     cosine = ((unsigned int)as_ulong(at.cosine) << 3) - midpoint;
   return sine < cosine ? sine : cosine;
 }
 

@@ -49,8 +49,8 @@ static void execute_axis(axis_keep *keep, axis_pair *pair, const posenc_problem 
   const posenc_kernel recipe_##symbol = {                                                                              \
       .abi = POSENC_KERNEL_ABI,                                                                                        \
       .isa = POSENC_ISA_GENERIC,                                                                                       \
-      .basis = "twice what was measured on grids of 14 to 64 cells and positions below 2^20; the recipe claims "       \
-               "nothing",                                                                                              \
+      .basis = "twice what was measured on grids of 14 to 64 cells and positions below 2^20; the recipe has "          \
+               "no bound",                                                                                             \
       .reproducible = false,                                                                                           \
       .scales = true,                                                                                                  \
       .f32_only = true,                                                                                                \

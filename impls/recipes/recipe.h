@@ -60,14 +60,14 @@ static inline posenc_sum recipe_reciprocal(double x) {
 /* Defines the kernel recipe_SYMBOL. Further arguments are fields of its contract. */
 #define RECIPE(symbol, keep, pair, ...)                                                                                \
   RECIPE_OF(symbol, keep, pair,                                                                                        \
-            "twice what was measured below 2^20, over bases 1e4 to 1e7 and dims 64 to 4096; the recipe claims "        \
-            "nothing",                                                                                                 \
+            "twice what was measured below 2^20, over bases 1e4 to 1e7 and dims 64 to 4096; the recipe has "           \
+            "no bound",                                                                                                \
             __VA_ARGS__)
 
 /* The basis of recipes with scalings. */
 #define RECIPE_HF_BASIS                                                                                                \
   "at least twice what was measured below 2^20: plain, over bases 1e4 to 1e7 and dims 64 to 4096, and with scalings "  \
-  "and attention factors, dim 64; the recipe claims nothing"
+  "and attention factors, dim 64; the recipe has no bound"
 
 /* RECIPE for a bound with another basis. */
 #define RECIPE_OF(symbol, keep, pair, basis_text, ...)                                                                 \

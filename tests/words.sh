@@ -1,0 +1,210 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tests that a word has one meaning: the words that doc/glossary.md has replaced are in no document, comment, message or
+# name (of a function, variable, type, macro) of the sources in C; a type of a header is no other type elsewhere; and no
+# document counts by hand what the tree has tables of. What may stay is below, each row with its reason; a row that is
+# needed no longer is a failure, too. $srcdir is the source folder. The tests themselves are not looked at.
+# shellcheck disable=SC2086 # lists of folders
+. "${srcdir:-.}/tests/tap.sh"
+cd "${srcdir:-.}" || exit 99
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+trap 'exit 99' INT TERM
+
+folders='include lib impls encodings reference common records files models verify identify bench reports tools cli'
+
+# Replaced words that are usual in another meaning, which no script can tell apart, are not looked for: the limit of
+# memory, samples of a table, forms of an option, half an ulp, room for a number.
+kept='limit sample forms half room'
+
+# WORD :: KIND :: EXPRESSION :: REASON: what may stay of a replaced word. KIND is name or text; the expression is awk's,
+# for "FILE NAME" or "FILE LINE". Where the reason begins with "open N", at most N are there, and are to be renamed.
+cat >"$work/exceptions" <<'ROWS'
+oracle :: name :: . :: the glossary: in names of code a reference is an oracle
+oracle :: text :: ^reference/worst[.]c :: open 1: the head of reference/worst/*.wc
+held to :: text :: ^(records|reports)/ :: open 4: compared with
+tie :: text :: ties( to even| away|$)|with ties to even :: the rounding mode has that name
+tie :: text :: ^records/statistics[.][ch] :: equal numbers of a rank test are called so in its sources
+tie :: name :: ^records/statistics[.]c (ties|tied)$ :: equal numbers of a rank test are called so in its sources
+tie :: name :: ^reports/model/answer[.]c tie$ :: two kernels of one time
+tie :: text :: ^identify/.* tied with them :: makers of equally many bits
+tie :: name :: (from|near)_(a_)?ties?$ :: open 14: a distance from a midpoint, also a field of records
+tie :: text :: ^(reference/worst[.]c|reports/|verify/) :: open 6: a midpoint, in messages, pages and reference/worst
+middle :: text :: [Tt]he middle (half|position) :: of sorted numbers, of a block
+middle :: text :: (in the|in its|from the) middle( |,|$|[.]) :: of a block, of rows, of positions
+middle :: text :: ^identify/ :: of rows and of runs
+middle :: name :: . :: one in the middle of a list, of limbs, of rows; midpoints are named so
+middle :: text :: middle,? between two :: open 2: a midpoint, in the report and in reference/worst
+claim :: text :: ^(doc/(sinusoids|glossary)[.]md|README[.]md|NEWS|reports/|tools/) :: what is often said of encodings
+claim :: text :: ^doc/verification[.]md .*. claims . 5 :: an area of mutations
+claim :: name :: ^(reports|tools)/ :: what is often said of encodings
+claim :: name :: ^records/fields[.]def claims?$ :: what is often said of encodings, in a report
+claim :: name :: ^verify/ :: open 24: a bound holds (subject_claims), or there is none (WINDOWS_OF_NO_CLAIM)
+claim :: text :: ^(cli|common|records)/ :: open 6: a bound, in messages that tests quote
+peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
+settle :: name :: SETTLED$ :: memory that grows no more
+strip :: name :: ^verify/ :: open 1: columns of a problem
+whatever :: text :: ^verify/ :: open 1: any
+ROWS
+
+# Types that a header defines, and a file of another folder again, for another thing. All are open: one of the two is to
+# be renamed.
+twice='accuracy cache columns estimate exam figure limits maker pair part place probe row_source samples sampling search
+selection shared span subject sums tally team value_text variant verdict window words'
+
+# ---- words ----
+
+# A word stands alone or between underscores, with its endings. Comments and strings of C are text, the rest is names.
+# Prints WORD, KIND, FILE, LINE and what has it, with tabs between.
+cat >"$work/scan.awk" <<'AWK'
+BEGIN {
+  n = split(words, all, ",")
+  for (i = 1; i <= n; i++) pattern[i] = all[i] ~ / / ? all[i] : all[i] "(s|es|d|ed|ing)?"
+}
+function note(i, kind, what) { print all[i] "\t" kind "\t" FILENAME "\t" FNR "\t" what }
+function text(line, lower, i) {
+  lower = " " tolower(line) " "
+  for (i = 1; i <= n; i++)
+    if (lower ~ "[^a-z0-9_./-]" pattern[i] "[^a-z0-9_/-]") note(i, "text", line)
+}
+function names(line, i, part, count, parts) {
+  count = split(line, parts, /[^A-Za-z0-9_]+/)
+  for (part = 1; part <= count; part++)
+    for (i = 1; i <= n; i++)
+      if (tolower("_" parts[part] "_") ~ "_" pattern[i] "_") note(i, "name", parts[part])
+}
+FNR == 1 { in_comment = in_list = 0; is_c = FILENAME ~ /\.(c|h|cc|def)$/ }
+/^## Replaced words/ { in_list = 1 }
+!is_c {
+  gsub(/`[^`]*`/, "") # names
+  if (!in_list) text($0)
+  next
+}
+/^[ \t]*#[ \t]*include/ { next }
+{
+  code = said = ""
+  for (rest = $0; rest != "";) {
+    if (in_comment) {
+      end = index(rest, "*/")
+      said = said " " (end ? substr(rest, 1, end - 1) : rest)
+      rest = end ? substr(rest, end + 2) : ""
+      in_comment = !end
+    } else if (match(rest, /\/\*|\/\/|"([^"\\]|\\.)*"/)) {
+      code = code substr(rest, 1, RSTART - 1) " "
+      token = substr(rest, RSTART, RLENGTH)
+      rest = substr(rest, RSTART + RLENGTH)
+      in_comment = token == "/*"
+      if (token == "//") token = rest
+      if (token == rest) rest = ""
+      if (!in_comment) said = said " " token
+    } else {
+      code = code rest
+      rest = ""
+    }
+  }
+  names(code)
+  text(said)
+}
+AWK
+
+offends() { # WHAT FILE: a point, failed with the file's lines if it has any
+  if [ ! -s "$2" ]; then
+    point ok "$1"
+  else
+    point 'not ok' "$1"
+    sed 's/^/# /' "$2" | head -n 60
+  fi
+}
+
+sources() { find $folders -name '*.[ch]' -o -name '*.cc' -o -name '*.def'; }
+
+sed -n '/^## Replaced words/,$s/^| \([^|]*\) |.*/\1/p' doc/glossary.md | sed 1d | tr ',' '\n' |
+  sed 's/^ *//; s/ *(.*//; s/ *$//' >"$work/replaced"
+for word in $kept; do
+  check "the glossary has replaced $word, which is not looked for" grep -q -x "$word" "$work/replaced"
+done
+words=$(for word in $kept; do echo "$word"; done | grep -v -x -F -f - "$work/replaced" | paste -s -d ,)
+{ sources; ls README.md NEWS doc/*.md; } | sort |
+  xargs awk -v words="$words" -f "$work/scan.awk" >"$work/found"
+check 'it looks at names and texts' sh -c "grep -q '	name	' '$work/found' && grep -q '	text	' '$work/found'"
+
+# Divides what was found: offenders, the number of what each row allows, and rows that allow nothing.
+touch "$work/offenders" "$work/unneeded" "$work/open"
+awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
+  BEGIN {
+    offenders = to "/offenders"
+    unneeded = to "/unneeded"
+    open = to "/open"
+    while ((getline row < rows) > 0) {
+      count++
+      split(row, part, / :: /)
+      word[count] = part[1]; kind[count] = part[2]; expression[count] = part[3]; reason[count] = part[4]
+    }
+  }
+  {
+    allowed = 0
+    for (i = 1; i <= count; i++)
+      if (word[i] == $1 && kind[i] == $2 && $3 " " $5 ~ expression[i]) {
+        allowed = 1
+        if (!(i SUBSEP $3 SUBSEP $5 in seen)) uses[i]++
+        seen[i, $3, $5]
+        break
+      }
+    if (!allowed) print $1 " (" $2 "): " $3 ":" $4 ": " $5 >offenders
+  }
+  END {
+    for (i = 1; i <= count; i++)
+      if (!uses[i]) print word[i] " :: " kind[i] " :: " expression[i] >unneeded
+      else if (reason[i] ~ /^open/) {
+        most = reason[i]
+        gsub(/^open |:.*/, "", most)
+        print uses[i] " of " word[i] " (" kind[i] "): " reason[i] >(uses[i] > most + 0 ? offenders : open)
+      }
+  }' "$work/found"
+offends 'no replaced word is in a document, a comment, a message or a name' "$work/offenders"
+offends 'each row of exceptions is needed' "$work/unneeded"
+sed 's/^/# open: /' "$work/open"
+
+# ---- types ----
+
+# Prints TYPE, FILE of what is defined outermost; the types of posenc.h are completed in lib/api.
+sources | grep '\.[ch]$' | xargs awk '
+  /^typedef (struct|enum|union) [a-z_0-9]+/ { sub(/[^a-z_0-9].*/, "", $3); print $3, FILENAME }
+  /^} [a-z_0-9]+;/ { sub(/;.*/, "", $2); print $2, FILENAME }
+  /^(struct|union|enum) [a-z_0-9]+ {/ { print $2, FILENAME }' | grep -v ^posenc_ | sort -u >"$work/types"
+awk '
+  function folder(path) { sub("/[^/]*$", "", path); return path }
+  { files[$1] = files[$1] " " $2 }
+  END {
+    for (type in files) {
+      n = split(files[type], file, " ")
+      for (i = 1; i <= n; i++)
+        for (k = 1; k <= n; k++)
+          if (file[i] ~ /[.]h$/ && folder(file[i]) != folder(file[k])) two[type] = files[type]
+    }
+    for (type in two) print type two[type]
+  }' "$work/types" | sort >"$work/two"
+for type in $twice; do echo "$type"; done | sort >"$work/twice"
+awk 'NR == FNR { may[$1]; next } !($1 in may)' "$work/twice" "$work/two" >"$work/offenders"
+offends 'no other type of a header has its name for a second thing elsewhere' "$work/offenders"
+awk 'NR == FNR { are[$1]; next } !($1 in are)' "$work/two" "$work/twice" >"$work/unneeded"
+offends 'each of those that have is still there' "$work/unneeded"
+echo "# open: $(wc -l <"$work/twice") types whose name a second one has"
+
+# ---- counts ----
+
+# A number of what the tree has tables of is soon wrong. The notebook tells what was so.
+number='([0-9]{2,}|twenty|thirty|forty|fifty|sixty|hundred) (other |more |honest )?'
+counted='(mutants|mutations|fakes|habits|kernels|competitors|recipes|tests|headers|sources|documents|folders)'
+ls README.md NEWS doc/*.md | grep -v notebook | xargs grep -n -E -i "(^|[ (])$number$counted" >"$work/offenders"
+offends 'no document counts mutants, mutations, kernels, recipes, tests or files' "$work/offenders"
+
+same() { # WHAT WORD NUMBER DOCUMENT: the document has the word for the number
+  numbers='one two three four five six seven eight nine ten'
+  check "$4: $1" test "$(echo "$numbers" | cut -d ' ' -f "$3")" = "$2" -a "$(grep -c -i -w "$2" "$4")" -gt 0
+}
+tables=$(for file in reference/worst/*.wc; do echo "$file"; done | grep -v -c -e -bf16 -e -f16)
+same 'tables with hard-to-round cases' eight "$tables" doc/verification.md
+same 'tables with hard-to-round cases' eight "$tables" doc/accuracy.md
+plan
+exit $tap_failed
