@@ -12,8 +12,9 @@
 # A line whose comment ends with "exit status N" must have that status. Where lines begin with "$ ", the lines after
 # them are their output: each is a line of it, compared up to a … at its end. Commands that this build lacks are
 # skipped, with the lines that need their files.
-# It takes more than a minute: the examples verify, time and report for real. DOCUMENTS='doc/accuracy.md … help' runs
-# these documents, or all help, alone, and PREFIX with what is installed there.
+# It takes more than a minute: the examples verify, time and report for real; but without POSENC_TEST_SLOW=1, bench and
+# choose with three repetitions, the least that they take. DOCUMENTS='doc/accuracy.md … help' runs these documents, or
+# all help, alone, and PREFIX with what is installed there.
 # shellcheck disable=SC2046,SC2086 # CC, CFLAGS and what pkg-config prints are lists of words
 # shellcheck disable=SC2016,SC2059 # backquotes of Markdown; bytes in octal
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
@@ -95,7 +96,10 @@ examples_of() { # ARGUMENTS: of the help
 
 runs() { # TEXT
   wanted=$(echo "$1" | sed -n 's/.*#.*exit status \([0-9]*\)$/\1/p')
-  sh -c "$(printf '%s\n' "$1" | sed "s|&& \./|\&\& ${EMULATOR-} ./|")" >"$work/out" 2>"$work/err" </dev/null
+  least='s/^posenc \(bench\|choose\) /&--repetitions 3 /' # before what the line itself says, which counts
+  [ "${POSENC_TEST_SLOW:-}" != 1 ] || least=''
+  sh -c "$(printf '%s\n' "$1" | sed -e "$least" -e "s|&& \./|\&\& ${EMULATOR-} ./|")" \
+    >"$work/out" 2>"$work/err" </dev/null
   status=$?
   case $1 in 'posenc doctor'*) wanted=$((status <= 1 ? status : 0)) ;; esac # other tests use the machine
   [ $status -eq "${wanted:-0}" ] || { echo "exit status $status" >>"$work/err"; return 1; }
@@ -110,8 +114,7 @@ parses() { # TEXT
 no_timings='' no_pages=''
 posenc bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark' &&
   no_timings='no Google Benchmark here'
-posenc report -o "$work/none" --kernel naive --len 0 --dim 4 >"$work/out" 2>&1
-! grep -q gnuplot "$work/out" || no_pages='no gnuplot here'
+posenc report -o /dev/null/none 2>&1 | grep -q gnuplot && no_pages='no gnuplot here' # before it looks at the folder
 unkept='' no_git=''
 command -v git >"$work/out" || no_git='no git here'
 ! emulated || no_pages='times of an emulator are not published' unkept='times of an emulator are not kept'
@@ -329,13 +332,15 @@ else
   posenc bench --kernel naive --len 64 --dim 16 --format json -o before/bench.json >out
 fi
 cp -r before after
-for page in here there; do
-  if [ -n "$no_pages" ]; then
-    unmade="$unmade $page"
-  else
-    posenc report --kernel rotation-portable --len 64 --dim 16 -o $page >out
-  fi
-done
+times=''
+[ ! -e before/bench.json ] || times='--from before/bench.json'
+if [ -n "$no_pages" ]; then
+  unmade="$unmade here there"
+else
+  posenc report --from before/accuracy.json $times -o here >out
+  mkdir there
+  sed 's/"cpu":"/&other /' here/report.json >there/report.json
+fi
 for page in --help 'help problem' $(echo "$commands" | sed 's/$/:--manual/'); do
   page=$(echo "$page" | tr : ' ')
   examples_of "$page" >"$work/lines"

@@ -28,7 +28,7 @@ for dtype in f32 f64 f16 bf16; do
 done
 check 'a scale' holds $some --positions $fractions --dim 32 --scale 0.3
 check 'a scaling' holds $some --positions $fractions --dim 32 --scaling yarn,factor=16,original=4096
-check 'an attention factor' holds --positions $fractions --dim 33 --odd pad --scaling none,attention=1000
+check 'an attention factor' holds --brief --positions $fractions --dim 33 --odd pad --scaling none,attention=1000
 check 'a rope cache' holds --positions $fractions --dim 32 --op rope-cache --kernel rotation-portable
 check 'whose tables are those columns' says '^ok .* rope-cache .*: worst 0, bound 0, 1280 compared'
 check 'of whole positions, by a kernel without fractions' holds --positions 5,7,1000,3 --dim 32 --kernel naive
