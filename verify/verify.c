@@ -344,7 +344,7 @@ static json_t *shard_json(const verify_request *request, const exam_parts *p, co
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
 
 /* What is known of whether an exam's kernel takes its shape. */
-typedef enum answer { NOT_ASKED, ASKED, REFUSED, TAKEN, SILENT } answer;
+typedef enum inquiry_state { NOT_ASKED, ASKED, REFUSED, TAKEN, SILENT } inquiry_state;
 
 typedef struct examination examination;
 
@@ -359,18 +359,18 @@ typedef struct work {
 } work;
 
 /* An exam whose kernel is asked whether it takes the shape. */
-typedef struct question {
+typedef struct inquiry {
   exam of;
-  answer answer;
-} question;
+  inquiry_state state;
+} inquiry;
 
 struct examination {
   const verify_request *request;
   work *works; /* in the order in which they begin: the largest first */
   size_t count;
-  question *asked;   /* by exam */
+  inquiry *asked;    /* by exam */
   const work **hung; /* by exam, for the first one of a kernel: where the kernel hung, or null */
-  question *needed;  /* what must be asked before an exam can begin, or null */
+  inquiry *needed;   /* what must be asked before an exam can begin, or null */
   tally counts;
   showing progress;
   int error; /* an errno value: no process could be created, or memory ran out, and the run ends */
@@ -385,10 +385,10 @@ static const work **hung_in(const examination *all, const exam *e) {
 
 /* Whether the kernel takes the shape of an exam. If that was not asked yet, it is noted as needed. */
 static bool is_taken(examination *all, size_t number) {
-  question *q = &all->asked[number];
-  const bool is_known = q->answer != NOT_ASKED && q->answer != ASKED;
+  inquiry *q = &all->asked[number];
+  const bool is_known = q->state != NOT_ASKED && q->state != ASKED;
   if (!is_known && !all->needed) all->needed = q;
-  return q->answer == TAKEN;
+  return q->state == TAKEN;
 }
 
 /* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel takes. A kernel that does
@@ -399,7 +399,7 @@ static bool is_first(examination *all, size_t number) {
     const exam *before = &all->asked[n].of;
     if (!is_like(before, e) || before->cases) continue;
     if (is_taken(all, n)) return false;
-    if (all->asked[n].answer == SILENT) return true;
+    if (all->asked[n].state == SILENT) return true;
   }
   return true;
 }
@@ -417,7 +417,7 @@ static bool is_apply_known(examination *all, size_t number) {
 }
 
 static void refusal_worker(void *argument) {
-  const question *q = argument;
+  const inquiry *q = argument;
   arena_tell_faults();
   isolate_result(exam_refusal(&q->of) ? "refused" : "taken");
 }
@@ -428,17 +428,17 @@ static void set_piece(piece *set, size_t number, void (*does)(void *), void *arg
 }
 
 /* A kernel that crashes when it is asked does not take the shape, and its exam reports that. */
-static void note_answer(question *q, const isolated *end) {
+static void note_answer(inquiry *q, const isolated *end) {
   const bool is_taken = end->result && strcmp(end->result, "taken") == 0;
-  q->answer = end->how == ENDED_BY_SILENCE ? SILENT : is_taken ? TAKEN : REFUSED;
+  q->state = end->how == ENDED_BY_SILENCE ? SILENT : is_taken ? TAKEN : REFUSED;
 }
 
 /* Returns the record of an exam whose kernel hung when it was asked whether it takes an earlier shape, or null if it
    answered: its exam would take as long to hang again. */
 static json_t *record_of_silence(const examination *all, const work *w) {
   for (size_t n = 0; n < w->exam; n++) {
-    const question *q = &all->asked[n];
-    if (q->of.kernel != w->part.kernel || q->answer != SILENT) continue;
+    const inquiry *q = &all->asked[n];
+    if (q->of.kernel != w->part.kernel || q->state != SILENT) continue;
     isolated end = {.how = ENDED_BY_SILENCE};
     snprintf(end.last, sizeof end.last, "a plan of %s", q->of.of->name);
     return record_of_end(&w->part, &end);
@@ -491,9 +491,9 @@ static bool next_piece(piece *set, void *argument) {
     work *w = &all->works[n];
     if (w->state != WAITS) continue;
     const bool is_ready = prepare(w);
-    if (w->state == ENDED || (!is_ready && all->needed->answer == ASKED)) continue;
+    if (w->state == ENDED || (!is_ready && all->needed->state == ASKED)) continue;
     if (!is_ready) {
-      all->needed->answer = ASKED;
+      all->needed->state = ASKED;
       set_piece(set, all->count + (size_t)(all->needed - all->asked), refusal_worker, all->needed, &all->needed->of);
       return true;
     }
