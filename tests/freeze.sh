@@ -29,7 +29,8 @@ check 'once more' freeze same again
 check 'they are the same' cmp before again
 check 'of another program' freeze changed after
 diff before after | sed -n 's/^> //p' | cut -d ' ' -f 1-3 >differ
-check 'what differs is named' test "$(tr '\n' , <differ)" = 'table naive f32,table naive f16,table naive bf16,help diff 3,'
+check 'what differs is named' \
+  test "$(tr '\n' , <differ)" = 'table naive f32,table naive f16,table naive bf16,help diff 3,'
 refused() { # ARGUMENT...
   sh "$root/tools/freeze.sh" "$@" >out 2>err
   [ $? -eq 2 ] && [ ! -s out ] && [ -s err ]

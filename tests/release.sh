@@ -77,9 +77,13 @@ if ! has reuse; then skip 'REUSE' 'no reuse here'; elif [ ! -e "$root/.git" ]; t
   check 'REUSE' tried reuse --root "$root" lint
   check 'which reads every file' eval '! grep -q ERROR out'
 fi
-if ! has abidiff || ! uname -m | grep -qx x86_64; then skip 'the ABI' 'no abidiff here, or not x86-64'; else
+if ! has abidw || ! uname -m | grep -qx x86_64; then skip 'the ABI' 'no abidw here, or not x86-64'; else
   if readelf -S "$build/.libs/libposenc.so" | grep -q '\.debug_info'; then
     check 'the ABI is that of packaging/posenc.abi' tried make -C "$build" abi-check
+    sed -e '/^posenc_problem.dim:/s/16/24/' -e 's/^posenc_alloc@.*(/&int, /' "$root/packaging/posenc.abi" >changed.abi
+    check 'a member and a function that changed are named' eval '
+      ! tried make -C "$build" abi-check abi="$work/changed.abi" && grep -q "removed: posenc_problem.dim: .* 24$" out &&
+        grep -q "removed: posenc_alloc@" out'
   else
     skip 'the ABI' 'a build without debugging information'
   fi
