@@ -8,11 +8,19 @@ published=${POSENC%/*}/posenc-published
 diagnose() { head -n 20 out err | sed 's/^/# /'; }
 
 folder=$srcdir/reports/published
-for file in index.html details.html report.md report.json bars.svg recipes.svg times.csv; do
+for file in report.md report.json bars.svg recipes.svg; do
   check "$file is published" test -s "$folder/$file"
-  check "$file has less than 1 MB" test "$(wc -c <"$folder/$file")" -lt 1000000
+  check "$file has less than 300 KB" test "$(wc -c <"$folder/$file")" -lt 300000
 done
-check 'the page has less than 300 KB' test "$(wc -c <"$folder/index.html")" -lt 300000
+links_lead() { # to files that are there
+  for link in $(grep -o '](\([^)#:]*\))' "$folder/report.md" | tr -d '()]'); do
+    [ -e "$folder/$link" ] || return 1
+  done
+}
+check 'the text names no file that is not there' links_lead
+if [ ! -e "$srcdir/.git" ]; then skip 'git has no more of it' 'no checkout'; else
+  check 'git has no more of it' test "$(git -C "$srcdir" ls-files reports/published | wc -l)" -eq 4
+fi
 
 "$published" "$folder" >section 2>err
 check 'a section is made of them' test $? -eq 0
@@ -38,6 +46,7 @@ cat >build/posenc <<'END'
 while [ "$1" != -o ]; do shift; done
 echo "$2" >>"$known/measured"
 mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/index.html" || exit
+printf '# A\n\n## Files\n\n[page](index.html)\n\n## B\n' >"$2/report.md"
 echo x >"$2/accuracy.json" && echo "{\"context\":{\"others\":$others}}" >"$2/bench.json" || exit
 echo "$2/index.html" && exit "$promises"
 END
@@ -67,7 +76,8 @@ rm -rf source/reports/published.new known/measured
 others=0.012
 check 'another report is published' publish
 check 'without the records that it was made from' \
-  test "$(cd source/reports/published && echo *)" = 'index.html report.json'
+  test "$(cd source/reports/published && echo *)" = 'index.html report.json report.md'
+check 'and without the names of its files in the text' test "$(echo $(cat source/reports/published/report.md))" = '# A ## B'
 check 'README.md has its figures' grep -q 'commit 0123456789ab' source/README.md
 kept() { sed '/^<!-- published: begin/,/^<!-- published: end/d' "$1"; }
 kept "$srcdir/README.md" >ours

@@ -78,6 +78,7 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
 case $srcdir in
 /*) find "$new" -type f -exec sed -i "s|$(printf '%s' "$srcdir" | sed 's/[]\.*^$|[]/\\&/g')/|./|g" {} + ;;
 esac
+sed -i '/^## Files$/,/^## /{/^## Files$/d;/^## /!d}' "$new/report.md" # they are in no repository
 ./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and the page does not need them

@@ -26,8 +26,8 @@ static void write_machine(page *p, const record_report *report, const record_tab
            words_significant(100 * report->stability.others, 2).text, field_string(facts, "date"),
            field_string(facts, "posenc_version"), field_string(facts, "commit"));
   fputs(
-      "[The whole report](reports/published/index.html), also [as text](reports/published/report.md), has all kernels, "
-      "other tables and states of memory, and the method.\n\n",
+      "[The whole report](reports/published/report.md) has all kernels, other tables and states of memory, and the "
+      "method; `make publish` makes it as a page, too.\n\n",
       p->stream);
 }
 
