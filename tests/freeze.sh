@@ -35,6 +35,10 @@ refused() { # ARGUMENT...
   sh "$root/tools/freeze.sh" "$@" >out 2>err
   [ $? -eq 2 ] && [ ! -s out ] && [ -s err ]
 }
+mkdir -p gone/run && printf '#!/bin/sh\ncase $1 in list) echo naive ;; *) exit 127 ;; esac\n' >gone/run/posenc
+chmod +x gone/run/posenc
+check 'a program that is away meanwhile' refused -b gone tables
+check 'which is told' grep -q 'table naive f32 .* cannot be run' err
 check 'no such option' refused -x
 check 'no such part' refused no-such-part
 check 'no such build' refused -b nowhere

@@ -45,8 +45,9 @@ kernels=$("$posenc" list ${kernels:+"$kernels"} --format names)
 wanted() { # PART
   case $parts in *" $1 "*) ;; *) false ;; esac
 }
-# Prints the name, the exit status and the digest of the file out.
+# Prints the name, the exit status and the digest of the file out. Ends if the command could not be run.
 print_line() { # NAME STATUS
+  case $2 in 126 | 127) echo "freeze: $1: the program cannot be run, or was made anew meanwhile" >&2 && exit 2 ;; esac
   digest=$(sha256sum out)
   echo "$1 $2 ${digest%"${digest#????????????????????????????????}"}"
 }
@@ -57,13 +58,16 @@ answer() { # NAME COMMAND...
   "$@" >out 2>&1 || status=$?
   print_line "$name" "$status"
 }
-# The same, of JSON without the environment, seconds and the path of the program.
+# The same, of JSON without the environment, seconds and the path of the program; and without the counts of properties
+# that verify tries on drawn tables for a second of the processor (verify/draws.c).
 cat >plain.py <<'END'
 import json, sys
 volatile = {"environment", "date", "seconds", "load", "context", "elapsed", "command", "version", "build"}
+timed = {"memory", "environment", "read-only", "decoding", "leak"}
 def plain(x):
     if isinstance(x, dict):
-        return {k: plain(v) for k, v in sorted(x.items()) if k not in volatile}
+        return {k: plain(v) for k, v in sorted(x.items())
+                if k not in volatile and not (k == "compared" and x.get("property") in timed)}
     return [plain(v) for v in x] if isinstance(x, list) else x
 try:
     print(json.dumps(plain(json.load(sys.stdin)), indent=1))
