@@ -11,6 +11,7 @@
 #include "common/work.h"
 #include "identify/grid.h"
 #include "identify/identify.h"
+#include "models/model.h"
 #include "verify/array-cause.h"
 
 #include <inttypes.h>
@@ -49,6 +50,22 @@ static bool may_have_axes(const identify_request *request) {
   return !expected;
 }
 
+/* Compares a file that was not found to have several axes with those that it is asked to have. Returns false if memory
+   runs out. */
+static bool compare_places(const identify_request *request, json_t *record) {
+  identity *at = identify_places(request, NULL, NULL);
+  axes_mistake mistakes[AXES_MISTAKES_MAX];
+  const axes_mistake *of_rows = &mistakes[axes_mistakes(request->asked->axes, mistakes) - 1];
+  if (!at) return false;
+  if (at->agreement == NOT_COMPARED && strcmp(field_string(record, "verdict"), "table") == 0) {
+    at->agreement = DISAGREES;
+    snprintf(at->agreed, sizeof at->agreed, "%s", of_rows->words);
+  }
+  json_object_set_new(record, "agreement", identity_agreement_json(at));
+  identity_free(at);
+  return true;
+}
+
 /* Returns {"record": that of identity_json(), identify_grid() or identify_lists(), "is_table": bool}; null if memory
    runs out. */
 static json_t *identify_once(const identify_request *request) {
@@ -66,6 +83,11 @@ static json_t *identify_once(const identify_request *request) {
     json_decref(record);
     record = lists;
     is_table = true;
+  }
+  const bool is_grid = strcmp(field_string(record, "verdict"), "grid") == 0;
+  if (request_has_axes(request) && !is_grid && !compare_places(request, record)) {
+    json_decref(record);
+    return NULL;
   }
   return json_pack("{s:o, s:b}", "record", record, "is_table", (int)is_table);
 }
@@ -185,7 +207,7 @@ static const rivals *rivals_of(const options *given, const stored *at, const que
   if (found.expected.count) return &found;
   if (given->model) {
     model_problems(given, at, &found.expected, &found.suspects);
-  } else if (asked && !asked->problem.axes) {
+  } else if (asked) {
     suspects_add(&found.expected, &asked->problem, "%s", "");
     formula_suspects(&asked->problem, &found.suspects);
   }
@@ -205,7 +227,7 @@ static json_t *record_of(const options *given, table_file *table, const char *fi
                               .name = file,
                               .expected = of ? &of->expected : NULL,
                               .suspects = of ? &of->suspects : NULL,
-                              .asked = asked && !asked->problem.axes ? &asked->problem : NULL,
+                              .asked = asked ? &asked->problem : NULL,
                               .part = asked ? parts[asked->part] : COLUMNS_BOTH,
                               .error = error};
   const posenc_kernel **kernels = recipes(&request.kernel_count);

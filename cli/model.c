@@ -148,12 +148,11 @@ bool model_applies(const options *given, const json_t *applied, char *why, size_
   const bool is_told = rope.has_pairs || is_given(given, OPTION_LAYOUT);
   const posenc_layout layout = is_given(given, OPTION_LAYOUT) ? given->problem.layout : rope.pairs;
   if (is_told && strcmp(pairs, layout_name(layout)) != 0)
-    snprintf(why, size, "%s",
-             layout == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours");
+    snprintf(why, size, "%s", pairs_mistake(layout));
   else if (is_head && start != first)
     snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);
   else if (json_is_true(json_object_get(applied, "back")) != given->problem.inverse)
-    snprintf(why, size, "pairs are turned %s", given->problem.inverse ? "forward" : "back");
+    snprintf(why, size, "%s", turn_mistake(given->problem.inverse));
   else
     return true;
   return false;

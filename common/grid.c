@@ -26,6 +26,13 @@ const char *grid_letters(int count) {
   return letters[count];
 }
 
+char grid_letter(const posenc_axes *axes, int a) {
+  int order[POSENC_AXES], at = 0;
+  order_of(axes, order);
+  while (order[at] != a) at++;
+  return grid_letters(axes->count)[at];
+}
+
 bool grid_step(double first, double step, int64_t n, double *position) {
   const double steps = step * (double)n, sum = first + steps, part = sum - first;
   *position = sum;

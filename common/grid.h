@@ -24,6 +24,9 @@ extern const char *const grid_orders[], *const grid_frequencies[];
 /* Returns the letters of `count` axes, in the order of the grid's dimensions: "hw". */
 const char *grid_letters(int count);
 
+/* Returns the letter of an axis, the a-th one of the columns. */
+char grid_letter(const posenc_axes *axes, int a);
+
 /* Computes first + step n; returns false if that is not exact in double. */
 bool grid_step(double first, double step, int64_t n, double *position);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/agree.h"
 
+#include "common/grid.h"
 #include "common/scaling.h"
 #include "common/shapes.h"
+#include "identify/agree-axes.h"
 #include "identify/scalings.h"
 #include "models/model.h"
 #include "reference/scaling.h"
@@ -107,6 +109,7 @@ static bool try(const search *s, const identity *found, const making *at, const 
   const posenc_problem problem = even(asked);
   *agrees = false;
   if (problem.dim != 2 * at->columns.pairs || !is_possible(&problem)) return true;
+  if (at->axes && !axes_are_sections(at->axes, asked)) return true;
   making how = *at;
   how.formula = formula_of(&problem);
   how.amplitude = attention_of(&problem);
@@ -159,7 +162,7 @@ static void tell_ramp(const identity *found, const posenc_problem *problem, char
 
 /* Describes what differs from the problem, in simple cases. An attention factor follows from the factor, so the factor
    comes first. */
-static void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   const formula *f = &found->how.formula;
   const posenc_problem problem = even(asked);
   const posenc_scaling *s = &problem.scaling;
@@ -256,13 +259,16 @@ static void tell_part(const identity *found, columns_part asked, char *text, siz
              at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
 }
 
-/* Returns how check's problem is made. */
-static making making_asked(const posenc_problem *asked, columns_part part) {
+making making_asked(const posenc_problem *asked, columns_part part) {
   const int64_t dim = even(asked).dim;
   making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
                .start = start_at(asked->positions ? 0 : asked->first),
                .step = 1,
-               .positions = asked->positions};
+               .positions = asked->positions,
+               .amplitude = attention_of(asked),
+               .axes = asked->axes};
+  const posenc_problem problem = even(asked);
+  at.formula = formula_of(&problem);
   if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
   if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
   if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
@@ -318,10 +324,13 @@ static void tell_rows(const identity *found, const posenc_problem *asked, char *
 
 /* Describes another layout or other positions than check was asked for. */
 static void tell_place(const identity *found, const posenc_problem *asked, char *text, size_t size) {
-  const columns *at = &found->how.columns, wanted = making_asked(asked, at->part).columns;
+  const making how = making_asked(asked, found->how.columns.part);
+  const columns *at = &found->how.columns, wanted = how.columns;
   const int64_t last = found->judged - 1;
   const double right = position_asked(asked, 0), more = found->how.start.first - right;
-  if (at->layout != wanted.layout && at->pairs > 1)
+  if (how.axes && found->how.axes)
+    axes_tell_places(&found->how, &how, found->judged, text, size);
+  else if (at->layout != wanted.layout && at->pairs > 1)
     snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&wanted));
   else if (found->positions)
     tell_rows(found, asked, text, size);
@@ -414,6 +423,48 @@ static bool find_position_mistake(const search *s, identity *found, const making
   return enough;
 }
 
+/* As find_position_mistake, for axes: of all of them or of one. */
+static bool find_axis_positions(const search *s, identity *found, const making *at) {
+  const suspect *agreed = NULL;
+  bool failed = false;
+  for (int a = -1; a < at->axes->count && !agreed && !failed; a++) {
+    const char *words = "";
+    for (size_t n = 0; words && !agreed && !failed; n++) {
+      posenc_axes wrong;
+      differences unused;
+      making how = *at;
+      how.axes = &wrong;
+      words = axes_mistaken(at->axes, a, n, &wrong, &failed);
+      if (words && *words && !failed) failed = !find_expected(s, found, &how, NULL, &agreed, &unused);
+      if (agreed && a >= 0)
+        snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
+      else if (agreed)
+        snprintf(found->agreed, sizeof found->agreed, "%s", words);
+      axes_free_mistaken(at->axes, &wrong);
+    }
+  }
+  return !failed;
+}
+
+/* Tries mistakes in the axes of a table made as `at`, and writes the first one that explains it. */
+static bool find_axes_mistake(const search *s, identity *found, const making *at) {
+  axes_mistake mistakes[AXES_MISTAKES_MAX];
+  const size_t count = axes_mistakes(at->axes, mistakes);
+  for (size_t n = 0; n < count && !*found->agreed; n++) {
+    making how = *at;
+    differences d;
+    bool agrees;
+    suspect wrong = s->request->expected->items[0];
+    wrong.problem.axes = how.axes = mistakes[n].is_one ? NULL : &mistakes[n].axes;
+    posenc_problem valid = even(&wrong.problem);
+    valid.axes = how.axes;
+    if (posenc_problem_refusal(&valid)) continue;
+    if (!try(s, found, &how, NULL, &wrong.problem, &agrees, &d)) return false;
+    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", mistakes[n].words);
+  }
+  return *found->agreed || find_axis_positions(s, found, at);
+}
+
 /* Compares a table that is made as `at`, of which that is known or assumed: with the expected problems, then with these
    at mistaken positions if `asked`, then with the suspects. */
 static bool agree_at(const search *s, identity *found, making at, bool asked) {
@@ -432,8 +483,15 @@ static bool agree_at(const search *s, identity *found, making at, bool asked) {
   if (agreed && is_table && d.unexplained && !*text && asked) tell_rows(found, s->request->asked, text, size);
   if (agreed && is_table) conclude(found, agreed, &d);
   if (agreed) return true;
-  if (asked && !find_position_mistake(s, found, &at)) return false;
+  if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;
   return *text || find_suspect(s, found, &at, NULL);
+}
+
+/* Whether an expected problem has these sections. */
+static bool axes_are_expected(const suspect_list *expected, const posenc_axes *axes) {
+  for (size_t n = 0; n < expected->count; n++)
+    if (axes_are_sections(axes, &expected->items[n].problem)) return true;
+  return false;
 }
 
 bool agree(const search *s, identity *found) {
@@ -446,8 +504,10 @@ bool agree(const search *s, identity *found) {
   const size_t size = sizeof found->agreed;
   if (!request->expected) return true;
   if (asked && is_table) tell_part(found, request->part, text, size);
-  if (asked && !*text && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
-  if (!asked && !is_table &&
+  const bool is_other =
+      is_table && asked && found->how.axes && asked->axes && !axes_have_pairs(found->how.axes, asked->axes);
+  if (asked && !*text && !is_other && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
+  if (!asked && !is_table && !found->how.axes &&
       !agree_at(s, found, (making){.columns = s->columns, .start = start_at(0), .step = 1}, false))
     return false;
   if (!*text && !is_table) snprintf(text, size, "%s", found->negated);
@@ -456,6 +516,10 @@ bool agree(const search *s, identity *found) {
     return true;
   }
   found->agreement = DISAGREES;
+  if (found->how.axes && !axes_are_expected(request->expected, found->how.axes)) {
+    axes_tell_sections(found->how.axes, &request->expected->items[0].problem, text, size);
+    return true;
+  }
   if (!compare(s, found, &found->how, true, ROWS, &own)) return false;
   if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
   if (agreed) {

@@ -14,7 +14,16 @@
  * and its mean square of differences is at most four times that one's. If the table agrees with none, the cause is the
  * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
  * positions are assumed to begin at 0. Returns false if memory runs out.
+ *
+ * Of several axes (found->how.axes), the same is said, but sections are compared first, and places instead of
+ * positions.
  */
 bool agree(const search *s, identity *found);
+
+/* Returns how the problem's table is made, or that part of it. */
+making making_asked(const posenc_problem *asked, columns_part part);
+
+/* Describes what differs from the problem in base, shift, scale, scaling, amplitude or offset; "" if nothing does. */
+void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size);
 
 #endif

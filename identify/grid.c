@@ -4,6 +4,8 @@
 #include "common/field.h"
 #include "common/grid.h"
 #include "common/shapes.h"
+#include "identify/agree-axes.h"
+#include "identify/agree.h"
 #include "identify/grid-parts.h"
 #include "identify/identify.h"
 #include "identify/sections.h"
@@ -169,13 +171,6 @@ static void print_list(const posenc_axis *axis, FILE *out) {
   if (runs > SHOWN) fprintf(out, " in %" PRId64 " runs", runs);
 }
 
-/* Prints "16, 24 and 24 pairs", and the order. */
-static void print_sections(const posenc_axes *axes, FILE *out) {
-  for (int a = 0; a < axes->count; a++)
-    fprintf(out, "%s%" PRId64, !a ? "" : a + 1 < axes->count ? ", " : " and ", axes->axis[a].pairs);
-  fprintf(out, " pairs, %s", grid_orders[axes->order]);
-}
-
 static void print_zeros(const grid *g, FILE *out) {
   if (g->zeros) fprintf(out, "behind %" PRId64 " row%s of zeros, ", g->zeros, g->zeros == 1 ? "" : "s");
 }
@@ -187,7 +182,7 @@ static void print_lists(const grid *g, FILE *out) {
   fprintf(out, "positions on %d axes (%s), ", g->count, grid_letters(g->count));
   print_zeros(g, out);
   fputs("sections of ", out);
-  print_sections(&g->axes, out);
+  axes_print_sections(&g->axes, out);
   fprintf(out, ", frequencies %s", grid_frequencies[g->axes.frequencies]);
   if (models) fprintf(out, ", as in %s", models);
   fputs("; ", out);
@@ -265,49 +260,39 @@ static json_t *config_json(const grid *g) {
   return made;
 }
 
-static void tell_sections(const posenc_axes *axes, const posenc_axes *other, fault *why) {
-  FILE *out = fmemopen(why->text, sizeof why->text, "w");
-  if (!out) return;
-  fputs("sections are of ", out);
-  print_sections(axes, out);
-  fputs(", not of ", out);
-  print_sections(other, out);
-  fclose(out);
-}
-
-static bool are_sections(const posenc_axes *axes, const posenc_axes *other) {
-  bool same = axes->count == other->count && axes->order == other->order;
-  for (int a = 0; a < axes->count && same; a++) same = axes->axis[a].pairs == other->axis[a].pairs;
-  return same;
-}
-
-/* Returns whether the table is one of the expected problems, except for positions, or how it differs from the first. */
-static json_t *agreement_json(const grid *g) {
-  const suspect_list *expected = g->request->expected;
-  if (!expected) return json_null();
-  for (size_t n = 0; n < expected->count && g->is_one; n++) {
-    const posenc_problem *other = &expected->items[n].problem;
-    if (other->dim == g->problem.dim && is_near(other->base, g->problem.base) &&
-        other->scaling.kind == POSENC_SCALING_NONE && g->axes.frequencies == POSENC_AXES_CONTINUED &&
-        (!other->axes || are_sections(&g->axes, other->axes)))
-      return json_pack("{s:b, s:s}", "agrees", true, "name", expected->items[n].text);
+/* Describes what differs from check's problem in the table of each axis. Axes that differ alike are told once. */
+static void tell_parts(const grid *g, char *text, size_t size) {
+  const posenc_problem *asked = g->request->asked;
+  char first[sizeof((identity *)0)->agreed] = "";
+  bool alike = true;
+  if (!asked || asked->axes->count != g->count || asked->axes->frequencies != POSENC_AXES_RESTARTED) return;
+  for (int n = 0; n < g->count; n++) {
+    const part *p = &g->parts[g->order[n]];
+    char own[sizeof first] = "";
+    axis_pairs pairs;
+    if (!p->found || p->found->verdict != IDENTIFY_TABLE) continue;
+    if (axis_pairs_find(&pairs, asked, n)) tell_difference(p->found, &pairs.problem, own, sizeof own);
+    axis_pairs_free(&pairs);
+    if (n == 0) memcpy(first, own, sizeof first);
+    alike = alike && strcmp(own, first) == 0;
+    if (*own && !*text) snprintf(text, size, "axis %c: %.180s", letter_of(g, g->order[n]), own);
   }
-  const posenc_problem *first = &expected->items[0].problem;
-  fault why = {""};
-  if (!g->is_one)
-    fault_say(&why, "rows are the places of a grid, and its axes no table of one base");
-  else if (g->axes.frequencies != POSENC_AXES_CONTINUED)
-    fault_say(&why, "it has %d axes, whose frequencies are %s, and not continued", g->count,
-              grid_frequencies[g->axes.frequencies]);
-  else if (first->dim != g->problem.dim)
-    fault_say(&why, "%" PRId64 " columns are turned, not %" PRId64, g->problem.dim, first->dim);
-  else if (!is_near(first->base, g->problem.base))
-    fault_say(&why, "the base is %.15g, not %.15g", g->problem.base, first->base);
-  else if (first->scaling.kind != POSENC_SCALING_NONE)
-    fault_say(&why, "the scaling is left out");
-  else
-    tell_sections(&g->axes, first->axes, &why);
-  return json_pack("{s:b, s:s}", "agrees", false, "cause", why.text);
+  if (alike) snprintf(text, size, "%s", first);
+}
+
+/* Returns whether the table is what is expected, or how it differs from that. */
+static json_t *agreement_json(const grid *g) {
+  if (!g->request->expected) return json_null();
+  identity *at = identify_places(g->request, g->is_one ? &g->problem : NULL, &g->columns);
+  if (!at) return NULL;
+  const bool is_none = at->agreement != AGREES && !*at->agreed;
+  if (is_none && !g->is_one) tell_parts(g, at->agreed, sizeof at->agreed);
+  if (is_none && !g->is_one && !*at->agreed && !g->request->asked)
+    snprintf(at->agreed, sizeof at->agreed, "rows are the places of a grid, and its axes no table of one base");
+  if (is_none) at->agreement = DISAGREES;
+  json_t *agreement = identity_agreement_json(at);
+  identity_free(at);
+  return agreement;
 }
 
 static json_t *runs_json(const posenc_axis *axis) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "identify/identify.h"
 
+#include "identify/agree-axes.h"
 #include "identify/agree.h"
 
 #include "identify/explain.h"
@@ -284,18 +285,68 @@ static bool explain(search *s, identity *found) {
   return say(found, IDENTIFY_BENT, near);
 }
 
+static void open_identity(const search *s, identity *found) {
+  found->stored = s->window.stored;
+  found->held = s->window.held;
+  found->rows = s->window.rows;
+  found->dim = s->window.dim;
+  found->error = s->request->error;
+  found->padding = POSENC_NO_PADDING;
+}
+
 identity *identify(const identify_request *request) {
   search s;
   identity *found = calloc(1, sizeof *found);
   bool enough = search_open(&s, request) && found;
   if (enough) {
-    found->stored = s.window.stored;
-    found->held = s.window.held;
-    found->rows = s.window.rows;
-    found->dim = s.window.dim;
-    found->error = request->error;
-    found->padding = POSENC_NO_PADDING;
-    enough = explain(&s, found) && agree(&s, found);
+    open_identity(&s, found);
+    enough = explain(&s, found) && (request_has_axes(request) || agree(&s, found));
+  }
+  search_close(&s);
+  if (enough) return found;
+  identity_free(found);
+  return NULL;
+}
+
+/* Judges the table made as `how`. Returns false if memory runs out. *is_right: that explains it. */
+static bool judge_as(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+  free_parts(found);
+  *found = *unread;
+  found->how = *how;
+  found->how.held = found->held;
+  const bool enough = judge(s, found);
+  *is_right = enough && is_explained(found);
+  found->verdict = *is_right ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE;
+  return enough;
+}
+
+/* Judges the table as what is asked, or else as the problem that was found. */
+static bool judge_places(search *s, const posenc_problem *problem, const columns *at, identity *found) {
+  const identify_request *request = s->request;
+  const identity unread = *found;
+  making how;
+  bool enough = true, is_right = false;
+  if (request_has_axes(request)) {
+    how = making_asked(request->asked, request->part);
+    if (how.columns.dim <= s->window.dim) enough = judge_as(s, &unread, &how, found, &is_right);
+  }
+  /* Other sections of slow frequencies are near the asked ones. */
+  const bool is_near = is_right && (found->unexplained || found->damage_count) && problem &&
+                       !axes_have_pairs(problem->axes, request->asked->axes);
+  if (!enough || (is_right && !is_near) || !problem) return enough;
+  how = making_asked(problem, at->part);
+  how.columns = *at;
+  return judge_as(s, &unread, &how, found, &is_right);
+}
+
+identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at) {
+  search s;
+  identity *found = calloc(1, sizeof *found);
+  bool enough = search_open(&s, request) && found;
+  if (enough) {
+    open_identity(&s, found);
+    found->verdict = IDENTIFY_NO_TABLE;
+    enough = judge_places(&s, problem, at, found) && agree(&s, found);
   }
   search_close(&s);
   if (enough) return found;

@@ -24,6 +24,11 @@ typedef struct identify_request {
   double error; /* largest error of values that are recovered from an array; else 0 */
 } identify_request;
 
+/* Whether check's problem has several axes. */
+static inline bool request_has_axes(const identify_request *request) {
+  return request->asked && request->asked->axes;
+}
+
 typedef enum identify_agreement { NOT_COMPARED, AGREES, DISAGREES } identify_agreement;
 
 typedef enum identify_verdict {

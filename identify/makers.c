@@ -3,6 +3,7 @@
 
 #include "common/work.h"
 #include "identify/scalings.h"
+#include "reference/axes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 struct exact_values {
   fast_oracle *reference; /* null: values have the accuracy of doubles */
   int64_t pairs;
+  const posenc_axes *axes; /* null: one axis */
   long double w[];
 };
 
@@ -45,7 +47,7 @@ static bool is_whole(double x) {
 static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *count) {
   const double farthest = 0x1p53;
   double least = INFINITY, most = -INFINITY;
-  if (!how->positions && !start_is_one(&how->start)) return false;
+  if (how->axes || (!how->positions && !start_is_one(&how->start))) return false;
   for (int64_t row = 0; row < rows; row += how->positions || rows == 1 ? 1 : rows - 1) {
     const double position = making_position(how, row);
     if (isnan(position)) continue;
@@ -58,11 +60,36 @@ static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *c
   return true;
 }
 
+/* Sets the frequencies of all axes, in the order of the whole table. Returns false if memory runs out. */
+static bool set_frequencies(const making *how, long double *w) {
+  const posenc_axes *axes = how->axes;
+  const int64_t pairs = how->columns.pairs;
+  int64_t taken[POSENC_AXES] = {0};
+  long double *own = calloc(POSENC_AXES * (size_t)pairs, sizeof *own);
+  if (!own) return false;
+  for (int a = 0; a < axes->count; a++) {
+    const bool is_restarted = axes->frequencies == POSENC_AXES_RESTARTED;
+    formula_frequencies(&how->formula, is_restarted ? axes->axis[a].pairs : pairs, own + a * pairs);
+  }
+  for (int64_t number = 0; number < pairs; number++) {
+    const int a = axes_axis(axes, number);
+    w[number] = own[a * pairs + axes_frequency(axes, a, taken[a]++, number)] / axes->axis[a].divisor;
+  }
+  free(own);
+  return true;
+}
+
 static exact_values *exact_values_create(const making *how, bool proved) {
   const int64_t pairs = how->columns.pairs;
   exact_values *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
   if (!t) return NULL;
   t->pairs = pairs;
+  t->axes = how->axes;
+  if (how->axes) {
+    if (set_frequencies(how, t->w)) return t;
+    free(t);
+    return NULL;
+  }
   formula_frequencies(&how->formula, pairs, t->w);
   const posenc_problem problem = problem_of(how, 0, 0);
   if (!proved || posenc_problem_refusal(&problem)) return t;
@@ -82,15 +109,18 @@ bool exact_values_proved(const exact_values *t) {
   return t->reference != NULL;
 }
 
-/* Computes the pairs of a position, by frequency index. */
+/* Computes the pairs of a position or place, by frequency index. */
 static void exact_values_at(exact_values *t, double position, fast_pair *pairs) {
   if (t->reference) {
     fast_row(t->reference, (int64_t)position, pairs);
     return;
   }
   const long double whole = 6.28318530717958647692528676655900577L;
+  double on_axis[POSENC_AXES] = {position};
+  for (int a = 0; t->axes && a < t->axes->count; a++) on_axis[a] = axis_position(t->axes, a, (int64_t)position);
   for (int64_t i = 0; i < t->pairs; i++) {
-    const long double angle = (long double)position * t->w[i];
+    const int axis = t->axes ? axes_axis(t->axes, i) : 0;
+    const long double angle = (long double)on_axis[axis] * t->w[i];
     const double part = (double)(angle - whole * rintl(angle / whole));
     pairs[i] = (fast_pair){{sin(part), 0.0}, {cos(part), 0.0}};
   }
@@ -111,13 +141,30 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel) {
   return true;
 }
 
+/* Sets the pairs of columns that are adjacent for each axis. */
+static void find_grouped(makers *m) {
+  const posenc_axes *axes = m->how.axes;
+  int64_t taken[POSENC_AXES] = {0}, begin[POSENC_AXES] = {0};
+  for (int a = 1; a < axes->count; a++) begin[a] = begin[a - 1] + 2 * axes->axis[a - 1].pairs;
+  for (int64_t number = 0; number < m->how.columns.pairs; number++) {
+    const int a = axes_axis(axes, number);
+    const posenc_columns at = posenc_layout_columns(m->how.columns.layout, 2 * axes->axis[a].pairs);
+    const int64_t n = at.step * taken[a]++ + begin[a];
+    m->angles[n + at.sin] = (column_angle){.index = number};
+    m->angles[n + at.cos] = (column_angle){.index = number, .cosine = true};
+  }
+}
+
 /* Finds the angle of each column. Its error is at most 16 units of f32, more than that of any shipped recipe; and that
    of powers of a step on a GPU, 2^-22 ln 2 for each (doc/recipes.md). */
 static void find_angles(makers *m) {
   const double of_power = 0x1p-22 * log(2.0), most = 128.0; /* powers: as many as the largest heads have pairs */
+  const bool is_grouped = m->how.axes && m->how.axes->grouped && m->how.columns.part == COLUMNS_BOTH;
+  if (is_grouped) find_grouped(m);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     column_angle *p = &m->angles[c];
-    p->index = columns_index(&m->how.columns, c, &p->cosine);
+    if (!is_grouped) p->index = columns_index(&m->how.columns, c, &p->cosine);
+    p->axis = m->how.axes ? axes_axis(m->how.axes, p->index) : 0;
     p->growth = (double)m->exact->w[p->index] * (0x1p-20 + of_power * fmin((double)p->index, most));
   }
 }
@@ -208,8 +255,11 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 
 double makers_room(const makers *m, int64_t row, int64_t column) {
   const double of_value = 64.0 * 0x1p-25; /* 64 roundings */
-  return m->how.amplitude * (m->angles[column].growth * fabs(making_position(&m->how, row)) + of_value +
-                             2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
+  const column_angle *of = &m->angles[column];
+  const double there = making_position(&m->how, row),
+               position = m->how.axes ? axis_position(m->how.axes, of->axis, (int64_t)there) : there;
+  return m->how.amplitude *
+         (of->growth * fabs(position) + of_value + 2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
 }
 
 void makers_compare(makers *m, maker *by, int64_t row, const double *there) {

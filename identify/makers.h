@@ -17,9 +17,10 @@ typedef struct making {
   int step;                /* from row to row: 1, or -1 if rows are reversed */
   const double *positions; /* the position of each row in a list, NaN if a row has none; or null */
   const bool *bad;         /* damaged columns, which are left out; or null */
+  const posenc_axes *axes; /* of a table of several axes, whose rows are the places from `start` on; or null */
 } making;
 
-/* Returns the position of a row; NaN if a list has none for it. */
+/* Returns the position, or the place, of a row; NaN if a list has none for it. */
 double making_position(const making *how, int64_t row);
 
 /* The exact values of a formula. proved: they come from the reference, at whole positions. Otherwise they are computed
@@ -45,6 +46,7 @@ typedef struct maker {
 /* The angle of a column. */
 typedef struct column_angle {
   int64_t index; /* of the frequency */
+  int axis;      /* whose position is its; 0 without axes */
   bool cosine;   /* the column has its cosine, otherwise its sine */
   double growth; /* the largest error that a recipe in f32 adds to it from each position to the next */
 } column_angle;

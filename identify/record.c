@@ -125,7 +125,7 @@ json_t *closest_json(const maker *ranked, size_t count) {
   return all;
 }
 
-static json_t *agreement_json(const identity *found) {
+json_t *identity_agreement_json(const identity *found) {
   const bool agrees = found->agreement == AGREES;
   if (found->agreement == NOT_COMPARED) return json_null();
   if (!agrees) return json_pack("{s:b, s:s?}", "agrees", 0, "cause", *found->agreed ? found->agreed : NULL);
@@ -198,7 +198,7 @@ static json_t *errors_json(const identity *found, bool halved) {
                    field_real(found->max_abs), "max_abs_if_exact", field_real(found->max_if_exact), "worst", "position",
                    found->worst_position, "column", (json_int_t)found->worst_column, "proved", found->proved,
                    "outliers", outliers_json(found), "check", options_json(found, halved), "config", config_json(found),
-                   "agreement", agreement_json(found));
+                   "agreement", identity_agreement_json(found));
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */
@@ -222,7 +222,8 @@ json_t *identity_json(const identity *found, const identify_request *request) {
                 *found->reason ? json_string(found->reason) : json_null(), "rows", (json_int_t)found->rows, "columns",
                 (json_int_t)found->dim, "stored", dtype_name(found->stored), "held", dtype_name(found->held));
   free(sentence);
-  if (record && found->verdict != IDENTIFY_TABLE) json_object_set_new(record, "agreement", agreement_json(found));
+  if (record && found->verdict != IDENTIFY_TABLE)
+    json_object_set_new(record, "agreement", identity_agreement_json(found));
   if (!record || found->verdict == IDENTIFY_FEW || found->verdict == IDENTIFY_NO_TABLE) return record;
   const bool added = found->verdict == IDENTIFY_TABLE
                          ? add(record, formula_json(found)) && add(record, rows_json(found)) &&

@@ -3,10 +3,13 @@
    transformers' and vLLM's rope code. */
 #include "models/model.h"
 
+#include "common/grid.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *position_mistake(size_t n, long double right, long double *wrong) {
@@ -28,6 +31,65 @@ const char *position_mistake(size_t n, long double right, long double *wrong) {
     *wrong = (int32_t)(uint32_t)(uint64_t)(int64_t)right;
   return all[n].words;
 }
+
+const char *pairs_mistake(posenc_layout right) {
+  return right == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours";
+}
+
+const char *turn_mistake(bool inverse) {
+  return inverse ? "pairs are turned forward" : "pairs are turned back";
+}
+
+/* ---- axes ------------------------------------------------------------------------------------------ */
+
+/* Gives an axis the positions of another one. */
+static void take_positions(posenc_axes *axes, int axis, const posenc_axis *other) {
+  const int64_t pairs = axes->axis[axis].pairs;
+  axes->axis[axis] = *other;
+  axes->axis[axis].pairs = pairs;
+}
+
+__attribute__((format(printf, 4, 5))) static posenc_axes *add_axes(const posenc_axes *right, axes_mistake *list,
+                                                                   size_t *count, const char *words, ...) {
+  axes_mistake *one = &list[(*count)++];
+  va_list arguments;
+  *one = (axes_mistake){.axes = *right};
+  va_start(arguments, words);
+  vsnprintf(one->words, sizeof one->words, words, arguments);
+  va_end(arguments);
+  return &one->axes;
+}
+
+size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]) {
+  static const char *const orders[] = {"axes are chunked", "axes are cyclic"},
+                           *const frequencies[] = {"frequencies are restarted on each axis",
+                                                   "frequencies are continued",
+                                                   "frequencies are dealt to the axes in turn"};
+  size_t count = 0;
+  for (int a = 0; a < right->count; a++) {
+    const char letter = grid_letter(right, a);
+    posenc_axes *other = add_axes(right, list, &count, "all columns have the positions of axis %c", letter);
+    for (int b = 0; b < right->count; b++) take_positions(other, b, &right->axis[a]);
+    for (int b = 0; b < a; b++) {
+      other = add_axes(right, list, &count, "axes %c and %c are exchanged", grid_letter(right, b), letter);
+      take_positions(other, a, &right->axis[b]);
+      take_positions(other, b, &right->axis[a]);
+    }
+  }
+  for (int n = 0; n < 3; n++) {
+    const posenc_axis_frequencies of = (posenc_axis_frequencies)n;
+    const posenc_axis_order order = (posenc_axis_order)n;
+    if (of != right->frequencies) add_axes(right, list, &count, "%s", frequencies[n])->frequencies = of;
+    if (n < 2 && order != right->order) add_axes(right, list, &count, "%s", orders[n])->order = order;
+  }
+  add_axes(right, list, &count, "the layout is that of %s", right->grouped ? "all columns" : "each axis")->grouped =
+      !right->grouped;
+  add_axes(right, list, &count, "rows are the positions, on one axis");
+  list[count - 1].is_one = true;
+  return count;
+}
+
+/* ---- formulas -------------------------------------------------------------------------------------- */
 
 /* Adds the exponents that lack the factor of 2 or the sign of -2i/dim, or have the factor twice. In all scalings but
    those that count turns by the base, other bases make the same frequencies. */

@@ -37,6 +37,23 @@ posenc_scaling model_scaling(const model_rope *rope, int64_t length);
    position; null if there are no more. */
 const char *position_mistake(size_t n, long double right, long double *wrong);
 
+/* Return the words for mistakes of a rope: pairs that are the other ones than the layout's, and the other direction. */
+const char *pairs_mistake(posenc_layout right);
+const char *turn_mistake(bool inverse);
+
+/* Other axes than the right ones, with the words for the mistake; is_one: instead of them, one axis whose positions are
+   the rows. */
+typedef struct axes_mistake {
+  posenc_axes axes;
+  bool is_one;
+  char words[64];
+} axes_mistake;
+
+/* Finds the mistakes: axes exchanged, one for all, other frequencies or columns, and last, one axis. Some make a
+   problem that the library refuses. Returns how many. */
+enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + 5 };
+size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
+
 /* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
    the scale or the attention factor left out, or the latter squared. */
 void formula_suspects(const posenc_problem *asked, suspect_list *list);

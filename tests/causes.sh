@@ -261,6 +261,55 @@ for layout in duplicated interleaved split; do
   done
 done
 
+# ---- several axes ---------------------------------------------------------------------------------
+
+runs='t=30+80:3:0+30:7,h=30+40:3:0+40:4:0+30:7,w=70+40:3+30:7'
+mrope=$runs,pairs=8:12:12,frequencies=continued
+cat >mrope.json <<'END'
+{"model_type": "qwen2_vl", "head_dim": 64, "rope_theta": 1000000.0,
+ "rope_scaling": {"type": "mrope", "mrope_section": [8, 12, 12]}}
+END
+sections='sections are of 12, 10 and 10 pairs, chunked, not of 8, 12 and 12 pairs, chunked'
+while IFS='|' read -r written options cause; do
+  "$POSENC" write --dim 64 $written -o wrong.npy
+  check "$(echo "$written, asked $options" | cut -c1-60)" eval \
+    'ends 1 check wrong.npy $options --max-ulp 2 && told out "likely cause" "$cause"'
+done <<END
+--grid h=9,w=12 --base 100|--grid h=9,w=12|$half, or the base is 100, not 10000
+--grid h=9,w=12 --base 777 --dtype f64|--grid h=9,w=12|the base is 777, not 10000
+--grid h=9,w=12 --scale 0.5|--grid h=9,w=12|the scale is 0.5, not 1
+--grid h=9,w=12 --layout split|--grid h=9,w=12|the layout is split, not interleaved
+--grid h=9,w=12,columns=wh|--grid h=9,w=12|axes h and w are exchanged
+--grid h=12,w=9|--grid h=9,w=12|it is the grid h=12,w=9, not h=9,w=12
+--grid h=9:1,w=12:1|--grid h=9,w=12|positions are 1 more
+--grid h=9,w=12:1|--grid h=9,w=12|axis w: positions are 1 more
+--grid h=9,w=12:2|--grid h=9,w=12|it is the grid h=9,w=12:2, not h=9,w=12
+--grid h=9,w=12,frequencies=continued|--grid h=9,w=12|frequencies are continued
+--grid h=9,w=12,grouped=yes --layout split|--grid h=9,w=12 --layout split|the layout is that of each axis
+--len 108|--grid h=9,w=12|rows are the positions, on one axis
+--len 108 --offset 3|--grid h=9,w=12|rows are the positions, on one axis
+--grid h=9,w=12 --offset -1 --padding -1|--grid h=9,w=12 --offset -1|the row of position -1 is all zeros
+--grid $mrope --base 1e3|--grid $mrope --base 1e6|$half, or the base is 1000, not 1000000
+--grid $mrope --base 3e4|--grid $mrope --base 1e6|the base is 30000, not 1000000
+--grid $runs,pairs=12:10:10,frequencies=continued|--grid $mrope|$sections
+--grid $runs,pairs=8:12:12|--grid $mrope|frequencies are restarted on each axis
+END
+"$POSENC" write --dim 64 --grid h=9,w=12 --kernel recipe/hf-rope -o right.npy
+check 'a right formula on axes' eval 'ends 1 check right.npy --grid h=9,w=12 --max-ulp 1 &&
+  contains out "the formula agrees: the errors are those of angles in f32; --max-abs "'
+check 'that passes' ends 0 check right.npy --grid h=9,w=12 --max-abs "$(sed -n 's/^likely.*abs \(.*\) passes/\1/p' out)"
+"$POSENC" write --dim 64 --grid h=9,w=12 -o right.npy
+patched 50 5 '\0\0\0\100'
+check 'one element on axes' eval 'ends 1 check wrong.npy --grid h=9,w=12 --max-ulp 2 &&
+  told out "likely cause" "1 element is off, the first at row 50, column 5"'
+for base in 1e3 3e4; do
+  "$POSENC" write --dim 64 --grid $mrope --base $base --layout split-cs -o wrong.npy
+  [ $base = 1e3 ] && cause="$half, or the base is 1000, not 1000000" || cause='the base is 30000, not 1000000'
+  check "M-RoPE of base $base" eval \
+    'ends 1 identify wrong.npy --config mrope.json && told out config "DISAGREES: $cause" &&
+      ends 1 check wrong.npy --config mrope.json --grid $mrope --layout split-cs && told out "FAIL: config: " "$cause"'
+done
+
 # ---- a right formula ------------------------------------------------------------------------------
 
 while IFS='|' read -r written errors; do

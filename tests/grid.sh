@@ -263,9 +263,9 @@ if [ -n "$numpy" ]; then
   check 'chunked M-RoPE' applied 0 rope-chunked pairs=4:6:6
   check 'cyclic M-RoPE' applied 0 rope-cyclic pairs=6:5:5,order=cyclic
   check 'times alone' applied 1 rope-time pairs=4:6:6
-  check 'are named' says 'all columns have the positions of axis 0$'
+  check 'are named' says 'all columns have the positions of axis t$'
   check 'exchanged axes' applied 1 rope-exchanged pairs=4:6:6
-  check 'are named' says 'axes 1 and 2 are exchanged$'
+  check 'are named' says 'axes h and w are exchanged$'
   check 'rows' applied 1 rope-rows pairs=4:6:6
   check 'are named' says 'rows are the positions, on one axis$'
   check 'restarted frequencies' applied 1 rope-restarted pairs=4:6:6

@@ -115,7 +115,7 @@ static void try_pairs(search *all, const trial *asked) {
     if (layouts[n] == asked->problem.layout) continue;
     t.problem.layout = layouts[n];
     if (is_rope)
-      try(all, &t, n ? "pairs are halves, not neighbours" : "pairs are neighbours, not halves");
+      try(all, &t, "%s", pairs_mistake(asked->problem.layout));
     else
       try(all, &t, "the layout is %s", (const char *[]){"interleaved", "split", "interleaved-cs", "split-cs"}[n]);
   }
@@ -127,7 +127,7 @@ static void try_pairs(search *all, const trial *asked) {
   try(all, &t, is_rope ? "nothing is turned" : "nothing is added");
   t = *asked;
   t.problem.inverse = !t.problem.inverse;
-  if (is_rope) try(all, &t, asked->problem.inverse ? "pairs are turned forward" : "pairs are turned back");
+  if (is_rope) try(all, &t, "%s", turn_mistake(asked->problem.inverse));
   t = *asked;
   t.x_factor = sqrt((double)asked->columns);
   if (!is_rope) try(all, &t, "x is multiplied by sqrt(%" PRId64 ") first", asked->columns);
@@ -173,52 +173,17 @@ static void try_formulas(search *all, const trial *asked, const suspect_list *li
   }
 }
 
-/* Tries other axes; the text has the numbers of two of them. */
-static void try_axes_as(search *all, const trial *asked, const posenc_axes *axes, const char *text, int a, int b) {
-  trial t = *asked;
-  t.problem.axes = axes;
-  posenc_problem valid = t.problem;
-  valid.dtype = POSENC_F32;
-  if (!posenc_problem_refusal(&valid)) try(all, &t, text, a, b);
-}
-
-/* Gives an axis the positions of another one. */
-static void take_positions(posenc_axes *axes, int axis, const posenc_axis *other) {
-  const int64_t pairs = axes->axis[axis].pairs;
-  axes->axis[axis] = *other;
-  axes->axis[axis].pairs = pairs;
-}
-
+/* Tries other axes. */
 static void try_axes(search *all, const trial *asked) {
-  static const char *const orders[] = {"axes are chunked", "axes are cyclic"},
-                           *const frequencies[] = {"frequencies are restarted on each axis",
-                                                   "frequencies are continued",
-                                                   "frequencies are dealt to the axes in turn"};
-  const posenc_axes *axes = asked->problem.axes;
-  for (int a = 0; a < axes->count; a++) {
-    posenc_axes same = *axes;
-    for (int b = 0; b < axes->count; b++) take_positions(&same, b, &axes->axis[a]);
-    try_axes_as(all, asked, &same, "all columns have the positions of axis %d", a, 0);
-    for (int b = 0; b < a; b++) {
-      posenc_axes swapped = *axes;
-      take_positions(&swapped, a, &axes->axis[b]);
-      take_positions(&swapped, b, &axes->axis[a]);
-      try_axes_as(all, asked, &swapped, "axes %d and %d are exchanged", b, a);
-    }
+  axes_mistake mistakes[AXES_MISTAKES_MAX];
+  const size_t count = axes_mistakes(asked->problem.axes, mistakes);
+  for (size_t n = 0; n < count; n++) {
+    trial t = *asked;
+    t.problem.axes = mistakes[n].is_one ? NULL : &mistakes[n].axes;
+    posenc_problem valid = t.problem;
+    valid.dtype = POSENC_F32;
+    if (!posenc_problem_refusal(&valid)) try(all, &t, "%s", mistakes[n].words);
   }
-  for (int n = 0; n < 3; n++) {
-    posenc_axes other = *axes;
-    other.frequencies = (posenc_axis_frequencies)n;
-    if (other.frequencies != axes->frequencies) try_axes_as(all, asked, &other, frequencies[n], 0, 0);
-    other = *axes;
-    other.order = (posenc_axis_order)n;
-    if (n < 2 && other.order != axes->order) try_axes_as(all, asked, &other, orders[n], 0, 0);
-  }
-  posenc_axes other = *axes;
-  other.grouped = !axes->grouped;
-  try_axes_as(all, asked, &other,
-              other.grouped ? "the layout is that of each axis" : "the layout is that of all columns", 0, 0);
-  try_axes_as(all, asked, NULL, "rows are the positions, on one axis", 0, 0);
 }
 
 array_cause array_cause_of(const array_request *request) {
