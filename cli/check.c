@@ -34,11 +34,15 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
                             "memory. An ulp of an error of rope is that of the length of the exact pair.\n"
                             "\n"
+                            "Without --max-ulp, --max-abs, --config and --expect, the limit is 2 ulp, or else\n"
+                            "what code in f32 adds: 16 units of f32 of each angle, 64 of each value, and an\n"
+                            "ulp of the dtype; of f64, what code in f64 adds. Single elements that are wrong,\n"
+                            "or another formula, fail.\n"
+                            "\n"
                             "Exit status:\n"
-                            "  0                 if every element is within the limit, or none was given\n"
-                            "  1                 if one is not, or a property is violated, or --expect; or\n"
-                            "                    without a limit, if the table is not that of --config, or\n"
-                            "                    a mistake explains the result of --op\n"
+                            "  0                 if every element is within the limit\n"
+                            "  1                 if one is not, or a property is violated, or --expect, or the\n"
+                            "                    table is not that of --config\n"
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
@@ -180,14 +184,15 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
   static const char next[] = "      ";
   const bool limited = json_is_object(json_object_get(record, "limit"));
   const json_t *finding = main_finding(record), *accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  const bool is_ok = json_is_true(json_object_get(finding, "ok"));
-  if (finding && (!limited || (!is_ok && json_is_true(json_object_get(accuracy, "ok"))))) {
+  const bool is_ok = json_is_true(json_object_get(finding, "ok")), is_finite = !field_integer(record, "not_finite"),
+             is_told = limited ? !is_ok && json_is_true(json_object_get(accuracy, "ok")) : !is_ok || is_finite;
+  if (finding && is_told) {
     fprintf(stream, "%s: %s: %s\n", is_ok ? "PASS" : "FAIL", field_string(finding, "property"),
             field_string(finding, "note"));
   } else if (limited && field_integer(whole, "failed") == 0) {
     fputs("PASS: ", stream);
     print_limit(record, stream);
-  } else if (limited || field_integer(record, "not_finite")) {
+  } else {
     const json_t *checks = json_object_get(record, "checks"), *accurate = json_array_get(checks, 0),
                  *untouched = json_array_get(checks, 1);
     fputs("FAIL: ", stream);
@@ -201,8 +206,6 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
     else
       fputs("not all elements are finite\n", stream);
     if (!json_object_get(record, "axes")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
-  } else {
-    fputs("no verdict: neither --max-ulp nor --max-abs is given\n", stream);
   }
 }
 
@@ -359,15 +362,52 @@ static void set_cause(const json_t *whole, json_t *record, const json_t *found, 
   }
 }
 
+/* Whether no element of the file has a larger error than those that identify has seen: not in a column or row that is no
+   part of the formula, either. */
+static bool are_within(const json_t *record, const json_t *agreement) {
+  const json_t *within = json_object_get(agreement, "within");
+  const double of_doubles = 1e-15;
+  return within && number(json_object_get(record, "max_abs"), "abs") <= 2.0 * json_number_value(within) + of_doubles;
+}
+
+/* Returns the finding of a check without a limit: whether the file is what the options say, within the errors of code
+   as it is usual. found: null if all errors are within `right` ulp. */
+static json_t *formula_finding(const json_t *record, const json_t *found, bool is_table, double right) {
+  const json_t *agreement = json_object_get(found, "agreement");
+  const char *cause = field_string(record, "cause"), *errors = field_string(agreement, "errors");
+  const bool is_f64 = strcmp(field_string(found, "held"), "f64") == 0;
+  char text[300];
+  if (!found) {
+    snprintf(text, sizeof text, "no error is larger than %g ulp, the limit if none is given", right);
+    return finding_json("formula", true, text);
+  }
+  if (*cause) return finding_json("formula", false, cause);
+  const bool agrees = json_is_true(json_object_get(agreement, "agrees")),
+             is_ok = agrees && (is_table ? are_within(record, agreement) : are_of_table(record, found));
+  const double most = number(json_object_get(record, "max_abs"), "abs");
+  if (is_ok)
+    snprintf(text, sizeof text, "the errors are %s; the limit, as none is given, is that of code in %s",
+             *errors ? errors : "those of roundings", is_f64 ? "f64" : "f32");
+  else if (agrees)
+    snprintf(text, sizeof text,
+             "the formula agrees, but errors are larger than those of code in %s%s%s; "
+             "--max-abs %.2g passes",
+             is_f64 ? "f64" : "f32", *errors ? ": " : "", errors, tolerance_above(most));
+  else
+    snprintf(text, sizeof text, "the cause is not known");
+  return finding_json("formula", is_ok, text);
+}
+
 /* Adds the cause of a wrong file, and the findings of identify, for --expect, and for --config if the values differ
-   from those of the config. Without a limit, a cause is looked for if there is a config, or for a result of add or
-   rope: then it is a failure of its own. */
+   from those of the config. Without a limit and these two, the formula of the options is a finding of its own. */
 static void add_findings(const options *given, table_file *table, table_part part, json_t *whole) {
   enum { RIGHT = 2 };
   json_t *record = json_array_get(json_object_get(whole, "records"), 0);
   const bool is_limited = json_is_object(json_object_get(record, "limit")),
              is_far = !(number(json_object_get(record, "max_ulp"), "ulp") <= RIGHT),
-             is_wrong = is_limited ? field_integer(whole, "failed") > 0 : given->model || (!table && is_far),
+             is_plain = !is_limited && !given->model && !given->expect,
+             is_open = given->model || (is_far && (!table || is_plain)),
+             is_wrong = is_limited ? field_integer(whole, "failed") > 0 : is_open,
              has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
              is_sought = is_wrong || (given->model && !has_columns);
   const char *file = given->operands[0];
@@ -377,15 +417,16 @@ static void add_findings(const options *given, table_file *table, table_part par
   json_t *finding;
   bool unused;
   if (!is_sought) without.model = NULL;
-  if (!given->expect && !is_sought) return;
+  if (!given->expect && !is_sought && !is_plain) return;
   const question *const sought = is_sought ? &what : NULL;
-  json_t *found = table ? identified_table(&without, table, file, sought, &unused)
-                        : identified_array(&without, file, sought, &unused);
+  json_t *found = !given->expect && !is_sought ? NULL
+                  : table                      ? identified_table(&without, table, file, sought, &unused)
+                                               : identified_array(&without, file, sought, &unused);
   if (is_sought) set_cause(whole, record, found, table);
   json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
-  const char *cause = field_string(record, "cause");
-  if (*cause && !is_limited && field_integer(whole, "failed") == 0) {
-    finding = finding_json("formula", false, cause);
+  const bool is_unsaid = *field_string(record, "cause") && !is_limited && field_integer(whole, "failed") == 0;
+  if (is_plain || is_unsaid) {
+    finding = formula_finding(record, found, table, RIGHT);
     add_check(whole, record, finding);
     json_decref(finding);
   }

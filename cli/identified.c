@@ -228,6 +228,7 @@ static json_t *record_of(const options *given, table_file *table, const char *fi
                               .expected = of ? &of->expected : NULL,
                               .suspects = of ? &of->suspects : NULL,
                               .asked = asked ? &asked->problem : NULL,
+                              .as_asked = asked && !given->expect,
                               .part = asked ? parts[asked->part] : COLUMNS_BOTH,
                               .error = error};
   const posenc_kernel **kernels = recipes(&request.kernel_count);

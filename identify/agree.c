@@ -205,6 +205,11 @@ static bool is_made_by(const maker *m) {
   return m->compared && m->equal * 20 >= m->compared * 19;
 }
 
+/* Whether a row of successive ones has that position. */
+static bool is_in(const posenc_problem *asked, int64_t position) {
+  return !asked->positions && position >= asked->first && position - asked->first < asked->rows;
+}
+
 /* Describes the rows of zeros. A config says nothing of a padding row, which is one; check is told of it. */
 static void tell_zeros(const identity *found, const posenc_problem *asked, char *text, size_t size) {
   if (found->paddings > 1)
@@ -212,6 +217,8 @@ static void tell_zeros(const identity *found, const posenc_problem *asked, char 
              found->padding);
   else if (asked && found->paddings && found->padding != asked->padding)
     snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+  else if (asked && !found->paddings && is_in(asked, asked->padding))
+    snprintf(text, size, "the row of position %" PRId64 " is not all zeros", asked->padding);
 }
 
 /* Describes what no formula has: rows in another order, and damage. */

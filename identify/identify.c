@@ -294,29 +294,37 @@ static void open_identity(const search *s, identity *found) {
   found->padding = POSENC_NO_PADDING;
 }
 
-identity *identify(const identify_request *request) {
-  search s;
-  identity *found = calloc(1, sizeof *found);
-  bool enough = search_open(&s, request) && found;
-  if (enough) {
-    open_identity(&s, found);
-    enough = explain(&s, found) && (request_has_axes(request) || agree(&s, found));
-  }
-  search_close(&s);
-  if (enough) return found;
-  identity_free(found);
-  return NULL;
-}
-
 /* Judges the table made as `how`. Returns false if memory runs out. *is_right: that explains it. */
 static bool judge_as(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
   free_parts(found);
   *found = *unread;
   found->how = *how;
   found->how.held = found->held;
+  const identify_request *const request = s->request, none = {.table = request->table, .name = request->name};
+  s->request = &none; /* no maker is told */
   const bool enough = judge(s, found);
+  s->request = request;
   *is_right = enough && is_explained(found);
   found->verdict = *is_right ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE;
+  return enough;
+}
+
+/* Whether it is what is asked, and no element has a larger error than code in f32 makes, or if it is of f64, in f64. */
+static bool is_within(const identify_request *request, const identity *found) {
+  const posenc_problem *asked = request->asked;
+  const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;
+  return found->verdict == IDENTIFY_TABLE && !found->unexplained && !found->damage_count && !found->not_finite &&
+         (!found->paddings || has_zeros) && (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
+}
+
+/* Judges the table as what is asked. Returns false if memory runs out. *is_right: that explains it. */
+static bool judge_as_asked(search *s, identity *found, bool *is_right) {
+  const identity unread = *found;
+  const making how = making_asked(s->request->asked, s->request->part);
+  *is_right = false;
+  if (how.columns.dim > s->window.dim || how.columns.pairs < 1) return true;
+  const bool enough = judge_as(s, &unread, &how, found, is_right);
+  found->within = enough && is_within(s->request, found);
   return enough;
 }
 
@@ -326,10 +334,7 @@ static bool judge_places(search *s, const posenc_problem *problem, const columns
   const identity unread = *found;
   making how;
   bool enough = true, is_right = false;
-  if (request_has_axes(request)) {
-    how = making_asked(request->asked, request->part);
-    if (how.columns.dim <= s->window.dim) enough = judge_as(s, &unread, &how, found, &is_right);
-  }
+  if (request_has_axes(request)) enough = judge_as_asked(s, found, &is_right);
   /* Other sections of slow frequencies are near the asked ones. */
   const bool is_near = is_right && (found->unexplained || found->damage_count) && problem &&
                        !axes_have_pairs(problem->axes, request->asked->axes);
@@ -337,6 +342,32 @@ static bool judge_places(search *s, const posenc_problem *problem, const columns
   how = making_asked(problem, at->part);
   how.columns = *at;
   return judge_as(s, &unread, &how, found, &is_right);
+}
+
+/* Explains the table as what is asked, if no element differs from that; or else as what it is found to be. */
+static bool explain_as_asked(search *s, identity *found) {
+  const identity unread = *found;
+  bool is_right;
+  if (!s->request->as_asked || request_has_axes(s->request)) return explain(s, found);
+  if (!judge_as_asked(s, found, &is_right)) return false;
+  if (found->within) return true;
+  free_parts(found);
+  *found = unread;
+  return explain(s, found);
+}
+
+identity *identify(const identify_request *request) {
+  search s;
+  identity *found = calloc(1, sizeof *found);
+  bool enough = search_open(&s, request) && found;
+  if (enough) {
+    open_identity(&s, found);
+    enough = explain_as_asked(&s, found) && (request_has_axes(request) || agree(&s, found));
+  }
+  search_close(&s);
+  if (enough) return found;
+  identity_free(found);
+  return NULL;
 }
 
 identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at) {

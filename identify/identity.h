@@ -21,7 +21,8 @@ typedef struct identify_request {
      posenc identify. part: of that problem's table. */
   const posenc_problem *asked;
   columns_part part;
-  double error; /* largest error of values that are recovered from an array; else 0 */
+  bool as_asked; /* the table is judged as that problem first, and identified only if that does not explain it all */
+  double error;  /* largest error of values that are recovered from an array; else 0 */
 } identify_request;
 
 /* Whether check's problem has several axes. */
@@ -95,6 +96,7 @@ typedef struct identity {
   int64_t worst_column;
   identify_agreement agreement; /* agreement with the expected problems */
   char agreed[200];             /* the name of the problem that agrees; or the cause, "" if it is unknown */
+  bool within;                  /* of `asked`: it is that, and no element has a larger error than code in f32 makes */
   char errors[120];             /* if it agrees: what its errors are, as "those of angles in f32"; "" if unknown */
   bool proved; /* exact values are those of the reference; otherwise they have the accuracy of doubles */
 } identity;

@@ -129,8 +129,8 @@ json_t *identity_agreement_json(const identity *found) {
   const bool agrees = found->agreement == AGREES;
   if (found->agreement == NOT_COMPARED) return json_null();
   if (!agrees) return json_pack("{s:b, s:s?}", "agrees", 0, "cause", *found->agreed ? found->agreed : NULL);
-  return json_pack("{s:b, s:s, s:s?}", "agrees", 1, "name", found->agreed, "errors",
-                   *found->errors ? found->errors : NULL);
+  return json_pack("{s:b, s:s, s:s?, s:o*}", "agrees", 1, "name", found->agreed, "errors",
+                   *found->errors ? found->errors : NULL, "within", found->within ? field_real(found->max_abs) : NULL);
 }
 
 /* Returns the problem that makes the table, as far as a problem can describe it. */

@@ -334,7 +334,29 @@ check 'positions in steps of 4 are no scale' eval \
   'ends 1 check right.npy --positions $spaced --max-ulp 1 && contains out "the formula agrees: "'
 "$POSENC" write --dim 64 --len 300 -o right.npy
 check 'what passes has no cause' eval 'ends 0 check right.npy --max-ulp 1 && lacks out "likely cause"'
-check 'what nothing is asked of has none' eval 'ends 0 check wrong.npy && lacks out cause'
+# Without a limit, a config or --expect, the formula of the options is what should be there.
+while IFS='|' read -r status written options verdict; do
+  "$POSENC" write --dim 64 $written -o plain.npy
+  check "$written, asked ${options:-nothing}, no limit" eval \
+    'ends $status check plain.npy $options && contains out "$verdict" && lacks out "no verdict"'
+done <<END
+1|--len 300 --base 777||FAIL: formula: the base is 777, not 10000
+0|--len 300 --base 777|--base 777|PASS: formula: no error is larger than 2 ulp
+1|--len 6000 --kernel recipe/hf-rope --padding 5000||FAIL: formula: the row of position 5000 is all zeros
+1|--len 300 --kernel recipe/hf-rope|--padding 9|FAIL: formula: the row of position 9 is not all zeros
+0|--len 300 --kernel recipe/hf-rope||PASS: formula: the errors are those of angles in f32
+0|--len 1 --kernel recipe/hf-rope --offset 77|--offset 77|PASS: formula: 
+0|--grid h=90,w=12 --kernel recipe/hf-rope|--grid h=90,w=12|PASS: formula: the errors are those of angles in f32
+1|--grid h=90,w=12|--grid h=90,w=12:1|FAIL: formula: axis w: positions are 1 less
+0|--len 5000 --dtype f64 --kernel naive-f64||PASS: formula: the errors are those of arithmetic in f64
+END
+
+# A column beside the formula, as the one of zeros of --odd pad, is looked at, too.
+"$POSENC" write --dim 63 --odd pad --len 300 --kernel recipe/hf-rope -o pad.npy
+check 'a column of zeros' ends 0 check pad.npy --odd pad
+{ head -c $((128 + 4 * (63 * 200 + 62))) pad.npy && printf '\0\0\200\076' && tail -c +$((129 + 4 * (63 * 200 + 63))) pad.npy; } >one.npy
+check 'is not only zeros' eval 'ends 1 check one.npy --odd pad &&
+  contains out "FAIL: formula: the formula agrees, but errors are larger than those of code in f32"'
 
 # ---- arrays ---------------------------------------------------------------------------------------
 
@@ -358,6 +380,9 @@ yarn|split|--len 300 $yarn=1024,high=16|$fast
 END
 "$POSENC" write --dim 64 --len 300 --offset 1 --layout split-cs -o out.npy
 check 'positions, without a config or a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split &&
+  told out "FAIL: formula: " "positions are 1 more"'
+check 'what is expected is met' eval \
+  'ends 1 check out.npy --op rope --x x-split.npy --layout split --expect base=10000 && contains out "expect          agrees" &&
   told out "FAIL: formula: " "positions are 1 more"'
 check 'a limit' eval 'ends 1 check out.npy --op rope --x x-split.npy --layout split --max-ulp 2 &&
   told out "likely cause" "positions are 1 more"'
@@ -405,6 +430,10 @@ for base in (10000.0, 9999.0, 12345.678):
 END
   check 'rope in f64 is not of f32' eval \
     'ends 0 identify turned.npy --op rope --x q.npy && sed 1q out >first && lacks first "in f32"'
+  check 'doubles pass without a limit' ends 0 check doubles-10000.npy
+  check 'those of angles in f32 do not' eval 'ends 1 check angles-10000.npy && contains out \
+    "FAIL: formula: the formula agrees, but errors are larger than those of code in f64: those of angles in f32; --max"'
+  check 'nor does a dead column' eval 'ends 1 check dead.npy && contains out "FAIL: formula: column 5 is 0 in all rows"'
   for base in 10000 9999 12346; do
     posenc identify doubles-$base.npy
     check "doubles of base $base are not of f32, nor truncated" eval \
