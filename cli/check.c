@@ -362,8 +362,8 @@ static void set_cause(const json_t *whole, json_t *record, const json_t *found, 
   }
 }
 
-/* Whether no element of the file has a larger error than those that identify has seen: not in a column or row that is no
-   part of the formula, either. */
+/* Whether no element of the file has a larger error than those that identify has seen, not in a column or row that is
+   no part of the formula, either. */
 static bool are_within(const json_t *record, const json_t *agreement) {
   const json_t *within = json_object_get(agreement, "within");
   const double of_doubles = 1e-15;

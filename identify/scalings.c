@@ -258,6 +258,23 @@ static bool read_llama3(const profile *p, double factor, posenc_scaling *s) {
   return s->original >= 2 && s->high > s->low;
 }
 
+/* Whether a ramp read with that length is one that people write: a usual length, and turns that are a power of two. */
+static bool is_written(const posenc_scaling *s) {
+  int unused;
+  return scalings_is_length(s->original) && frexp(s->high, &unused) == 0.5;
+}
+
+/* Takes yarn's own `high` with a length of these, if there is one that also has the ramp's begin: `turned` is the range
+   of N / high. */
+static void take_usual_turns(const double lengths_of[2], const double turned[2], posenc_scaling *s) {
+  const double high = posenc_scaling_yarn(2.0, 2).high, least = fmax(lengths_of[0], high * turned[0]),
+               most = fmin(lengths_of[1], high * turned[1]);
+  const int64_t original = least <= most ? plain_length(least, most) : 0;
+  if (!((double)original >= least && (double)original <= most)) return;
+  s->original = original;
+  s->high = high;
+}
+
 /* Reads part = (i - begin) / (end - begin). With `truncate`, begin and end are whole numbers, which determine ranges of
    N / low and N / high. */
 static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
@@ -274,11 +291,15 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
                slow_most = s->truncate ? rint(end) : end + error,
                fast_least = s->truncate ? rint(begin) : begin - error,
                fast_most = s->truncate ? rint(begin) + 1.0 - 1e-6 : begin + error;
-  s->original = plain_length(turn * exp(slow_least * log_base / pairs), turn * exp(slow_most * log_base / pairs));
-  const double most = (double)s->original / turn * exp(-fast_least * log_base / pairs),
-               least = (double)s->original / turn * exp(-fast_most * log_base / pairs);
   /* A ramp that begins with the fastest wave would begin before it with any larger `high`. */
-  s->high = scalings_usual((double[]){least, s->truncate && fast_least <= 0.0 ? INFINITY : most});
+  const bool is_first = s->truncate && fast_least <= 0.0;
+  const double slow[] = {turn * exp(slow_least * log_base / pairs), turn * exp(slow_most * log_base / pairs)},
+               fast[] = {is_first ? 0.0 : turn * exp(fast_least * log_base / pairs),
+                         turn * exp(fast_most * log_base / pairs)};
+  s->original = plain_length(slow[0], slow[1]);
+  const double original = (double)s->original;
+  s->high = scalings_usual((double[]){original / fast[1], original / fast[0]});
+  if (!is_written(s)) take_usual_turns(slow, fast, s);
   return s->original >= 2 && s->high > s->low;
 }
 
