@@ -61,7 +61,7 @@ static bool compare(const search *s, const identity *found, const making *how, b
   const int64_t most = rows * how->columns.dim / ONE_IN;
   makers m;
   *d = (differences){0};
-  if (!makers_open(&m, how, found->proved, found->judged ? found->judged : s->window.count)) return false;
+  if (!makers_open(&m, how, found->proved, s->window.count)) return false;
   const bool enough = !kernel || makers_add(&m, &kernel, 1);
   for (int64_t n = 0; enough && n < rows && (distances || d->unexplained <= most); n++) {
     const int64_t row = window_sample(&s->window, rows, n);
@@ -217,6 +217,9 @@ static void tell_zeros(const identity *found, const posenc_problem *asked, char 
              found->padding);
   else if (asked && found->paddings && found->padding != asked->padding)
     snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+  else if (asked && found->blank > (asked->padding != POSENC_NO_PADDING))
+    snprintf(text, size, "%" PRId64 " %s all zeros, the first is row %" PRId64, found->blank,
+             found->blank == 1 ? "row is" : "rows are", found->first_blank);
   else if (asked && !found->paddings && is_in(asked, asked->padding))
     snprintf(text, size, "the row of position %" PRId64 " is not all zeros", asked->padding);
 }
@@ -237,6 +240,9 @@ static void tell_damage(const identity *found, const posenc_problem *asked, char
     snprintf(text, size, "%" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
              found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
              found->not_finite_column);
+  else if (found->lost)
+    snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, found->lost,
+             found->lost == 1 ? "row is" : "rows are", found->first_lost);
   else if (found->damage_count && d->sin == IDENTIFY_CONSTANT)
     snprintf(text, size, "column %" PRId64 " is %.9g in all rows", d->column, d->value);
   else if (found->damage_count && d->sin == IDENTIFY_MOVED)
@@ -487,7 +493,8 @@ static bool agree_at(const search *s, identity *found, making at, bool asked) {
     tell_damage(found, s->request->asked, text, size);
   else if (agreed && d.unexplained)
     tell_elements(d.unexplained, d.row, d.column, text, size);
-  if (agreed && is_table && d.unexplained && !*text && asked) tell_rows(found, s->request->asked, text, size);
+  if (agreed && is_table && (d.unexplained || found->positions) && !*text && asked)
+    tell_rows(found, s->request->asked, text, size);
   if (agreed && is_table) conclude(found, agreed, &d);
   if (agreed) return true;
   if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;

@@ -31,6 +31,7 @@ typedef struct search {
   double *factors, *positions;
   bool *bad;
   explanation best, also; /* the best explanation, and another formula that is as close */
+  int64_t known;          /* number of rows whose positions in a list and factors are known */
   bool coarse;            /* angles may have larger errors than those of f32 */
   bool failed;            /* memory has run out */
 } search;

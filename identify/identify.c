@@ -159,7 +159,14 @@ static bool judge_best(search *s, identity *found) {
   found->original_least = s->best.original_least;
   found->original_most = s->best.original_most;
   found->starts = s->best.starts;
-  return judge(s, found);
+  if (!found->how.positions) return judge(s, found);
+  double *all = search_list_all(s);
+  s->known = s->window.rows;
+  found->how.positions = all;
+  const bool enough = all && judge(s, found);
+  s->known = s->window.count;
+  free(all);
+  return enough;
 }
 
 static void free_parts(identity *found) {
@@ -174,7 +181,7 @@ static void free_parts(identity *found) {
 /* Whether every row of the window that is not zero has a whole position, in more than one run. A single run explains no
    more than a first position does, and any curve has rows at positions between whole ones. */
 static bool is_whole_list(const window *w, const identity *found) {
-  for (int64_t r = 0; found->positions && r < found->judged; r++)
+  for (int64_t r = 0; found->positions && r < w->count; r++)
     if (!w->zero[r] && !(fabs(found->positions[r] - rint(found->positions[r])) <= 0.0)) return false;
   return found->positions && found->runs > 1;
 }
@@ -302,7 +309,9 @@ static bool judge_as(search *s, const identity *unread, const making *how, ident
   found->how.held = found->held;
   const identify_request *const request = s->request, none = {.table = request->table, .name = request->name};
   s->request = &none; /* no maker is told */
+  s->known = s->window.rows;
   const bool enough = judge(s, found);
+  s->known = s->window.count;
   s->request = request;
   *is_right = enough && is_explained(found);
   found->verdict = *is_right ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE;

@@ -76,15 +76,17 @@ typedef struct identity {
   int64_t original_least, original_most; /* range of lengths that explain the scaling equally well */
   int64_t starts;                        /* number of other first positions that explain it equally well */
   int64_t runs, listed; /* of a list: the number of runs of successive positions, and of rows with a position */
-  bool also_known;      /* another formula explains it equally well */
+  /* The numbers of rows without a position, of a list: those that are not all zeros, and those that are. */
+  int64_t lost, first_lost, blank, first_blank;
+  bool also_known; /* another formula explains it equally well */
   formula also;
   int64_t padding, paddings; /* the position of the first unexpected row of zeros, and the number of such rows */
   identify_damage *damage;
   size_t damage_count;
   maker *matches; /* the closest maker first; without plans */
   size_t match_count;
-  /* Counts and errors of the first `judged` rows, without padding rows and damaged columns. Tables with lists and
-     measured factors are judged in the window, others in all rows. */
+  /* Counts and errors of the first `judged` rows, without padding rows and damaged columns. Tables with measured factors
+     are judged in the window, others in all rows. */
   int64_t judged, elements;
   int64_t not_finite, not_finite_row, not_finite_column; /* number of elements in all columns; the first one */
   /* The number of elements with larger errors than recipes' roundings, and the first one. */

@@ -41,7 +41,12 @@ static void add_row(sums *s, int64_t row, const double *there) {
   identity *found = s->found;
   const making *how = &found->how;
   const columns *at = &how->columns;
-  if (isnan(making_position(how, row))) return;
+  if (isnan(making_position(how, row))) {
+    const bool is_blank = is_zero(there, at->dim);
+    if (is_blank && !found->blank++) found->first_blank = row;
+    if (!is_blank && !found->lost++) found->first_lost = row;
+    return;
+  }
   const double *rounded = makers_row(s->m, &s->m->all[0], row); /* this also sets the exact pairs */
   if (is_zero(there, at->dim) && !is_zero(rounded, at->dim)) {
     if (!found->paddings++) found->padding = (int64_t)making_position(how, row);
@@ -220,8 +225,8 @@ static bool judge_with(search *s, makers *m, identity *found) {
 
 bool judge(search *s, identity *found) {
   makers m;
-  /* Positions and factors that are measured in the window are unknown in later rows. */
-  found->judged = found->how.positions || found->how.formula.scaling.factors ? s->window.count : s->window.rows;
+  /* Factors that are measured in the window are not proved in later rows. */
+  found->judged = found->how.positions || found->how.formula.scaling.factors ? s->known : s->window.rows;
   found->how.bad = NULL;
   if (!keep_what_is_pointed_to(s, found)) return false;
   count_runs(found);

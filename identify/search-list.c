@@ -6,6 +6,8 @@
 #include "identify/trial.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Returns the amplitude that is used before positions are known: 1 if the largest value is near that, as it may be a
    little smaller. */
@@ -63,4 +65,26 @@ void search_list(search *s) {
   formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
   if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
     s->failed = true;
+}
+
+double *search_list_all(search *s) {
+  const making *how = &s->best.how;
+  const window *w = &s->window;
+  const double amplitude = list_amplitude(s);
+  double *all = calloc((size_t)w->rows + 1, sizeof *all);
+  bool enough = all;
+  if (all) memcpy(all, s->positions, (size_t)w->count * sizeof *all);
+  formula_frequencies(&how->formula, how->columns.pairs, s->w);
+  for (int64_t row = w->count; enough && row < w->rows;) {
+    window next;
+    enough = window_read_from(&next, s->request->table, row);
+    next.offset = w->offset;
+    for (int64_t r = 0; enough && r < next.count; r++) all[row + r] = (double)NAN;
+    enough = enough && list_read(&next, &how->columns, s->w, amplitude, how->start.error, all + row) >= 0;
+    row += next.count;
+    window_free(&next);
+  }
+  if (enough) return all;
+  free(all);
+  return NULL;
 }

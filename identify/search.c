@@ -114,6 +114,7 @@ bool search_open(search *s, const identify_request *request) {
   if (!window_read(&s->window, request->table)) return false;
   s->sampling = window_sampling(&s->window);
   s->run = s->sampling.step;
+  s->known = s->window.count;
   const size_t pairs = (size_t)s->window.dim + 1;
   s->frequencies = calloc(pairs, sizeof *s->frequencies);
   s->measured = calloc(pairs, sizeof *s->measured);

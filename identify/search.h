@@ -24,4 +24,8 @@ void search_scaled(search *s, const formula *formulas, size_t count);
 /* Tries rows at positions in any order (search-list.c). */
 void search_list(search *s);
 
+/* Reads the positions of all rows of the file, of which the best explanation has those of the window. Returns a new
+   array; null if memory runs out. */
+double *search_list_all(search *s);
+
 #endif

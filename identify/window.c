@@ -56,16 +56,20 @@ static void look(window *w) {
 }
 
 bool window_read(window *w, table_file *table) {
+  return window_read_from(w, table, 0);
+}
+
+bool window_read_from(window *w, table_file *table, int64_t first) {
   const stored *at = table_stored(table);
   *w = (window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
-  w->count = least(least(at->rows, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
+  w->count = least(least(at->rows - first, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
   const int64_t values = w->count * w->dim;
   void *encoded = calloc((size_t)values, posenc_dtype_bytes(at->dtype));
   w->values = calloc((size_t)values, sizeof *w->values);
   w->zero = calloc((size_t)w->count, sizeof *w->zero);
   const bool enough = encoded && w->values && w->zero;
   if (enough) {
-    table_rows(table, 0, w->count, encoded);
+    table_rows(table, first, w->count, encoded);
     for (int64_t n = 0; n < values; n++) w->values[n] = format_element(at->dtype, encoded, n);
     look(w);
   } else {

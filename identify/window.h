@@ -16,8 +16,9 @@ typedef struct window {
   double most;               /* the largest |value| after subtracting the offset */
 } window;
 
-/* Reads the first rows. Returns false if memory runs out. */
+/* Reads the first rows, or those from another one on. Returns false if memory runs out. */
 bool window_read(window *w, table_file *table);
+bool window_read_from(window *w, table_file *table, int64_t first);
 void window_free(window *w);
 
 static inline const double *window_row(const window *w, int64_t row) {

@@ -154,6 +154,14 @@ changed("one-small", 100, lambda of: of[100, 62] + 0.004, 62)
 far = table(10000.0**-pair, np.arange(6000.0))
 changed("far-rows", [5000, 5001], lambda of: of[[5001, 5000]], of=far)
 changed("unsampled", [1004, 1005], lambda of: of[[1005, 1004]], of=far[:4000])
+positions = np.concatenate([np.arange(3000.0), np.arange(5000.0, 8001.0)])
+listed = table(10000.0**-pair, positions)
+np.savetxt("list", positions, "%d")
+np.save("list-right", listed)
+changed("list-element", 5500, lambda of: of[5500, 7] + 0.5, 7, listed)
+changed("list-row", 5500, lambda of: np.random.default_rng(1).uniform(-1, 1, 64), of=listed)
+changed("list-exchange", [5500, 5501], lambda of: of[[5501, 5500]], of=listed)
+changed("list-zeros", 5500, lambda of: 0, of=listed)
 for n in (1, 32, 33, 64, 500):
     wrong = far[:512].copy()
     some = np.random.default_rng(1).choice(wrong.size, n, replace=False)
@@ -191,10 +199,23 @@ END
       contains out "likely cause    $words, the first at row "'
   done
   check 'rows exchanged beyond those that are read first' eval 'ends 1 check far-rows.npy --config plain.json &&
-    contains out "elements are off, the first at row 5000, column 0"'
+    told out "FAIL: config: " "2 rows are at other positions, the first, row 5000, at position 5001, not at 5000"'
   cause='411 rows are at other positions, the first, row 101, at position 100, not at 101'
   check 'a row is inserted' eval 'ends 1 check inserted.npy --config plain.json && told out "FAIL: config: " "$cause"'
   check 'which makes two runs' eval 'ends 0 identify inserted.npy --config plain.json && contains out "in 2 runs"'
+  # Rows of a list of positions, beyond those that are read first.
+  while IFS='|' read -r name identified cause; do
+    check "a list with $name" eval 'posenc identify list-$name.npy --config plain.json && [ $status -eq $identified ] &&
+      { [ $status -eq 0 ] || told out config "DISAGREES: $cause"; } && ends 1 check list-$name.npy --positions @list &&
+      told out "FAIL: formula: " "$cause" && ends 1 check list-$name.npy --positions @list --max-ulp 2 &&
+      told out "likely cause" "$cause"'
+  done <<END
+element|1|1 element is off, the first at row 5500, column 7
+row|1|1 row is of no position, the first is row 5500
+exchange|0|2 rows are at other positions, the first, row 5500, at position 7501, not at 7500
+zeros|0|1 row is all zeros, the first is row 5500
+END
+  check 'a right list' eval 'ends 0 identify list-right.npy --config plain.json && contains out "a list of 6001 positions"'
   check 'a sign is wrong, whatever is asked' eval \
     'ends 1 identify sign.npy && contains out "base 0.0001 (as 10000 has with the exponent 2i/dim instead of -2i/dim)"'
   for name in column doubled; do
@@ -407,6 +428,11 @@ posenc identify exact.npy --config llama3.json
 check 'is left out if another one was asked' eval '[ $status -eq 1 ] && lacks out "holds it to that"'
 
 "$POSENC" write --dim 64 --len 2048 $yarn=128 -o short.npy
+"$POSENC" write --dim 64 --len 2048 $yarn=3000 -o other.npy
+check 'usual turns with another length come before a usual length with other turns' eval 'ends 0 identify other.npy &&
+  contains out "yarn scaling by 8 from 3000 (2949 to 3547 fit), low 1, high 32, attention"'
+"$POSENC" write --dim 64 --len 2048 $yarn=4096,high=16 -o other.npy
+check 'and behind a power of two' eval 'ends 0 identify other.npy && contains out " from 4096, low 1, high 16 (10.8 to"'
 check 'usual parameters of a ramp come first, and a length has its range' eval 'ends 0 identify short.npy &&
   contains out "yarn scaling by 8 from 128 (111 to 167 fit), low 1, high 32, attention"'
 "$POSENC" write --dim 64 --len 2048 $yarn=1024 -o short.npy
