@@ -85,8 +85,8 @@ typedef struct identity {
   size_t damage_count;
   maker *matches; /* the closest maker first; without plans */
   size_t match_count;
-  /* Counts and errors of the first `judged` rows, without padding rows and damaged columns. Tables with measured factors
-     are judged in the window, others in all rows. */
+  /* Counts and errors of the first `judged` rows, without padding rows and damaged columns. Tables with measured
+     factors are judged in the window, others in all rows. */
   int64_t judged, elements;
   int64_t not_finite, not_finite_row, not_finite_column; /* number of elements in all columns; the first one */
   /* The number of elements with larger errors than recipes' roundings, and the first one. */

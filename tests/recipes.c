@@ -91,7 +91,8 @@ static void test_figures(void) {
       }
     }
     /* A recipe that needs a scale has only the grids below. */
-    const int least = kernels[k]->attends ? (int)(count - unscaled) / 2 + 6 : kernels[k]->scales ? 3 : 6;
+    const bool has_all = kernels[k]->can_do == recipe_of_hf;
+    const int least = has_all ? (int)(count - unscaled) / 2 + 6 : kernels[k]->attends ? 24 : kernels[k]->scales ? 3 : 6;
     ok(held >= least && !broken, "%s within its figures on %d tables", kernels[k]->name, held);
   }
   json_decref(record);
@@ -231,9 +232,45 @@ static void test_bounds(void) {
   ok(four - once > 0x1p-23, "rope, times a factor: %a with 0.5 ulp, %a with 2", once, four);
 }
 
-static void refused(const posenc_problem *problem, const char *why, const char *what) {
-  const char *got = posenc_kernel_refusal(&recipe_hf_rope, problem, NULL);
+static void refused_by(const posenc_kernel *kernel, const posenc_problem *problem, const char *why, const char *what) {
+  const char *got = posenc_kernel_refusal(kernel, problem, NULL);
   ok(why ? got && strstr(got, why) : !got, "%s: %s", what, got ? got : "allowed");
+}
+
+static void refused(const posenc_problem *problem, const char *why, const char *what) {
+  refused_by(&recipe_hf_rope, problem, why, what);
+}
+
+/* Tests which scalings the recipes have: those of their frameworks whose steps are known. */
+static void test_scalings(void) {
+  static const struct {
+    const posenc_kernel *kernel;
+    const char *why[6]; /* by kind: none, linear, dynamic, yarn, llama3, longrope */
+  } all[] = {{&recipe_ggml_rope, {[POSENC_SCALING_DYNAMIC] = "llama.cpp has no dynamic scaling"}},
+             {&recipe_ggml_cuda_rope, {[POSENC_SCALING_DYNAMIC] = "llama.cpp has no dynamic scaling"}},
+             {&recipe_mlx, {[POSENC_SCALING_DYNAMIC] = "mlx-lm has no dynamic scaling"}},
+             {&recipe_tensorrt_llm, {NULL, NULL, "TensorRT-LLM", "TensorRT-LLM", "TensorRT-LLM", "TensorRT-LLM"}},
+             {&recipe_maxtext, {NULL, "MaxText", "MaxText", "MaxText", "MaxText", "MaxText"}}};
+  double factors[32];
+  for (int i = 0; i < 32; i++) factors[i] = 1.0 + i;
+  posenc_scaling kinds[6];
+  kinds[POSENC_SCALING_NONE] = posenc_scaling_none();
+  kinds[POSENC_SCALING_LINEAR] = posenc_scaling_linear(4.0);
+  kinds[POSENC_SCALING_DYNAMIC] = posenc_scaling_dynamic(4.0, 2048, 4096);
+  kinds[POSENC_SCALING_YARN] = posenc_scaling_yarn(4.0, 4096);
+  kinds[POSENC_SCALING_LLAMA3] = posenc_scaling_llama3(8.0, 8192);
+  kinds[POSENC_SCALING_LONGROPE] = posenc_scaling_longrope(32.0, 4096, factors);
+  posenc_problem problem = table_of(4, 64, 0, 1e4, 0.0);
+  for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+    for (int kind = 0; kind < 6; kind++) {
+      problem.scaling = kinds[kind];
+      refused_by(all[n].kernel, &problem, all[n].why[kind], all[n].kernel->name);
+    }
+    problem.scaling = posenc_scaling_yarn(4.0, 4096);
+    problem.scaling.truncate = false;
+    if (!all[n].why[POSENC_SCALING_YARN])
+      refused_by(all[n].kernel, &problem, "it needs truncate=yes", all[n].kernel->name);
+  }
 }
 
 /* Tests what recipe/hf-rope refuses. */
@@ -268,6 +305,7 @@ int main(void) {
   test_contracts();
   test_bounds();
   test_refusals();
+  test_scalings();
   test_figures();
   test_orders();
   test_fast_sines();

@@ -40,32 +40,33 @@ static double f32_position(int64_t position) {
   return (double)(float)position;
 }
 
-static posenc_stages with_bf16_positions(const double *kept, int64_t index, int64_t position,
-                                         const posenc_stages *before) {
-  (void)before;
+static posenc_stages with_bf16_positions(const posenc_problem *problem, const double *kept, int64_t index,
+                                         int64_t position, const posenc_stages *before) {
+  (void)problem, (void)before;
   return product_of(kept[index], nearest(f32_position(position), BF16_BITS));
 }
 
-static posenc_stages with_f32_positions(const double *kept, int64_t index, int64_t position,
-                                        const posenc_stages *before) {
-  (void)before;
+static posenc_stages with_f32_positions(const posenc_problem *problem, const double *kept, int64_t index,
+                                        int64_t position, const posenc_stages *before) {
+  (void)problem, (void)before;
   return product_of(kept[index], f32_position(position));
 }
 
-static posenc_stages with_f16_positions(const double *kept, int64_t index, int64_t position,
-                                        const posenc_stages *before) {
-  (void)before;
+static posenc_stages with_f16_positions(const posenc_problem *problem, const double *kept, int64_t index,
+                                        int64_t position, const posenc_stages *before) {
+  (void)problem, (void)before;
   return product_of(kept[index], nearest(f32_position(position), F16_BITS));
 }
 
-static posenc_stages with_tf32_positions(const double *kept, int64_t index, int64_t position,
-                                         const posenc_stages *before) {
-  (void)before;
+static posenc_stages with_tf32_positions(const posenc_problem *problem, const double *kept, int64_t index,
+                                         int64_t position, const posenc_stages *before) {
+  (void)problem, (void)before;
   return product_of(kept[index], nearest_tf32(f32_position(position)));
 }
 
-static posenc_stages all_in_bf16(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
-  (void)before;
+static posenc_stages all_in_bf16(const posenc_problem *problem, const double *kept, int64_t index, int64_t position,
+                                 const posenc_stages *before) {
+  (void)problem, (void)before;
   const double angle = nearest(nearest(f32_position(position), BF16_BITS) * kept[index], BF16_BITS);
   posenc_stages pair = recipe_f32(recipe_number(kept[index]), (float)angle);
   pair.sine.high = nearest(pair.sine.high, BF16_BITS);

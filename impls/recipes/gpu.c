@@ -18,8 +18,9 @@ static double keep_power(float base, float exponent) {
   return (double)exp2f(exponent * log2f(base));
 }
 
-static posenc_stages product(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
-  (void)before;
+static posenc_stages product(const posenc_problem *problem, const double *kept, int64_t index, int64_t position,
+                             const posenc_stages *before) {
+  (void)problem, (void)before;
   const float turns = (float)position * (float)kept[index] * 0x1.45f306p-3f; /* 1/2π, rounded to f32 */
   const double angle = 0x1.921fb54442d18p+2 * ((double)turns - rint((double)turns));
   return (posenc_stages){.frequency = recipe_number(kept[index]),

@@ -13,7 +13,8 @@
 typedef double recipe_keep(const posenc_problem *problem, int64_t index);
 /* Returns the pair of a position and a frequency index. `kept` has the constants of all indices; `before` is the pair
    of the index before, all zeros for index 0. The table gets sine and cosine rounded to f32. */
-typedef posenc_stages recipe_pair(const double *kept, int64_t index, int64_t position, const posenc_stages *before);
+typedef posenc_stages recipe_pair(const posenc_problem *problem, const double *kept, int64_t index, int64_t position,
+                                  const posenc_stages *before);
 
 posenc_status recipe_prepare(const posenc_problem *problem, recipe_keep *keep, recipe_pair *pair, void **constants);
 void recipe_execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out);
@@ -24,6 +25,13 @@ bool recipe_stages(const void *constants, const posenc_problem *problem, int64_t
    controls. recipe_of_hf: can_do. */
 double recipe_hf(const posenc_problem *problem, int64_t index);
 const char *recipe_of_hf(const posenc_problem *problem);
+
+/* Returns the f32 power 2i/d of the base. */
+float recipe_power(const posenc_problem *problem, int64_t index);
+
+/* can_do of frameworks with some scalings: null, or `why` if that of the problem is not in the set, of bits 1 << kind,
+   or it has a scale. */
+const char *recipe_of_scalings(const posenc_problem *problem, unsigned kinds, const char *why);
 
 /* can_do by the denominator of the exponent: only dim/2; only dim/2 − 1; any. */
 const char *recipe_of_paper(const posenc_problem *problem);

@@ -31,7 +31,7 @@ void recipe_execute(const void *constants, const posenc_problem *problem, int64_
   for (int64_t r = 0; r < rows; r++, table += problem->dim) {
     posenc_stages pair = {.phase.high = 0.0};
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      pair = made->pair(made->kept, i, problem->first + row + r, &pair);
+      pair = made->pair(problem, made->kept, i, problem->first + row + r, &pair);
       table[at.sin + i * at.step] = (float)pair.sine.high * made->attention;
       table[at.cos + i * at.step] = (float)pair.cosine.high * made->attention;
     }
@@ -44,7 +44,7 @@ bool recipe_stages(const void *constants, const posenc_problem *problem, int64_t
   for (int64_t r = 0; r < rows; r++) {
     posenc_stages pair = {.phase.high = 0.0};
     for (int64_t i = 0; i < problem->dim / 2; i++)
-      *stages++ = pair = made->pair(made->kept, i, problem->first + row + r, &pair);
+      *stages++ = pair = made->pair(problem, made->kept, i, problem->first + row + r, &pair);
   }
   return true;
 }
@@ -56,6 +56,17 @@ const char *recipe_of_any_shift(const posenc_problem *problem) {
 const char *recipe_of_paper(const posenc_problem *problem) {
   if (problem->shift < 0.0 || problem->shift > 0.0) return "it divides by dim/2: it needs shift = 0";
   return recipe_of_any_shift(problem);
+}
+
+const char *recipe_of_scalings(const posenc_problem *problem, unsigned kinds, const char *why) {
+  const posenc_scaling *how = &problem->scaling;
+  const bool has_ramp = how->kind == POSENC_SCALING_YARN || how->kind == POSENC_SCALING_LLAMA3;
+  if (!(kinds >> how->kind & 1u)) return why;
+  if (problem->scale < 1.0 || problem->scale > 1.0)
+    return "it has scalings, but no scale, and no fractions of positions";
+  /* A slope of f32 multiplies the errors of a steep ramp. */
+  if (has_ramp && how->high < 2.0 * how->low) return "its figures are for ramps whose high is at least twice their low";
+  return recipe_of_paper(problem);
 }
 
 const char *recipe_of_tensor2tensor(const posenc_problem *problem) {

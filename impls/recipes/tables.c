@@ -4,8 +4,9 @@
 
 /* ---- the frequency by expf, in f32 ----------------------------------------------------------------- */
 
-static posenc_stages product(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
-  (void)before;
+static posenc_stages product(const posenc_problem *problem, const double *kept, int64_t index, int64_t position,
+                             const posenc_stages *before) {
+  (void)problem, (void)before;
   return recipe_f32(recipe_number(kept[index]), (float)position * (float)kept[index]);
 }
 
@@ -71,8 +72,9 @@ static double keep_xlm(const posenc_problem *problem, int64_t index) {
   return pow(problem->base, (double)(2 * index) / (double)problem->dim);
 }
 
-static posenc_stages quotient_xlm(const double *kept, int64_t index, int64_t position, const posenc_stages *before) {
-  (void)before;
+static posenc_stages quotient_xlm(const posenc_problem *problem, const double *kept, int64_t index, int64_t position,
+                                  const posenc_stages *before) {
+  (void)problem, (void)before;
   return recipe_f64(recipe_reciprocal(kept[index]), (double)position / kept[index]);
 }
 
