@@ -139,8 +139,7 @@ static size_t last_cache_bytes(void) {
 static void tell_unsuited(const shape *table, unsigned modes) {
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (modes & 1u << mode && !mode_suits(&table->problem, mode))
-      bench_tell("bench: %s/%s is left out: add and rope work on what is there before", bench_mode_name(mode),
-                 table->name);
+      bench_tell("%s/%s is left out: add and rope work on what is there before", bench_mode_name(mode), table->name);
 }
 
 /* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
@@ -169,7 +168,7 @@ static bool has_memory(const session *run, size_t i, const answer *a, const json
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
   const double bytes = (double)a->bytes * (run->request->modes[i] & own ? 3.0 : 2.0);
   return fits_in_memory(bytes, environment) ||
-         bench_tell("bench: %s: no memory for its %zu bytes", run->request->shapes[i].name, a->bytes);
+         bench_tell("%s: no memory for its %zu bytes", run->request->shapes[i].name, a->bytes);
 }
 
 /* Asks a kernel about all shapes. If it can make none of them, tells why. */
@@ -185,12 +184,12 @@ static bool ask_kernel(session *run, size_t k, const json_t *environment) {
     if (a.refused) snprintf(why, sizeof why, "%s", a.words);
     any = any || !a.refused;
     if (a.refused || !wanted) continue;
-    if (*a.words) return bench_tell("bench: %s on %s: %s", request->kernels[k]->name, request->shapes[i].name, a.words);
+    if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, request->shapes[i].name, a.words);
     if (!has_memory(run, i, &a, environment)) return false;
     run->taken[i * request->kernel_count + k] = true;
     run->subject_count++;
   }
-  if (!any) bench_tell("bench: %s is left out: %s", request->kernels[k]->name, why);
+  if (!any) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
   return true;
 }
 
@@ -216,17 +215,17 @@ static bool setup_subjects(session *run, const json_t *environment) {
    end. */
 static void leave_out(session *run, bench_mode mode, const char *name, double pass) {
   if (mode == BENCH_PLAN) {
-    if (run->whole_plans++ == 0) bench_tell("bench: %s is left out: it would fill the whole table each time", name);
+    if (run->whole_plans++ == 0) bench_tell("%s is left out: it would fill the whole table each time", name);
   } else {
-    if (run->long_passes++ == 0) bench_tell("bench: %s is left out: a pass takes %.1f s", name, pass);
+    if (run->long_passes++ == 0) bench_tell("%s is left out: a pass takes %.1f s", name, pass);
   }
 }
 
 static void tell_others(const session *run) {
   if (run->whole_plans > 1)
-    bench_tell("bench: %zu more left out: each would fill its whole table each time", run->whole_plans - 1);
+    bench_tell("%zu more left out: each would fill its whole table each time", run->whole_plans - 1);
   if (run->long_passes > 1)
-    bench_tell("bench: %zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->longest);
+    bench_tell("%zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->longest);
 }
 
 /* Registers a benchmark, unless it would take too long. */
@@ -255,8 +254,7 @@ static bool setup_benchmarks(session *run) {
     for (size_t k = 0; k < request->kernel_count; k++) {
       answer a;
       if (!run->taken[i * request->kernel_count + k]) continue;
-      progress_show("bench: calibrating", request->shapes[i].name, (double)prepared++, (double)run->subject_count,
-                    "tables");
+      progress_show("calibrating", request->shapes[i].name, (double)prepared++, (double)run->subject_count, "tables");
       if (!watch_prepare(run->watch, k, i, &a)) continue;
       for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
         if (!register_benchmark(run, k, i, mode, &a)) return false;
@@ -272,7 +270,7 @@ static void setup_predict(const session *run) {
   double seconds = 0;
   for (size_t i = 0; i < run->benchmark_count; i++)
     seconds += repetitions * (run->benchmarks[i].facts.seconds + run->benchmarks[i].facts.beside);
-  bench_tell("bench: %zu timings, which take about %s", run->benchmark_count * (size_t)repetitions,
+  bench_tell("%zu timings, which take about %s", run->benchmark_count * (size_t)repetitions,
              number_of_duration(seconds).text);
 }
 
@@ -405,13 +403,13 @@ static json_t *measure(const session *run) {
   if (!text)
     bench_tell("--benchmark_filter: %s", message);
   else if (!run->failed && !(record = json_loadb(text, length, 0, &error)))
-    bench_tell("bench: the JSON of Google Benchmark: %s", error.text);
+    bench_tell("the JSON of Google Benchmark: %s", error.text);
   free(text);
   return record;
 }
 
 static int tell_nothing(const char *why) {
-  bench_tell("bench: nothing to time: %s", why);
+  bench_tell("nothing to time: %s", why);
   return 1;
 }
 

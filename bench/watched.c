@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/contract.h"
 #include "common/environment.h"
+#include "common/program.h"
 #include "common/progress.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ bool bench_tell(const char *format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   progress_clear();
-  fprintf(stderr, "posenc: %s\n", line);
+  fprintf(stderr, "%s: %s\n", program_name(), line);
   return false;
 }
 
@@ -81,7 +82,7 @@ static void lose(watched *one, const char *words) {
   if (one->lost) return;
   one->lost = true;
   snprintf(one->words, sizeof one->words, "%s", words);
-  bench_tell("bench: %s is left out: %s", one->kernel->name, words);
+  bench_tell("%s is left out: %s", one->kernel->name, words);
 }
 
 /* Ends a worker: at once, or when it has obeyed its orders, if it has not ended by itself. Returns how it ended. */
@@ -156,10 +157,9 @@ bool watched_meet(watch *w, watched *one) {
   if (clock_getcpuclockid(process_of(one), &one->clock) != 0) one->clock = 0;
   if (w->forbidden || watched_read(w, one, a.notes, &byte, 1)) return true;
   w->forbidden = true;
-  return bench_tell(
-             "bench: what kernels write is not compared: the system does not let a process read the memory of its "
-             "own (%s)",
-             strerror(errno)) ||
+  return bench_tell("what kernels write is not compared: the system does not let a process read the memory of its "
+                    "own (%s)",
+                    strerror(errno)) ||
          true;
 }
 
@@ -191,7 +191,7 @@ static bool start_one(watch *w, watched *one, const posenc_kernel *kernel, size_
                          .silence = request->silence + 10.0 * request->min_time,
                          .folder = *one->folder ? one->folder : NULL};
   one->lodger = isolate_start(serve, &one->service, &how);
-  return one->lodger || bench_tell("bench: no process could be created for %s", kernel->name);
+  return one->lodger || bench_tell("no process could be created for %s", kernel->name);
 }
 
 watch *watch_start(const bench_request *request, size_t cache) {

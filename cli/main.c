@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/select.h"
 #include "cli/values.h"
+#include "common/program.h"
 #include "verify/request.h"
 
 #include <getopt.h>
@@ -153,7 +154,7 @@ int main(int argc, char **argv) {
 
   char name[32];
   snprintf(name, sizeof name, "posenc %s", chosen->name);
-  set_program(name);
+  program_set(name);
   check_environment();
   argc -= optind;
   argv += optind;

@@ -5,6 +5,7 @@
 
 #include "common/output.h"
 #include "common/plain.h"
+#include "common/program.h"
 #include "common/progress.h"
 #include "common/sanitizer.h"
 
@@ -15,13 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *program = "posenc";
-
 static bool has_plugins;
-
-void set_program(const char *name) {
-  program = name;
-}
 
 void set_plugins(void) {
   has_plugins = true;
@@ -51,7 +46,7 @@ static void print_line(const char *format, va_list arguments) {
   vsnprintf(message, sizeof message, format, arguments);
   plain_make(message);
   progress_clear();
-  fprintf(stderr, "%s: %s\n", program, message);
+  fprintf(stderr, "%s: %s\n", program_name(), message);
 }
 
 void note(const char *format, ...) {

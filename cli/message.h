@@ -12,9 +12,6 @@
 /* Exit statuses, beside EXIT_SUCCESS. */
 enum { STATUS_FAILED_CHECK = 1, STATUS_ERROR = 2 };
 
-/* Sets the program's name, with which messages begin. */
-void set_program(const char *name);
-
 /* Must be called when a plugin is loaded: leave() then does not run destructors. */
 void set_plugins(void);
 

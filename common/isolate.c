@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "common/isolate.h"
+#include "common/program.h"
 
 #include "common/clock.h"
 #include "common/progress.h"
@@ -85,9 +86,11 @@ static void end_line(lodger *l) {
   const posenc_kernel *by = kernel_at_work(l, l->whose);
   progress_clear();
   if (l->lines < LINES_SHOWN)
-    fprintf(stderr, "posenc: %s printed: %.*s\n", by ? by->name : "the child process", (int)l->line_length, l->line);
+    fprintf(stderr, "%s: %s printed: %.*s\n", program_name(), by ? by->name : "the child process", (int)l->line_length,
+            l->line);
   else if (l->lines == LINES_SHOWN)
-    fprintf(stderr, "posenc: %s printed more than %d lines\n", by ? by->name : "the child process", LINES_SHOWN);
+    fprintf(stderr, "%s: %s printed more than %d lines\n", program_name(), by ? by->name : "the child process",
+            LINES_SHOWN);
   l->lines++;
   l->line_length = 0;
 }

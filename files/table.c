@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "common/program.h"
 #include "files/table.h"
 
 #include "files/mapping.h"
@@ -163,7 +164,7 @@ static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *o
 
 /* Ends the process because the other process's memory is gone, as for a file that was cut. */
 static _Noreturn void tell_gone(const table_file *t) {
-  fprintf(stderr, "posenc: %s: its memory cannot be read: %s\n", t->file.path ? t->file.path : "an array",
+  fprintf(stderr, "%s: %s: its memory cannot be read: %s\n", program_name(), t->file.path ? t->file.path : "an array",
           strerror(errno));
   exit(2);
 }

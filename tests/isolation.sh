@@ -328,7 +328,7 @@ loads 'for (;;) pause();' 'no sign of life'
 loads 'if (fork() == 0) for (;;) pause();' 'it left a process behind'
 constructor 'puts("spoilt"); atexit(abort);'
 posenc list --format names --plugin loading.so
-quiet() { [ $status -eq 0 ] && ! grep -q spoilt out && [ "$(cat err)" = 'posenc: loading.so printed: spoilt' ]; }
+quiet() { [ $status -eq 0 ] && ! grep -q spoilt out && [ "$(cat err)" = 'posenc list: loading.so printed: spoilt' ]; }
 check 'what a constructor prints is shown once, and what it does at the end is left out' quiet
 plan
 exit $tap_failed

@@ -198,7 +198,7 @@ else
   check 'nor where a table takes too long' \
     test $status -eq 1 -a "$(grep -c 'left out: a pass takes' err)" -eq 2 -a ! -s out
   POSENC_ISA=generic posenc bench --kernel 'naive,rotation-avx*' --mode hot $small
-  check 'a kernel that cannot run here is told of' grep -qx 'posenc: bench: rotation-avx512 is left out: .*' err
+  check 'a kernel that cannot run here is told of' grep -qx 'posenc bench: rotation-avx512 is left out: .*' err
   check 'in one line, and the others are timed' test "$(wc -l <err)" -eq 1 -a "$(grep -c '^64x16 ' out)" -eq 1
   refused '--kernel recurrence,naive,cached: recurrence cannot do this here: its recurrence begins at position 0' \
     bench --kernel recurrence,naive,cached --mode hot $small --offset -1
@@ -238,7 +238,7 @@ else
     # The kernel and the default are timed on a table in eight modes.
     check 'report --full says before how long it will take' \
       grep -q '^posenc report: up to 48 timings, which take about 0 s;' err
-    check 'and when it knows more' grep -q 'bench: 48 timings, which take about [0-9]* s$' err
+    check 'and when it knows more' grep -q '^posenc report: 48 timings, which take about [0-9]* s$' err
     modes_are() { # FILE MODES
       [ "$(grep -o '"name":"[a-z]*/64x16/' "$1" | cut -d '"' -f 4 | cut -d / -f 1 | sort -u | paste -sd,)" = "$2" ]
     }

@@ -21,7 +21,7 @@ trap 'exit 99' INT TERM
 
 # Prints the checks that bench names for a kernel; survival for a process that ended otherwise.
 named() { # KERNEL FILE
-  sed -n "s/^posenc: bench: $1 is left out: //p" "$2" |
+  sed -n "s/^posenc [a-z]*: $1 is left out: //p" "$2" |
     sed -e 's/^\([a-z-]*\): .*/\1/' -e '/[^a-z-]/s/.*/survival/'
 }
 
@@ -46,7 +46,7 @@ run() { # NUMBER KERNEL OPTIONS PLUGIN-OPTION...
 judge() { # NUMBER KERNEL PROPERTIES OPTIONS
   run=$work/$1 kernel=$2 list=$3 options=$4
   found=$(named "$kernel" "$run/err" | sort -u)
-  rest=$(grep -v "^posenc: bench: $kernel is left out" "$run/err" | grep '^posenc: bench: .* is left out')
+  rest=$(grep -v "^posenc [a-z]*: $kernel is left out" "$run/err" | grep '^posenc [a-z]*: .* is left out')
   [ -z "$rest" ] || found="$found others"
   ok=no
   if [ -z "$found" ]; then
@@ -86,7 +86,7 @@ selection='slow-honest,replay-*,fill-*,plan-*,static-table,lazy-*'
 status=$?
 must=$(awk '/^(replay|fill|plan|static|lazy)-.* --len 512 --dim 64 --mode hot$/ && !/--op/ &&
             $2 !~ /nothing|no-gain|open/ { print $1 }' "$table" | sort -u)
-grep -o '^posenc: bench: [a-z0-9-]* is left out: [a-z-]*: ' "$work/err" | cut -d ' ' -f 3 | sort >"$work/left"
+grep -o '^posenc [a-z]*: [a-z0-9-]* is left out: [a-z-]*: ' "$work/err" | cut -d ' ' -f 3 | sort >"$work/left"
 missed=$(echo "$must" | comm -23 - "$work/left" | xargs)
 taken=$(sed -n 's/^take \([a-z0-9-]*\).*/\1/p' "$work/out")
 what="choose leaves out the $(echo "$must" | wc -l) that must be named, and takes another one"
