@@ -419,9 +419,9 @@ static void add_findings(const options *given, table_file *table, table_part par
   if (!is_sought) without.model = NULL;
   if (!given->expect && !is_sought && !is_plain) return;
   const question *const sought = is_sought ? &what : NULL;
-  json_t *found = !given->expect && !is_sought ? NULL
-                  : table                      ? identified_table(&without, table, file, sought, &unused)
-                                               : identified_array(&without, file, sought, &unused);
+  json_t *found = NULL;
+  if (table && (given->expect || is_sought)) found = identified_table(&without, table, file, sought, &unused);
+  if (!table && (given->expect || is_sought)) found = identified_array(&without, file, sought, &unused);
   if (is_sought) set_cause(whole, record, found, table);
   json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
   const bool is_unsaid = *field_string(record, "cause") && !is_limited && field_integer(whole, "failed") == 0;
