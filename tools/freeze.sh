@@ -58,16 +58,16 @@ answer() { # NAME COMMAND...
   "$@" >out 2>&1 || status=$?
   print_line "$name" "$status"
 }
-# The same, of JSON without the environment, seconds and the path of the program; and without the counts of properties
-# that verify tries on drawn tables for a second of the processor (verify/draws.c).
+# The same, of JSON without the environment, seconds and the path of the program; and without what depends on how many
+# drawn tables fit into a time of the processor: verify/draws.c ends there.
 cat >plain.py <<'END'
 import json, sys
 volatile = {"environment", "date", "seconds", "load", "context", "elapsed", "command", "version", "build"}
-timed = {"memory", "environment", "read-only", "decoding", "leak"}
+timed = {"memory", "environment", "read-only", "decoding", "leak", "positions", "widths", "heads", "domain"}
 def plain(x):
     if isinstance(x, dict):
         return {k: plain(v) for k, v in sorted(x.items())
-                if k not in volatile and not (k == "compared" and x.get("property") in timed)}
+                if k not in volatile and not (k in ("compared", "worst") and x.get("property") in timed)}
     return [plain(v) for v in x] if isinstance(x, list) else x
 try:
     print(json.dumps(plain(json.load(sys.stdin)), indent=1))
