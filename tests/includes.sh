@@ -34,11 +34,15 @@ reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
 cli: cli models verify identify files bench records reports reports/model reports/page impls/opencl/opencl.h impls/peers impls/recipes impls/cr/families.h common'
 
-# Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm,
-# intrinsics.
-system='cpuid.h float.h immintrin.h inttypes.h limits.h math.h pthread.h sched.h signal.h stdatomic.h stdbool.h'
-system="$system arm_neon.h arm_sve.h stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h"
+# Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm;
+# and what the headers of tiers include, intrinsics.
+system='cpuid.h float.h inttypes.h limits.h math.h pthread.h sched.h signal.h stdatomic.h stdbool.h'
+system="$system stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h"
 system="$system sys/platform/x86.h time.h unistd.h"
+
+for tier in $(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' lib/simd/tiers.def); do
+  system="$system $(sed -n 's/^#include <\(.*\)>.*/\1/p' lib/simd/$tier.h | tr '\n' ' ')"
+done
 
 sources() { # prints the sources in a folder, without those below it
   find "$1" -maxdepth 1 -name '*.[ch]' -o -maxdepth 1 -name '*.cc' -o -maxdepth 1 -name '*.def'

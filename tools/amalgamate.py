@@ -71,7 +71,6 @@ using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomi
 #define OMP_SIMD _Pragma("omp simd")
 #endif
 """
-ARCHITECTURES = {"X86": "__x86_64__", "AARCH64": "__aarch64__"}
 # The compilers that take the header of a tier, where others of the architecture do not.
 COMPILERS = {"sve": "__has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)"}
 SPDX = "/* SPDX-" "License-Identifier: MIT */\n"  # in two parts: reuse takes a whole one for this file's
@@ -200,18 +199,40 @@ def undefined(text):
     return "".join(f"#undef {name}\n" for name in dict.fromkeys(names))
 
 
+def architectures(sources):
+    """Returns the compiler's macro of each question of lib/api/isa.c: that of the #if that it stands in."""
+    known, macros = {}, []
+    for line in sources.text("lib/api/isa.c").splitlines():
+        opened = re.match(r"#if\w*(?: defined\((\w+)\))?", line)
+        question = re.match(r"#define (\w+)\(", line)
+        if opened:
+            macros.append(opened[1])
+        elif line.startswith("#else"):
+            macros[-1] = None
+        elif line.startswith("#endif"):
+            macros.pop()
+        elif question and macros and macros[-1]:
+            known[question[1]] = macros[-1]
+    return known
+
+
 def tiers_of(sources):
-    """Returns name, bit and architecture of each tier."""
+    """Returns name, bit and architecture of each tier; None is everywhere."""
     text = sources.text("lib/simd/tiers.def")
-    rows = re.findall(r"^TIER\((\w+), (\w+), [^,]*,\s+(\w+)(?:\([^)]*\))?\)$", text, re.M)
-    assert len(rows) == len(re.findall(r"^TIER\(", text, re.M)), "a row of tiers.def is not understood"
-    return [(name, bit, ARCHITECTURES.get(cpu)) for bit, name, cpu in rows]
+    rows = re.findall(r"^TIER\((\w+), (\w+), [^,]*,\s+(\w+)(?:\(.*?\))?\)$", text, re.M | re.S)
+    if len(rows) != len(re.findall(r"^TIER\(", text, re.M)):
+        sys.exit("amalgamate.py: a row of lib/simd/tiers.def is not understood")
+    known = {"true": None, **architectures(sources)}
+    for _, name, question in rows:
+        if question not in known:
+            sys.exit(f"amalgamate.py: {name}: no #if defined(...) of lib/api/isa.c has a #define of {question}")
+    return [(name, bit, known[question]) for bit, name, question in rows]
 
 
 def configuration(tiers):
     """Returns the macros that configure would define."""
     cases = []
-    for architecture in ARCHITECTURES.values():
+    for architecture in dict.fromkeys(tier[2] for tier in tiers if tier[2]):
         here = [tier for tier in tiers if tier[2] in (None, architecture)]
         conditions = [COMPILERS[name] for name, _, _ in here if name in COMPILERS]
         if conditions:

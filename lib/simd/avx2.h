@@ -9,6 +9,7 @@
 #define SIMD(name) name##_avx2
 #define LANES 4
 #define FUSED 1
+#define CONVERTS 0
 #include "lib/simd/vectors.h"
 
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {

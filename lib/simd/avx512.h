@@ -9,6 +9,7 @@
 #define SIMD(name) name##_avx512
 #define LANES 8
 #define FUSED 1
+#define CONVERTS 1
 #include "lib/simd/vectors.h"
 
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {

@@ -4,10 +4,19 @@
 #ifndef POSENC_LIB_SIMD_GENERIC_H
 #define POSENC_LIB_SIMD_GENERIC_H
 
+#ifndef TARGET /* the header of a tier that begins with these vectors defines both */
 #define TARGET
 #define SIMD(name) name##_generic
+#endif
 #define LANES 2
+#ifndef FUSED /* such a header defines it, too, if its tier has fused operations of doubles */
 #define FUSED 0
+#endif
+#ifdef __aarch64__
+#define CONVERTS 1
+#else
+#define CONVERTS 0
+#endif
 #include "lib/exact/round.h"
 #include "lib/simd/vectors.h"
 
@@ -15,12 +24,18 @@
 #include <immintrin.h>
 #endif
 
+#if FUSED
+INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
+  return (doubles){__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+}
+#else
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {
   return a * b + c;
 }
+#endif
 
 INLINE doubles multiply_subtract(doubles a, doubles b, doubles c) {
-  return a * b - c;
+  return multiply_add(a, b, -c);
 }
 
 INLINE u64s multiply_low(u64s a, u64s b) {

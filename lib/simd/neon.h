@@ -15,6 +15,7 @@
 #endif
 #define LANES 2
 #define FUSED 1
+#define CONVERTS 1
 #include "lib/simd/vectors.h"
 
 INLINE doubles multiply_add(doubles a, doubles b, doubles c) {

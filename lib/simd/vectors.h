@@ -6,6 +6,7 @@
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
  *     FUSED             1 if multiply_add and multiply_subtract round once, else 0
+ *     CONVERTS          1 if an instruction converts 64-bit integers to doubles, else 0
  *     SIMD(name)        the name of an object that exists once per instruction set
  *
  * includes this file, and then defines the operations that have no operator or that the compiler compiles badly, the
@@ -98,15 +99,8 @@ INLINE floats zip_floats(half_floats a, half_floats b) {
   return __builtin_shufflevector(a, b, EACH(ZIPPED));
 }
 
-/* Whether an instruction converts 64-bit integers to doubles. */
-#ifdef __aarch64__
-#define CONVERTS true
-#else
-#define CONVERTS (LANES == 8)
-#endif
-
-/* Converts to the nearest doubles. Without such an instruction, the compiler would convert lane by lane. Instead, the
-   upper half of x + 2^63 is put into the low bits of 2^84 and the lower half into those of 2^52; the excess is
+/* Converts to the nearest doubles. Without an instruction for that, the compiler would convert lane by lane. Instead,
+   the upper half of x + 2^63 is put into the low bits of 2^84 and the lower half into those of 2^52; the excess is
    subtracted exactly, and the sum is rounded once. */
 INLINE doubles to_doubles(i64s x) {
   if (CONVERTS) return __builtin_convertvector(x, doubles);
