@@ -131,7 +131,7 @@ tables() {
 verify() {
   for kernel in $kernels; do
     json "verify $kernel" "$posenc" verify --kernel "$kernel" --brief --budget 2000 --format json
-    case $kernel in cr-portable | naive | cached | recurrence) ;; *) continue ;; esac
+    case $kernel in cr-portable | rotation-portable | naive | cached) ;; *) continue ;; esac
     for problem in '--len 300 --dim 96' '--len 64 --dim 64 --op rope --heads 3' '--len 64 --dim 64 --op add' \
       '--len 100 --dim 64 --dtype bf16' '--len 100 --dim 64 --scaling yarn,factor=4,original=32' \
       '--grid h=8,w=9 --dim 64' '--positions golden --dim 64' '--len 64 --dim 65 --odd ceil' \
