@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests fixed-point frequencies, the short sine inside the library, and the rounding test, against MPFR. */
 #include "impls/cr/cr.h"
+#include "lib/exact/fixed.h"
 #include "lib/exact/wide.h"
 #include "lib/exact/wider.h"
 #include "reference/integer.h"
@@ -354,6 +355,50 @@ static void test_narrow_uncertain(posenc_dtype dtype, const char *name) {
      (long)tried);
 }
 
+/* Returns a number with as many limbs as wanted, in which limbs often are those where carries and digits too large
+   begin. */
+static fixed draw_fixed(int limbs) {
+  fixed made = {{0}};
+  for (int i = 0; i < limbs; i++) {
+    const uint64_t bits = random_bits(), edges[] = {0, UINT64_MAX, UINT64_C(1) << 63};
+    const uint64_t kind = random_bits() % 6;
+    made.limb[i] = kind < 3 ? edges[kind] : bits >> random_bits() % 64;
+  }
+  return made;
+}
+
+static void set_fixed(mpfr_t to, const fixed *x) {
+  mpfr_set_ui(to, 0, MPFR_RNDN);
+  for (int i = FIXED_LIMBS - 1; i >= 0; i--) {
+    mpfr_mul_2ui(to, to, 64, MPFR_RNDN);
+    mpfr_add_ui(to, to, x->limb[i], MPFR_RNDN);
+  }
+}
+
+/* Tests quotients of every length against MPFR, rounded down in two steps that no integer is between. */
+static void test_quotients(void) {
+  enum { TRIES = 1 << 18 };
+  int wrong = 0, tried = 0;
+  mpfr_t x, y, got;
+  mpfr_inits2(700, x, y, got, (mpfr_ptr)0);
+  for (int n = 0; n < TRIES; n++) {
+    const fixed a = draw_fixed(1 + n % FIXED_LIMBS), b = draw_fixed(1 + (int)(random_bits() % FIXED_LIMBS));
+    if (fixed_is_zero(b)) continue;
+    set_fixed(x, &a);
+    set_fixed(y, &b);
+    mpfr_mul_2ui(x, x, 64 * FIXED_FRACTION_LIMBS, MPFR_RNDN);
+    mpfr_div(x, x, y, MPFR_RNDD);
+    if (mpfr_cmp_ui_2exp(x, 1, 64 * FIXED_LIMBS) >= 0) continue;
+    mpfr_floor(x, x);
+    const fixed quotient = fixed_over(a, b);
+    set_fixed(got, &quotient);
+    tried++;
+    wrong += !mpfr_equal_p(x, got);
+  }
+  ok(wrong == 0 && tried > TRIES / 2, "quotients in 256 bits: %d of %d differ", wrong, tried);
+  mpfr_clears(x, y, got, (mpfr_ptr)0);
+}
+
 int main(void) {
   static const double bases[] = {
       1.0, 1.0000000000000002, 1.4142135623730951, 2.0, 10000.0, 500000.0, 1e6, 1e7, 12345.678, 1e300};
@@ -365,6 +410,7 @@ int main(void) {
   test_turns(64, 10000.0, -3.0);
   test_turns(64, 10000.0, 31.75);
   test_turns(2, 10000.0, 0x1.fffffffffffffp-1);
+  test_quotients();
   test_coefficients();
   test_sincos();
   test_positions();

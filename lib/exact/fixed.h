@@ -123,20 +123,41 @@ static inline double fixed_double(fixed a) {
   return x;
 }
 
-/* Returns a / b, for a, b < 2^62, b > 0 and a quotient below 2^64. Takes some microseconds. */
-static inline fixed fixed_over(fixed a, fixed b) {
-  fixed quotient = {{0}};
-  int bit = 64 * FIXED_FRACTION_LIMBS;
-  /* b is doubled until it is larger than a. After that, each doubling of the remainder of a gives a bit of the
-     quotient. */
-  for (; !fixed_is_less(a, b) && !(b.limb[FIXED_LIMBS - 1] >> 62); bit++) b = fixed_shifted_left(b, 1);
-  for (; bit >= 0; bit--) {
-    if (!fixed_is_less(a, b)) {
-      a = fixed_subtract(a, b);
-      quotient.limb[bit / 64] |= UINT64_C(1) << bit % 64;
-    }
-    a = fixed_shifted_left(a, 1);
+/* Returns floor(rest / b) of n limbs of b, whose uppermost bit is set, and n + 1 limbs of rest < 2^64 b, which becomes
+   the remainder. The quotient of the upper limbs is at most 2 larger (Knuth, TAOCP 2, 4.3.1, theorem B). */
+static inline uint64_t fixed_digit(uint64_t *rest, const uint64_t *b, int n) {
+  uint64_t digit = rest[n] < b[n - 1] ? u128_over(u128_of(rest[n], rest[n - 1]), b[n - 1]) : UINT64_MAX, taken = 0;
+  for (int i = 0; i < n; i++) {
+    const u128 product = u128_add(u128_product(digit, b[i]), u128_of(0, taken));
+    taken = u128_high(product) + (rest[i] < u128_low(product));
+    rest[i] -= u128_low(product);
   }
+  bool negative = rest[n] < taken;
+  for (rest[n] -= taken; negative; digit--) {
+    uint64_t carry = 0;
+    for (int i = 0; i <= n; i++) {
+      const u128 sum = u128_add(u128_add(u128_of(0, rest[i]), u128_of(0, i < n ? b[i] : 0)), u128_of(0, carry));
+      rest[i] = u128_low(sum);
+      carry = u128_high(sum);
+    }
+    negative = !carry;
+  }
+  return digit;
+}
+
+/* Returns a / b, for b > 0 and a quotient below 2^64, truncated. */
+static inline fixed fixed_over(fixed a, fixed b) {
+  uint64_t rest[2 * FIXED_LIMBS] = {0}; /* a × 2^256, shifted like b */
+  fixed quotient = {{0}};
+  int n = FIXED_LIMBS;
+  while (!b.limb[n - 1]) n--;
+  const int zeros = __builtin_clzll(b.limb[n - 1]);
+  b = fixed_shifted_left(b, zeros);
+  for (int i = 0; i < FIXED_LIMBS; i++) {
+    rest[FIXED_FRACTION_LIMBS + i] |= a.limb[i] << zeros;
+    rest[FIXED_FRACTION_LIMBS + i + 1] = zeros ? a.limb[i] >> (64 - zeros) : 0;
+  }
+  for (int i = FIXED_LIMBS - 1; i >= 0; i--) quotient.limb[i] = fixed_digit(rest + i, b.limb, n);
   return quotient;
 }
 
