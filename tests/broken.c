@@ -423,8 +423,8 @@ static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
 }
 
 /* Counts the results in which the property was checked. */
-static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
-  json_t *run = run_of_rope(kernels, both), *record, *check;
+static size_t count_looked_at(json_t *run, const char *property) {
+  json_t *record, *check;
   size_t found = 0, i, k;
   json_array_foreach(json_object_get(run, "records"), i, record) {
     json_array_foreach(json_object_get(record, "checks"), k, check) {
@@ -432,6 +432,12 @@ static size_t looked_at(const posenc_kernel *const *kernels, bool both, const ch
                json_integer_value(json_object_get(check, "compared")) > 0;
     }
   }
+  return found;
+}
+
+static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
+  json_t *run = run_of_rope(kernels, both);
+  const size_t found = count_looked_at(run, property);
   json_decref(run);
   return found;
 }
@@ -529,6 +535,102 @@ static void test_apply_known(void) {
   }
 }
 
+static const char *no_f32(const posenc_problem *problem) {
+  return problem->rows == 9 ? "it does no table of 9 rows" : NULL;
+}
+
+static const char *no_8_rows(const posenc_problem *problem) {
+  return problem->rows == 8 ? "it does no table of 8 rows" : NULL;
+}
+
+/* The shapes of an exam: a table of f32 and one of f16, or add in f32 and bf16; the second alone; or another one of 16
+   bits, too. */
+enum { SHORT_ONE, BOTH, AND_ANOTHER };
+
+/* Counts the exams of two kernels that look at other plans. */
+static size_t looked_at_dtypes(const posenc_kernel *const *kernels, posenc_op op, int which) {
+  posenc_problem f32 = posenc_table(9, 12), short_one = posenc_table(8, 12), another;
+  f32.op = short_one.op = op;
+  short_one.dtype = op == POSENC_TABLE ? POSENC_F16 : POSENC_BF16;
+  another = short_one;
+  another.rows = 7;
+  const shape shapes[] = {shape_of(&f32), shape_of(&short_one), shape_of(&another)};
+  const verify_part all = {.kernels = kernels,
+                           .kernel_count = 2,
+                           .shapes = shapes + (which == SHORT_ONE),
+                           .shape_count = which == AND_ANOTHER ? 3 : 1 + (size_t)which};
+  const verify_request request = {
+      .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .silence = VERIFY_DEFAULT_SILENCE};
+  json_t *run = verify_run(&request);
+  const size_t found = count_looked_at(run, "plans");
+  json_decref(run);
+  return found;
+}
+
+/* Tests kernels whose rows of 16 bits the library makes from rows of f32: where others show how it does so, a look at
+   those of f32 is enough. */
+static void test_rounding_known(void) {
+  const posenc_kernel *naive = posenc_kernel_find("naive"), *term = posenc_kernel_find("div-term"),
+                      *own = posenc_kernel_find("cr-portable"), *applying = posenc_kernel_find("cached");
+  posenc_kernel none = *naive, late = *term, other = *term;
+  none.name = "no-rows";
+  none.can_do = no_rows;
+  late.name = "no-f32";
+  late.can_do = no_f32;
+  other.name = "no-8-rows";
+  other.can_do = no_8_rows;
+  const struct {
+    const char *what;
+    const posenc_kernel *kernels[2];
+    posenc_op op;
+    int which;
+    size_t wanted;
+  } runs[] = {{"two kernels of f32", {naive, term}, POSENC_TABLE, BOTH, 3},
+              {"without a table of f32", {naive, term}, POSENC_TABLE, SHORT_ONE, 2},
+              {"where the first was looked at beside another", {naive, &other}, POSENC_TABLE, AND_ANOTHER, 4},
+              {"whose f32 the second refuses", {naive, &late}, POSENC_TABLE, BOTH, 3},
+              {"of which the first refuses all", {&none, term}, POSENC_TABLE, BOTH, 2},
+              {"one with f16 of its own before", {own, term}, POSENC_TABLE, BOTH, 4},
+              {"one with f16 of its own after", {term, own}, POSENC_TABLE, BOTH, 4},
+              {"two that the library applies", {naive, own}, POSENC_ADD, BOTH, 3},
+              {"one that applies itself before", {applying, naive}, POSENC_ADD, BOTH, 4},
+              {"one that applies itself after", {naive, applying}, POSENC_ADD, BOTH, 4}};
+  for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
+    const size_t found = looked_at_dtypes(runs[n].kernels, runs[n].op, runs[n].which);
+    ok(found == runs[n].wanted, "rows of f32 and 16 bits, looks beside the shape, %s: %zu", runs[n].what, found);
+  }
+}
+
+/* Returns how many elements record `number` has compared in many threads. */
+static json_int_t compared_by_threads(json_t *run, size_t number) {
+  json_t *record = json_array_get(json_object_get(run, "records"), number), *check;
+  size_t i;
+  json_array_foreach(json_object_get(record, "checks"), i, check) {
+    if (strcmp(json_string_value(json_object_get(check, "property")), "threads") == 0)
+      return json_integer_value(json_object_get(check, "compared"));
+  }
+  return 0;
+}
+
+/* Tests that fewer rows are made by many threads where another exam of the kernel makes more. */
+static void test_threads_again(void) {
+  const posenc_problem one = posenc_table(100, 2048), other = posenc_table(102, 2048);
+  const shape shapes[] = {shape_of(&one), shape_of(&other)};
+  const verify_part all = {.kernels = &good, .kernel_count = 1, .shapes = shapes, .shape_count = 2};
+  json_int_t few = 0;
+  for (int brief = 0; brief < 2; brief++) {
+    const verify_request request = {
+        .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .brief = brief, .silence = VERIFY_DEFAULT_SILENCE};
+    json_t *run = verify_run(&request);
+    const json_int_t before = compared_by_threads(run, 0), again = compared_by_threads(run, 1);
+    ok(before > 0 && again > 0 && (brief ? again > few : again < before),
+       "threads%s: %lld elements beside the first shape, %lld beside the second", brief ? " of brief exams" : "",
+       (long long)before, (long long)again);
+    few = again;
+    json_decref(run);
+  }
+}
+
 int main(void) {
   good = posenc_kernel_find("rotation-portable");
   for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n], ROWS);
@@ -539,6 +641,8 @@ int main(void) {
   test_last_row(31, 4096, 20000, "sampled");
   test_shares();
   test_apply_known();
+  test_rounding_known();
+  test_threads_again();
   test_skipped();
   test_device();
   test_mistrust();

@@ -185,6 +185,6 @@ static void draw(void *argument, int64_t row, int64_t rows, unsigned char *x) {
   operand_draw(&a->operand, row, rows, 0, x);
 }
 
-void applied_check_threads(applied *a) {
-  subject_check_threads(a->s, draw, a);
+void applied_check_threads(applied *a, bool again) {
+  subject_check_threads(a->s, again, draw, a);
 }

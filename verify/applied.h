@@ -45,7 +45,8 @@ void applied_end(applied *a);
    extension. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);
 
-void applied_check_threads(applied *a);
+/* See subject_check_threads. */
+void applied_check_threads(applied *a, bool again);
 
 /* The elements of x of a witness's pair; in add, of its element and the neighbour. */
 typedef struct applied_x {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/exam.h"
 
+#include "common/fpenv.h"
 #include "common/number.h"
+#include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
 #include "verify/cache.h"
 #include "verify/explain.h"
-#include "common/fpenv.h"
-#include "common/random.h"
 #include "verify/leaks.h"
 #include "verify/parts.h"
 #include "verify/relations.h"
@@ -129,11 +129,12 @@ static void check_process(exam_run *t, void *argument) {
 
 /* Checks calls by many threads at once; argument: of add or rope, else null. */
 static void check_threads(exam_run *t, void *argument) {
+  const bool again = t->e->brief && !t->e->request->brief; /* the exam that is not brief has more */
   isolate_say("rows by many threads at once", 0.0);
   if (argument)
-    applied_check_threads(argument);
+    applied_check_threads(argument, again);
   else
-    subject_check_threads(&t->s, NULL, NULL);
+    subject_check_threads(&t->s, again, NULL, NULL);
 }
 
 /* Prepares the windows: checks threads, and skips the random numbers of earlier ranges. Other ranges than the first

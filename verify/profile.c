@@ -386,7 +386,7 @@ static json_t *scan_json(subject *of, const collision *of_points) {
   scan s;
   bool enough = scan_make(&s, of->shape->problem.shift) && rows;
   if (enough) {
-    subject_check_threads(of, NULL, NULL);
+    subject_check_threads(of, false, NULL, NULL);
     subject_share(of);
     scan_rows(&s, of, rows);
     of->shared = false;

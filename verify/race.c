@@ -28,9 +28,7 @@ static void call_once(race_job *mine) {
 
 static void *run_job(void *argument) {
   enum { LEAST_ROUNDS = 4 };
-  /* This is long enough for two threads to run at the same time, unless the system delays one, and for rounds in which
-     all do. */
-  const double seconds = 3e-3, enough = 0.1;
+  const double enough = 0.1;
   race_job *mine = argument;
   thread_state before, after;
   thread_read(&before);
@@ -44,7 +42,7 @@ static void *run_job(void *argument) {
     call_once(mine);
     if (mine->want && !mine->failed && memcmp(mine->out, mine->want, mine->bytes) != 0) mine->wrong = true;
     rounds++;
-  } while (mine->want && !mine->wrong && clock_seconds() - begin < (rounds < LEAST_ROUNDS ? enough : seconds));
+  } while (mine->want && !mine->wrong && clock_seconds() - begin < (rounds < LEAST_ROUNDS ? enough : mine->seconds));
   thread_read(&after);
   mine->difference = thread_difference(&before, &after);
   return NULL;
@@ -57,12 +55,15 @@ int race_threads(void) {
   return all < FEWEST ? FEWEST : all > MOST ? MOST : all;
 }
 
-bool race_run(subject *s, race_job *jobs, int count) {
+bool race_run(subject *s, race_job *jobs, int count, double seconds) {
   atomic_int go = 0;
   pthread_t *threads = calloc((size_t)count, sizeof *threads);
   int made = 0;
   subject_begin_calls();
-  for (int i = 0; i < count; i++) jobs[i].go = &go;
+  for (int i = 0; i < count; i++) {
+    jobs[i].go = &go;
+    jobs[i].seconds = seconds;
+  }
   while (threads && made < count - 1 && pthread_create(&threads[made], NULL, run_job, &jobs[made]) == 0) made++;
   const bool all = made == count - 1;
   atomic_store(&go, all ? 1 : -1);
@@ -83,7 +84,7 @@ bool race_run(subject *s, race_job *jobs, int count) {
    results are computed by single calls afterwards. */
 static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t apart, int count) {
   const posenc_problem *problem = &s->shape->problem;
-  const bool all = race_run(s, jobs, count);
+  const bool all = race_run(s, jobs, count, 0.0);
   for (int i = 0; i < count && all; i++) {
     race_job *mine = &jobs[i];
     unsigned char *alone = want + (size_t)i * apart;
@@ -101,12 +102,12 @@ static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t ap
 
 /* Checks THREADS. The rows of the threads are spread over the table, so that threads that disturb each other write
    different values. */
-void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
+void subject_check_threads(subject *s, bool again, draw_rows_of *draw, void *argument) {
   /* The bytes of a thread are limited, as clearing memory takes longer than making the rows. It has more rows than a
      kernel's block. */
-  enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, FEWEST_ROWS = 17 };
+  enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, AGAIN_BYTES = 1 << 16, FEWEST_ROWS = 17 };
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t fitting = MOST_BYTES / (int64_t)row_bytes(problem),
+  const int64_t fitting = (again ? AGAIN_BYTES : MOST_BYTES) / (int64_t)row_bytes(problem),
                 most = least(CHECKED_ROWS, fitting > FEWEST_ROWS ? fitting : FEWEST_ROWS),
                 rows = least(draw ? problem->rows : problem->rows / 2, most);
   const int count = race_threads();
@@ -126,7 +127,8 @@ void subject_check_threads(subject *s, draw_rows_of *draw, void *argument) {
       if (draw) draw(argument, slice.row, rows, x);
       jobs[i] = (race_job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
     }
-    enough = run_first(s, jobs, room + LINE, apart, count) && race_run(s, jobs, count);
+    enough = run_first(s, jobs, room + LINE, apart, count) &&
+             race_run(s, jobs, count, again ? RACE_SECONDS / 3.0 : RACE_SECONDS);
   }
   if (!enough) c->skip = "threads could not be had";
   for (int i = 0; enough && i < count; i++)

@@ -107,10 +107,11 @@ enum { CHECKED_ROWS = 64 };
 void subject_check_again(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *other,
                          uint64_t *random);
 
-/* Checks THREADS (race.c): compares rows from more threads than CPUs with those of one thread. `draw`, null for a
-   table, sets x of some rows. */
+/* Checks THREADS (race.c): compares rows from more threads than CPUs with those of one thread; with `again`, where
+   another exam of the kernel does so for longer, in fewer rows and less time. `draw`, null for a table, sets x of some
+   rows. */
 typedef void draw_rows_of(void *argument, int64_t row, int64_t rows, unsigned char *x);
-void subject_check_threads(subject *s, draw_rows_of *draw, void *argument);
+void subject_check_threads(subject *s, bool again, draw_rows_of *draw, void *argument);
 
 /* Adds a failure in another problem, which the note describes. */
 __attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,

@@ -44,7 +44,7 @@ static void check_many_plans(stress *t) {
                          .bytes = bytes};
   }
   if (out) memset(out, ARENA_POISON, (size_t)count * apart);
-  const bool all = jobs && out && kinds && race_run(t->s, jobs, count);
+  const bool all = jobs && out && kinds && race_run(t->s, jobs, count, RACE_SECONDS);
   if (kinds && !all) c->skip = "threads could not be had";
   for (int i = 0; all && i < count; i++) {
     if (jobs[i].failed) c->skip = "threads could not make plans";

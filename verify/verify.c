@@ -367,7 +367,7 @@ typedef struct inquiry {
 struct examination {
   const verify_request *request;
   work *works; /* in the order in which they begin: the largest first */
-  size_t count;
+  size_t count, exams;
   inquiry *asked;    /* by exam */
   const work **hung; /* by exam, for the first one of a kernel: where the kernel hung, or null */
   inquiry *needed;   /* what must be asked before an exam can begin, or null */
@@ -414,6 +414,38 @@ static bool is_apply_known(examination *all, size_t number) {
     if (before->of == e->of && !before->kernel->apply && is_taken(all, n) && is_first(all, n)) return true;
   }
   return false;
+}
+
+/* Whether the kernel makes f32 for this exam's rows of 16 bits, as for those of another exam of it and the operation:
+   its code cannot tell them apart. */
+static bool is_made_in_f32(examination *all, size_t number) {
+  const exam *e = &all->asked[number].of;
+  const posenc_problem of = exam_shape(e).problem;
+  if (posenc_dtype_bytes(of.dtype) != 2 || (!op_is_applied(of.op) && !e->kernel->f32_only)) return false;
+  for (size_t n = 0; n < all->exams; n++) {
+    const exam *other = &all->asked[n].of;
+    const posenc_problem of_other = exam_shape(other).problem;
+    if (other->kernel == e->kernel && !other->cases && of_other.op == of.op && of_other.dtype == POSENC_F32 &&
+        is_taken(all, n))
+      return true;
+  }
+  return false;
+}
+
+/* Whether an exam of an earlier kernel on this shape checks the library's code that rounds rows of f32. */
+static bool is_rounding_known(examination *all, size_t number) {
+  const exam *e = &all->asked[number].of;
+  for (size_t n = 0; n < number; n++) {
+    const exam *before = &all->asked[n].of;
+    if (before->of == e->of && before->kernel->f32_only && is_taken(all, n) && is_first(all, n)) return true;
+  }
+  return false;
+}
+
+/* Whether other exams check the kernel's code, and the library's that makes this shape of it. */
+static bool is_all_known(examination *all, size_t number, bool apply_known) {
+  if (!is_made_in_f32(all, number)) return false;
+  return op_is_applied(all->asked[number].of.of->problem.op) ? apply_known : is_rounding_known(all, number);
 }
 
 static void refusal_worker(void *argument) {
@@ -467,6 +499,7 @@ static bool prepare(work *w) {
   const work *hung = *hung_in(all, e);
   e->brief = all->request->brief || e->cases || !is_first(all, w->exam);
   e->apply_known = !e->brief && is_apply_known(all, w->exam);
+  e->brief = e->brief || is_all_known(all, w->exam, e->apply_known);
   if (!hung && all->needed) return false;
   json_t *record = hung ? record_left_out(e, &hung->part) : record_of_silence(all, w);
   if (record) take_record(w, record, !hung);
@@ -551,7 +584,7 @@ static int larger_first(const void *a, const void *b) {
 }
 
 static bool open_examination(examination *all, const exam_parts *p, const bool *mine) {
-  const size_t exams = count_exams(all->request);
+  const size_t exams = all->exams = count_exams(all->request);
   all->works = calloc(p->count + 1, sizeof *all->works);
   all->asked = calloc(exams + 1, sizeof *all->asked);
   all->hung = calloc(exams + 1, sizeof(*all->hung));
