@@ -69,9 +69,10 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
   note_trial(w, one, table, when, done, &found);
 }
 
-/* Whether workers keep their memory between turns: if all that they need together is less than three quarters of what
-   was available. To take the page faults of 512 MiB before each turn takes half as long as a fast kernel's turn. */
-static bool keeps_memory(const watch *w) {
+/* Whether workers keep their memory between turns: if all that they need together, for the shapes that were prepared so
+   far, is less than three quarters of what was available. To take the page faults of 512 MiB before each turn takes half
+   as long as a fast kernel's turn. */
+static bool can_keep_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     size_t most[POSENC_BF16 + 1] = {0};
@@ -88,7 +89,7 @@ static bool keeps_memory(const watch *w) {
 static bool let_go(const watch *w, watched *one, size_t table) {
   const order o = {.kind = ORDER_LET_GO, .shape = table};
   answer a;
-  return keeps_memory(w) || watched_ask(one, &o, &a);
+  return w->keeps_memory || watched_ask(one, &o, &a);
 }
 
 /* ---- preparing ----------------------------------------------------------------------------------------------- */
@@ -244,6 +245,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   const size_t before = one->lodger ? watched_resident(one) : 0;
   if (!watched_ask(one, &o, a)) return false;
   at->facts = *a;
+  w->keeps_memory = can_keep_memory(w);
   choose_judges(w, one, table);
   const posenc_problem *problem = &w->request->shapes[table].problem;
   const int wanted = shown_plans(w, at, table), shown = a->plan_count > wanted ? wanted : a->plan_count;
@@ -374,7 +376,7 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
   if (facts->limit_bytes > 0) {
     answer after;
     o.kind = ORDER_LIMITS;
-    o.keep = keeps_memory(w);
+    o.keep = w->keeps_memory;
     if (!watched_ask(one, &o, &after)) return false;
     times->best.serial = fmax(times->best.serial, after.limits.serial);
     times->best.threaded = fmax(times->best.threaded, after.limits.threaded);

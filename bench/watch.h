@@ -77,8 +77,9 @@ typedef struct watch {
   evictor evictor;
   known *known;
   size_t known_count;
-  double available; /* bytes of memory when the run began */
-  bool forbidden;   /* the system does not let this process read the workers' memory */
+  double available;  /* bytes of memory when the run began */
+  bool keeps_memory; /* workers keep their memory between turns */
+  bool forbidden;    /* the system does not let this process read the workers' memory */
 } watch;
 
 /* ---- all workers ------------------------------------------------------------------------------------------------- */
