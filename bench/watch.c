@@ -70,7 +70,7 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
 }
 
 /* Whether workers keep their memory between turns: if all that they need together, for the shapes that were prepared so
-   far, is less than three quarters of what was available. To take the page faults of 512 MiB before each turn takes half
+   far, is less than three quarters of what was available. The page faults of 512 MiB before each turn would take half
    as long as a fast kernel's turn. */
 static bool can_keep_memory(const watch *w) {
   double all = 0.0;

@@ -38,17 +38,18 @@ static void begin(const char *place, const char *title, FILE *stream) {
 }
 
 static void print_failure(const json_t *record, const json_t *check, const char *place, FILE *stream) {
-  const char *property = field_string(check, "property"), *cause = field_string(record, "cause");
+  const char *property = field_string(check, "property"), *cause = field_string(record, "cause"),
+             *note = field_string(check, "note");
   char title[200];
   snprintf(title, sizeof title, "posenc: %s", field_string(record, "kernel"));
   begin(place, title, stream);
   fprintf(stream, "%s of ", property);
   print_escaped(field_string(record, "kernel"), false, stream);
   fprintf(stream, ", %s: ", field_string(json_object_get(record, "shape"), "name"));
-  print_escaped(field_string(check, "note"), false, stream);
+  print_escaped(note, false, stream);
   if (strcmp(property, "accuracy") == 0)
     fprintf(stream, "; off by up to %.3g", field_number_or(json_object_get(record, "max_abs"), "abs", INFINITY));
-  if (*cause) fprintf(stream, "%%0Alikely cause: %s", cause);
+  if (*cause && strcmp(cause, note) != 0) fprintf(stream, "%%0Alikely cause: %s", cause);
   fputs("%0A", stream);
   print_escaped(field_string(record, "replay"), false, stream);
   fputc('\n', stream);
