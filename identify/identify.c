@@ -227,8 +227,9 @@ static void negate(search *s, const columns *at, bool cosines) {
 static bool is_negated(search *s, identity *found) {
   const columns at = s->columns;
   const explanation best = s->best;
-  for (int n = 0; n < 3 && !s->failed; n++) {
-    /* The cosines are negated, then also the sines, then only the sines. */
+  const bool alone = at.part != COLUMNS_BOTH;
+  for (int n = 0; n < (alone ? 1 : 3) && !s->failed; n++) {
+    /* The cosines are negated, then also the sines, then only the sines. One part alone has no others. */
     negate(s, &at, n != 1);
     s->best.found = s->also.found = false;
     search_run(s);
@@ -246,7 +247,7 @@ static bool is_negated(search *s, identity *found) {
     found->how.columns = *told;
     return say(found, IDENTIFY_BENT, words);
   }
-  negate(s, &at, false);
+  negate(s, &at, alone);
   s->columns = at;
   s->best = best;
   return false;

@@ -37,6 +37,7 @@ typedef enum change {
   DAMAGED, /* truncated, and one element is wrong */
   COSINES,
   ALL,
+  ALONE, /* negated cosines, and no sines */
   CENTRED
 } change;
 
@@ -72,8 +73,8 @@ static double *values_of(exponent_of *exponent, double base, int first, change w
                                          : r;
       const double angle = (first + row) * pow(base, -exponent(j)),
                    sine = what == NEGATED || what == ALL ? -sin(angle) : sin(angle),
-                   cosine = what == COSINES || what == ALL ? -cos(angle) : cos(angle);
-      const double x = j % 2 ? cosine : sine;
+                   cosine = what == COSINES || what == ALL || what == ALONE ? -cos(angle) : cos(angle);
+      const double x = j % 2 || what == ALONE ? cosine : sine;
       values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j)
                                                                 : what == TRUNCATED || what == DAMAGED ? truncated(x)
                                                                                                        : x;
@@ -149,6 +150,8 @@ static const struct {
      "base 10000, interleaved, positions 0..299, truncated to bf16, stored as f32"},
     {"negated cosines", of_pair, 1e4, 5, COSINES, IDENTIFY_BENT, 0,
      "the cosines are negated: base 10000, shift 0, from position 5 on"},
+    {"negated cosines alone", of_column, 1e4, 5, ALONE, IDENTIFY_BENT, 0,
+     "all values are negated: base 10000, shift 0, from position 5 on"},
     {"all negated", of_pair, 1e4, 0, ALL, IDENTIFY_BENT, 0, "all values are negated: base 10000, shift 0, from"},
     {"less the columns' means", of_pair, 1e4, 1, CENTRED, IDENTIFY_BENT, 0,
      "each column is less a constant, such as its mean: base 10000, shift 0, interleaved, from position 1 on"},
