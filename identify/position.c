@@ -10,6 +10,9 @@ static const long double full_turn = 6.28318530717958647692528676655900577L;
 /* A position may fit by chance. The odds against that must exceed the number of tried positions this many times. */
 static const double surely = 64.0;
 
+/* Odds are products of up to 2^16 factors, in any order. */
+static const double rounding = 1e-6;
+
 start start_at(int64_t position) {
   return (start){(double)position, 0.0, position, position};
 }
@@ -70,10 +73,27 @@ typedef struct candidates {
   long double first, period; /* positions */
 } candidates;
 
+/*
+ * Bounds the odds of all guesses. The tolerances are smallest at position 0. A guess reaches a phase with an error that
+ * is one of the slower phases that were used (narrow), so at least the smallest of theirs; a phase that is not used
+ * with this one is used with no other.
+ */
+static void bound_odds(candidates *of) {
+  const phase_step *own = &of->steps[of->slowest];
+  double error = own->error / own->w, odds = 1.0;
+  for (int64_t i = of->slowest - 1; i >= 0; i--) {
+    phase_step *s = &of->steps[i];
+    const double room = s->error + error * s->w;
+    const bool used = s->error < 1.0 && room <= 3.0;
+    s->odds_at_most = used ? pi / room : 1.0;
+    if (used) error = fmin(error, s->error / s->w);
+  }
+  for (int64_t i = 0; i < of->slowest; i++) odds = of->steps[i].odds_at_most *= odds;
+}
+
 static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowest, bool far) {
   const long double slow = fabsl(c->w[slowest]), phase = (long double)c->phases[slowest].value;
   int64_t known = 0;
-  double odds = 1.0;
   *of = (candidates){.slowest = slowest, .first = phase / slow, .period = full_turn / slow};
   of->steps = calloc((size_t)slowest + 1, sizeof *of->steps);
   for (int64_t i = 0; of->steps && i <= slowest; i++) {
@@ -86,10 +106,8 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
                                 .step = (double)(rintl(ratio) - ratio),
                                 .error = tolerance_of(c, i, 0.0),
                                 .growth = c->relative * (double)w};
-    /* The tolerance is smallest at position 0. */
-    odds *= of->steps[i].error < 1.0 ? pi / of->steps[i].error : 1.0;
-    of->steps[i].odds_at_most = odds;
   }
+  if (of->steps) bound_odds(of);
   /* A search at far positions takes seconds. There, at most one phase may be of a damaged column, and not the second
      slowest one. */
   of->spare = far && columns_spare(known) > 1 ? 1 : columns_spare(known);
@@ -146,7 +164,6 @@ static bool is_hopeless(const candidates *of, const guess *g) {
 
 /* Improves the guess by all faster phases. Returns false as soon as it cannot reach the needed odds. */
 static bool narrow_by_all(const candidates *of, guess *g, double needed, double odds_of_miss) {
-  const double rounding = 1e-6;
   for (int64_t i = of->slowest - 1; i >= 0; i--) {
     if (g->odds * of->steps[i].odds_at_most < needed * (1.0 - rounding)) return false;
     narrow(&of->steps[i], g, odds_of_miss);
@@ -205,7 +222,7 @@ static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthes
   const int64_t turns = (int64_t)fminl((long double)farthest / of.period + 1.0L, far ? 2.1e7L : 1e4L);
   const double odds_told = slowest > 0 ? of.steps[slowest - 1].odds_at_most : 1.0,
                odds_of_miss = 8.0 * (double)c->pairs, first = (double)of.first, period = (double)of.period;
-  const int64_t tries = (int64_t)ceil(fmin(2.0 * (double)turns + 1.0, odds_told / surely));
+  const int64_t tries = (int64_t)ceil(fmin(2.0 * (double)turns + 1.0, odds_told * (1.0 + rounding) / surely));
   const phase_step *own = &of.steps[slowest];
   sieve rough = sieve_of(&of, fabs(first) + ((double)turns + 1.0) * period, !far);
   start between = {0}, one;
