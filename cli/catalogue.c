@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "common/contract.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/plain.h"
 #include "common/work.h"
 #include "impls/opencl/opencl.h"

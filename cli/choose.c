@@ -9,6 +9,7 @@
 #include "cli/select.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "files/mapping.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"

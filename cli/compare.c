@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/memory.h"
 #include "records/compare.h"
 #include "cli/files.h"
 #include "cli/options.h"

@@ -2,6 +2,7 @@
 #include "cli/encodings.h"
 
 #include "cli/select.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

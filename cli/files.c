@@ -3,6 +3,7 @@
 
 #include "cli/message.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/progress.h"
 #include "files/mapping.h"
 #include "files/npy.h"

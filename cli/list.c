@@ -4,6 +4,7 @@
 #include "cli/select.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/scaling.h"
 #include "impls/cr/families.h"
 

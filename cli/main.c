@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/select.h"
 #include "cli/values.h"
+#include "common/memory.h"
 #include "common/program.h"
 #include "verify/request.h"
 
@@ -123,6 +124,7 @@ static void wait_passively(const command *chosen, char **argv) {
 
 int main(int argc, char **argv) {
   static char program[] = "posenc";
+  memory_hold_json();
   if (argc == 0) die("a command is missing: posenc --help lists them");
   argv[0] = program; /* getopt's messages begin with it */
   handle_options(argc, argv);

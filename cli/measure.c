@@ -7,6 +7,7 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/work.h"
 #include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/memory.h"
 #include "records/merge.h"
 #include "cli/files.h"
 #include "cli/measure.h"

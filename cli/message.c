@@ -3,6 +3,7 @@
 
 #include "cli/message.h"
 
+#include "common/memory.h"
 #include "common/output.h"
 #include "common/plain.h"
 #include "common/program.h"
@@ -73,11 +74,6 @@ void die_value(const char *option, const char *value, const char *reason) {
   die("%s %s: %s", option, shown(value), reason);
 }
 
-void *allocated(void *memory) {
-  if (!memory) die("out of memory");
-  return memory;
-}
-
 void finish(int status) {
   if (status != STATUS_ERROR && (fflush(stdout) != 0 || ferror(stdout))) die("standard output: %s", strerror(errno));
   leave(status);
@@ -118,14 +114,13 @@ void print_quoted(FILE *stream, const char *word) {
 char *quoted_line(const char *first, size_t count, const char *const *words) {
   char *text = NULL;
   size_t length;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) die("out of memory");
+  FILE *stream = allocated(open_memstream(&text, &length));
   fputs(first, stream);
   for (size_t i = 0; i < count; i++) {
     if (i > 0 || *first) putc(' ', stream);
     print_quoted(stream, words[i]);
   }
-  if (fclose(stream) != 0) die("out of memory");
+  if (fclose(stream) != 0) memory_end();
   return text;
 }
 

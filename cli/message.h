@@ -24,9 +24,6 @@ __attribute__((noreturn, format(printf, 1, 2))) void die(const char *format, ...
 /* Exits as die, with the value of an option or of an environment variable in the message. */
 __attribute__((noreturn)) void die_value(const char *option, const char *value, const char *reason);
 
-/* Returns the memory that was just allocated. Exits with STATUS_ERROR if it is null. */
-void *allocated(void *memory);
-
 /* Exits with the status, or with STATUS_ERROR if standard output could not be written. */
 __attribute__((noreturn)) void finish(int status);
 

@@ -7,6 +7,7 @@
 #include "cli/grid.h"
 #include "cli/shard.h"
 #include "cli/values.h"
+#include "common/memory.h"
 #include "records/compare.h"
 #include "verify/verify.h"
 

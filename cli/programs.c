@@ -5,6 +5,7 @@
 
 #include "cli/message.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/output.h"
 #include "common/progress.h"
 

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/progress.h"
 #include "reports/model/document.h"

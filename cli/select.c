@@ -4,6 +4,7 @@
 #include "cli/select.h"
 
 #include "cli/catalogue.h"
+#include "common/memory.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

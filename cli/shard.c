@@ -2,6 +2,7 @@
 #include "cli/shard.h"
 
 #include "cli/message.h"
+#include "common/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,6 +4,7 @@
 #include "cli/values.h"
 
 #include "cli/message.h"
+#include "common/memory.h"
 #include "common/scaling.h"
 #include "files/numbers.h"
 

@@ -2,6 +2,7 @@
 /* Implements posenc write --encoding. */
 #include "cli/encodings.h"
 #include "cli/files.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <math.h>

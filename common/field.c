@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/field.h"
 
+#include "common/memory.h"
 #include "common/plain.h"
 
 #include <stdlib.h>
@@ -18,27 +19,23 @@ json_t *field_name(const char *name, const char *also) {
   return json_string(plain);
 }
 
-/* Returns a plain copy of an object, whose keys change; null if memory runs out. */
+/* Returns a plain copy of an object, whose keys change. */
 static json_t *plain_object(json_t *object) {
   json_t *made = json_object(), *value;
   const char *key;
-  bool enough = made;
   json_object_foreach(object, key, value) {
-    char *name = strdup(key);
-    if (name) plain_make(name);
-    json_t *plain = name ? field_plain(json_incref(value)) : NULL;
-    enough = enough && plain && json_object_set_new(made, name, plain) == 0;
+    char *name = memory_copy_text(key);
+    plain_make(name);
+    field_put(made, name, field_plain(json_incref(value)));
     free(name);
   }
-  if (enough) return made;
-  json_decref(made);
-  return NULL;
+  return made;
 }
 
 static json_t *plain_string(const json_t *string) {
-  char *text = strdup(json_string_value(string));
-  if (text) plain_make(text);
-  json_t *made = text ? json_string(text) : NULL;
+  char *text = memory_copy_text(json_string_value(string));
+  plain_make(text);
+  json_t *made = json_string(text);
   free(text);
   return made;
 }
@@ -46,7 +43,7 @@ static json_t *plain_string(const json_t *string) {
 static json_t *plain_array(json_t *array) {
   json_t *made = json_array(), *value;
   size_t i;
-  json_array_foreach(array, i, value) made = field_append(made, field_plain(json_incref(value)));
+  json_array_foreach(array, i, value) field_append(made, field_plain(json_incref(value)));
   return made;
 }
 

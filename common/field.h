@@ -3,6 +3,7 @@
 #ifndef POSENC_COMMON_FIELD_H
 #define POSENC_COMMON_FIELD_H
 
+#include "common/memory.h"
 #include "common/number.h"
 
 #include <jansson.h>
@@ -41,7 +42,7 @@ static inline json_t *field_real(double x) {
 json_t *field_name(const char *name, const char *also);
 
 /* Returns a copy of JSON of foreign origin, a new reference, whose strings and keys are plain (common/plain.h), and
-   releases the value. Null if memory runs out. */
+   releases the value. */
 json_t *field_plain(json_t *value);
 
 /* Formats a number, without a point if it is an integer; "0" if the value is not a number. */
@@ -58,20 +59,15 @@ static inline void field_print(const json_t *record, FILE *stream) {
   fputc('\n', stream);
 }
 
-/* Appends an element to an array and returns the array. If either is null, because memory ran out, the other is
-   released and null is returned. */
+/* Appends an element to an array and returns the array. Neither may be null. */
 static inline json_t *field_append(json_t *array, json_t *element) {
-  if (array && json_array_append_new(array, element) == 0) return array;
-  if (!array) json_decref(element);
-  json_decref(array);
-  return NULL;
+  json_array_append_new(allocated(array), allocated(element));
+  return array;
 }
 
 static inline json_t *field_put(json_t *object, const char *key, json_t *value) {
-  if (object && json_object_set_new(object, key, value) == 0) return object;
-  if (!object) json_decref(value);
-  json_decref(object);
-  return NULL;
+  json_object_set_new(allocated(object), key, allocated(value));
+  return object;
 }
 
 /* Returns the object of an array whose `key` has the value `text`; null if there is none. */

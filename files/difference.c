@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/difference.h"
 
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/shapes.h"
 #include "reference/format.h"
@@ -24,15 +25,14 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static bool block_open(block *k, table_file *a, table_file *b) {
+static void block_open(block *k, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
   const size_t bytes_a = posenc_dtype_bytes(of_a->dtype), bytes_b = posenc_dtype_bytes(of_b->dtype);
   const int64_t row_bytes = of_a->dim * (int64_t)(bytes_a > bytes_b ? bytes_a : bytes_b);
   *k = (block){.a = a, .b = b, .dtype_a = of_a->dtype, .dtype_b = of_b->dtype, .dim = of_a->dim};
   k->rows = least(row_bytes < BLOCK_BYTES ? BLOCK_BYTES / row_bytes : 1, least(of_a->rows, of_b->rows));
-  k->rows_a = calloc((size_t)(k->rows * k->dim), bytes_a);
-  k->rows_b = calloc((size_t)(k->rows * k->dim), bytes_b);
-  return k->rows_a && k->rows_b;
+  k->rows_a = memory_take((size_t)(k->rows * k->dim), bytes_a);
+  k->rows_b = memory_take((size_t)(k->rows * k->dim), bytes_b);
 }
 
 static void block_close(block *k) {
@@ -145,22 +145,20 @@ static bool is_map(const block *k, int64_t rows, const int64_t *map) {
   return true;
 }
 
-/* Finds which columns have equal values, paired in their order. Returns false if memory runs out. */
-static bool find_columns(const block *k, column *of_a, column *of_b, difference *d) {
+/* Finds which columns have equal values, paired in their order. */
+static void find_columns(const block *k, column *of_a, column *of_b, difference *d) {
   qsort(of_a, (size_t)k->dim, sizeof *of_a, compare_columns);
   qsort(of_b, (size_t)k->dim, sizeof *of_b, compare_columns);
   for (int64_t c = 0; c < k->dim; c++)
-    if (of_a[c].digest != of_b[c].digest) return true;
-  int64_t *map = calloc((size_t)k->dim, sizeof *map);
-  if (!map) return false;
+    if (of_a[c].digest != of_b[c].digest) return;
+  int64_t *map = memory_take((size_t)k->dim, sizeof *map);
   for (int64_t c = 0; c < k->dim; c++) map[of_b[c].number] = of_a[c].number;
   if (!is_map(k, d->rows, map)) {
     free(map);
-    return true;
+    return;
   }
   d->columns = map;
   name_conversion(d, map, k->dim);
-  return true;
 }
 
 /* Finds the layouts in which the first rows differ least. Tables of two makers differ in their last bits, so no columns
@@ -194,14 +192,13 @@ static void find_nearest(const block *k, difference *d) {
 /* ---- the comparison ---------------------------------------------------------------------------- */
 
 static column *new_columns(int64_t dim) {
-  column *columns = calloc((size_t)dim, sizeof *columns);
-  for (int64_t c = 0; columns && c < dim; c++) columns[c].number = c;
+  column *columns = memory_take((size_t)dim, sizeof *columns);
+  for (int64_t c = 0; c < dim; c++) columns[c].number = c;
   return columns;
 }
 
 const char *difference_find(table_file *a, table_file *b, void (*progress)(double done, double total),
                             difference *found) {
-  static const char no_memory[] = "out of memory";
   const stored *of_a = table_stored(a), *of_b = table_stored(b);
   *found = (difference){.rows = least(of_a->rows, of_b->rows), .bits = of_a->dtype == of_b->dtype ? 0 : -1};
   if (of_a->dim != of_b->dim) return "they have no columns to compare";
@@ -209,8 +206,8 @@ const char *difference_find(table_file *a, table_file *b, void (*progress)(doubl
   block k;
   difference_at first_bits = {0};
   column *columns_a = new_columns(of_a->dim), *columns_b = new_columns(of_a->dim);
-  bool enough = block_open(&k, a, b) && columns_a && columns_b;
-  for (int64_t row = 0, rows; enough && row < found->rows; row += rows) {
+  block_open(&k, a, b);
+  for (int64_t row = 0, rows; row < found->rows; row += rows) {
     rows = least(k.rows, found->rows - row);
     block_read(&k, row, rows);
     compare_rows(&k, row, rows, found, &first_bits);
@@ -218,16 +215,16 @@ const char *difference_find(table_file *a, table_file *b, void (*progress)(doubl
     digest_rows(columns_b, k.dim, k.dtype_b, k.rows_b, rows);
     progress((double)(row + rows) * (double)k.dim, (double)found->rows * (double)k.dim);
   }
-  if (enough && found->values) {
-    enough = find_columns(&k, columns_a, columns_b, found);
-    if (enough && !found->columns) find_nearest(&k, found);
-  } else if (enough && found->bits > 0) {
+  if (found->values) {
+    find_columns(&k, columns_a, columns_b, found);
+    if (!found->columns) find_nearest(&k, found);
+  } else if (found->bits > 0) {
     found->first = found->largest = first_bits;
   }
   block_close(&k);
   free(columns_a);
   free(columns_b);
-  return enough ? NULL : no_memory;
+  return NULL;
 }
 
 void difference_free(difference *d) {

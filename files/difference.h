@@ -26,7 +26,7 @@ typedef struct difference {
   double least; /* that difference; 0 if there are `columns` */
 } difference;
 
-/* Returns null, or the reason why the tables cannot be compared: different numbers of columns, or no memory. */
+/* Returns null, or the reason why the tables cannot be compared: different or too many columns. */
 const char *difference_find(table_file *a, table_file *b, void (*progress)(double done, double total),
                             difference *found);
 void difference_free(difference *d);

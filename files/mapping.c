@@ -3,6 +3,8 @@
 
 #include "files/mapping.h"
 
+#include "common/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -76,8 +78,7 @@ static bool map_file(mapping *m, fault *why) {
 }
 
 bool mapping_open(mapping *m, const char *path, fault *why) {
-  *m = (mapping){.path = strdup(path)};
-  if (!m->path) return fault_say(why, "out of memory");
+  *m = (mapping){.path = memory_copy_text(path)};
   handle_cuts();
   m->next = mapped_files;
   mapped_files = m;

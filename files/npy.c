@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/npy.h"
 
+#include "common/memory.h"
 #include "reference/format.h"
 
 #include <inttypes.h>
@@ -247,9 +248,7 @@ bool npy_numbers(const unsigned char *bytes, size_t size, double **values, int64
   if ((size - begin) / element != (uint64_t)*count || (size - begin) % element)
     return fault_say(why, "its %" PRId64 " numbers take %zu bytes each, and it has %zu in all", *count, element,
                      size - begin);
-  size_t memory; /* of integers of one byte it is 8 times the file */
-  *values = __builtin_mul_overflow(*count, sizeof **values, &memory) ? NULL : malloc(memory + 1);
-  if (!*values) return fault_say(why, "out of memory");
+  *values = memory_take((size_t)*count, sizeof **values); /* of integers of one byte it is 8 times the file */
   for (int64_t n = 0; n < *count && ok; n++) {
     _Alignas(8) unsigned char one[8];
     for (size_t i = 0; i < element; i++) one[as.swapped ? element - 1 - i : i] = bytes[begin + (size_t)n * element + i];

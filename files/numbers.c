@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/numbers.h"
 
+#include "common/memory.h"
 #include "files/mapping.h"
 #include "files/npy.h"
 
@@ -38,16 +39,12 @@ typedef struct list {
   int64_t count, room;
 } list;
 
-static bool append(list *l, double value, fault *why) {
+static void append(list *l, double value) {
   if (l->count == l->room) {
-    const int64_t room = l->room ? 2 * l->room : 64;
-    double *grown = realloc(l->values, (size_t)room * sizeof *grown);
-    if (!grown) return fault_say(why, "out of memory");
-    l->values = grown;
-    l->room = room;
+    l->room = l->room ? 2 * l->room : 64;
+    l->values = memory_grow(l->values, (size_t)l->room, sizeof *l->values);
   }
   l->values[l->count++] = value;
-  return true;
 }
 
 static bool append_word(list *l, const char *begin, size_t length, fault *why) {
@@ -56,7 +53,8 @@ static bool append_word(list *l, const char *begin, size_t length, fault *why) {
   snprintf(word, sizeof word, "%.*s", (int)(length < WORD_MAX ? length : WORD_MAX - 1), begin);
   if (length >= WORD_MAX || strlen(word) != length || !number_parse(word, &value))
     return fault_say(why, "number %" PRId64 ", '%.40s', is no finite number that a double holds", l->count + 1, word);
-  return append(l, value, why);
+  append(l, value);
+  return true;
 }
 
 static bool is_of(char c, const char *set) {
@@ -97,9 +95,8 @@ static char *read_all(const char *path, size_t *size, fault *why) {
   do {
     if (*size + 1 >= room) {
       room = room ? 2 * room : 4096;
-      char *grown = room <= file_max ? realloc(bytes, room) : NULL;
-      ok = grown || fault_say(why, room > file_max ? "it is too long for a list of numbers" : "out of memory");
-      bytes = grown ? grown : bytes;
+      ok = room <= file_max || fault_say(why, "it is too long for a list of numbers");
+      if (ok) bytes = memory_grow(bytes, room, 1);
     }
     if (ok) *size += fread(bytes + *size, 1, room - 1 - *size, file);
   } while (ok && !feof(file) && !ferror(file));

@@ -3,6 +3,7 @@
 
 #include "common/field.h"
 #include "common/grid.h"
+#include "common/memory.h"
 #include "common/scaling.h"
 #include "common/shapes.h"
 
@@ -31,32 +32,27 @@ static const char metadata_key[] = "__metadata__";
 static char *scaling_text(const posenc_problem *problem) {
   char *text = NULL;
   size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (!out) return NULL;
+  FILE *out = allocated(open_memstream(&text, &length));
   scaling_write(&problem->scaling, problem->dim, out);
-  if (fclose(out) == 0) return text;
-  free(text);
-  return NULL;
+  if (fclose(out) != 0) memory_end();
+  return text;
 }
 
 /* Returns the metadata: the problem in strings, as the format requires. Each is the value of the option with that name;
    "first" is --offset. */
 static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
-  char *options = problem_options(problem), *scaling = scaling_text(problem);
+  char *options = allocated(problem_options(problem)), *scaling = scaling_text(problem);
   char padding[32] = "none";
   if (problem->padding != POSENC_NO_PADDING) snprintf(padding, sizeof padding, "%" PRId64, problem->padding);
-  json_t *made =
-      options && scaling
-          ? json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:s}", "made_by", "posenc",
-                      "version", posenc_version(), "kernel", kernel, "op", op_name(problem->op), "base",
-                      json_sprintf("%.17g", problem->base), "first", json_sprintf("%" PRId64, problem->first), "scale",
-                      json_sprintf("%.17g", problem->scale), "scaling", scaling, "shift",
-                      json_sprintf("%.17g", problem->shift), "padding", padding, "odd", odd_name(problem->odd),
-                      "layout", layout_name(problem->layout), "options", options)
-          : NULL;
-  if (made && problem->axes) {
-    char *grid = grid_text(problem->axes, problem->dim);
-    made = field_put(made, "grid", grid ? json_string(grid) : NULL);
+  json_t *made = json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:s, s:s, s:s}", "made_by", "posenc",
+                           "version", posenc_version(), "kernel", kernel, "op", op_name(problem->op), "base",
+                           json_sprintf("%.17g", problem->base), "first", json_sprintf("%" PRId64, problem->first),
+                           "scale", json_sprintf("%.17g", problem->scale), "scaling", scaling, "shift",
+                           json_sprintf("%.17g", problem->shift), "padding", padding, "odd", odd_name(problem->odd),
+                           "layout", layout_name(problem->layout), "options", options);
+  if (problem->axes) {
+    char *grid = allocated(grid_text(problem->axes, problem->dim));
+    json_object_set_new(made, "grid", json_string(grid));
     free(grid);
   }
   free(options);
@@ -65,46 +61,38 @@ static json_t *metadata_of(const posenc_problem *problem, const char *kernel) {
 }
 
 /* Adds a tensor after those that end at *end. */
-static bool add_tensor(json_t *root, const char *name, posenc_dtype dtype, json_t *lengths, size_t bytes, size_t *end) {
+static void add_tensor(json_t *root, const char *name, posenc_dtype dtype, json_t *lengths, size_t bytes, size_t *end) {
   json_int_t begin = (json_int_t)*end;
   *end += bytes;
-  return json_object_set_new(root, name,
-                             json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[dtype], "shape", lengths, "data_offsets",
-                                       begin, (json_int_t)*end)) == 0;
+  json_object_set_new(root, name,
+                      json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtypes[dtype], "shape", lengths, "data_offsets", begin,
+                                (json_int_t)*end));
 }
 
 /* Positions come first, where doubles are aligned. */
-static bool add_tensors(json_t *root, const posenc_problem *problem, size_t bytes) {
+static void add_tensors(json_t *root, const posenc_problem *problem, size_t bytes) {
+  static const char *const halves[] = {"cos", "sin"};
   const bool is_cache = problem->op == POSENC_ROPE_CACHE;
   const int64_t width = is_cache ? rope_cache_width(problem) : problem->dim;
   size_t end = 0;
-  if (problem->positions &&
-      !add_tensor(root, SAFETENSORS_POSITIONS, POSENC_F64, json_pack("[I]", (json_int_t)problem->rows),
-                  (size_t)problem->rows * sizeof *problem->positions, &end))
-    return false;
+  if (problem->positions)
+    add_tensor(root, SAFETENSORS_POSITIONS, POSENC_F64, json_pack("[I]", (json_int_t)problem->rows),
+               (size_t)problem->rows * sizeof *problem->positions, &end);
   for (int n = 0; n < (is_cache ? 2 : 1); n++)
-    if (!add_tensor(root,
-                    !is_cache ? SAFETENSORS_NAME
-                    : n == 0  ? "cos"
-                              : "sin",
-                    problem->dtype, json_pack("[I, I]", (json_int_t)problem->rows, (json_int_t)width), bytes, &end))
-      return false;
-  return true;
+    add_tensor(root, is_cache ? halves[n] : SAFETENSORS_NAME, problem->dtype,
+               json_pack("[I, I]", (json_int_t)problem->rows, (json_int_t)width), bytes, &end);
 }
 
-/* Returns the header with this content, and releases the content. Null if memory runs out. */
+/* Returns the header with this content, and releases the content. */
 static char *header_of(json_t *root, size_t *length) {
-  char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+  char *text = allocated(json_dumps(root, JSON_COMPACT));
   json_decref(root);
-  if (!text) return NULL;
   const size_t used = LENGTH_BYTES + strlen(text), total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  char *header = malloc(total);
-  if (header) {
-    for (int i = 0; i < LENGTH_BYTES; i++) header[i] = (char)((uint64_t)(total - LENGTH_BYTES) >> (8 * i));
-    memcpy(header + LENGTH_BYTES, text, used - LENGTH_BYTES);
-    memset(header + used, ' ', total - used);
-    *length = total;
-  }
+  char *header = memory_take(total, 1);
+  for (int i = 0; i < LENGTH_BYTES; i++) header[i] = (char)((uint64_t)(total - LENGTH_BYTES) >> (8 * i));
+  memcpy(header + LENGTH_BYTES, text, used - LENGTH_BYTES);
+  memset(header + used, ' ', total - used);
+  *length = total;
   free(text);
   return header;
 }
@@ -113,9 +101,8 @@ char *safetensors_header(const posenc_problem *problem, const char *kernel, size
   size_t bytes;
   if (posenc_table_bytes(problem, &bytes) != POSENC_OK) return NULL;
   json_t *root = json_pack("{s:o}", metadata_key, metadata_of(problem, kernel));
-  if (root && add_tensors(root, problem, bytes)) return header_of(root, length);
-  json_decref(root);
-  return NULL;
+  add_tensors(root, problem, bytes);
+  return header_of(root, length);
 }
 
 char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis_count, const char *encoding,
@@ -124,18 +111,12 @@ char *safetensors_header_of(posenc_dtype dtype, const int64_t *axes, size_t axis
                            "encoding", encoding),
          *lengths = json_array();
   size_t bytes = posenc_dtype_bytes(dtype), end = 0;
-  bool ok = root && lengths;
-  for (size_t i = 0; ok && i < axis_count; i++) {
+  for (size_t i = 0; i < axis_count; i++) {
     bytes *= (size_t)axes[i];
-    ok = json_array_append_new(lengths, json_integer((json_int_t)axes[i])) == 0;
+    json_array_append_new(lengths, json_integer((json_int_t)axes[i]));
   }
-  if (ok && add_tensor(root, SAFETENSORS_NAME, dtype, json_incref(lengths), bytes, &end)) {
-    json_decref(lengths);
-    return header_of(root, length);
-  }
-  json_decref(lengths);
-  json_decref(root);
-  return NULL;
+  add_tensor(root, SAFETENSORS_NAME, dtype, lengths, bytes, &end);
+  return header_of(root, length);
 }
 
 /* Converts the bytes of a double between this machine's order and the file's. */
@@ -175,11 +156,11 @@ static bool read_extent(const json_t *tensor, extent *e) {
 
 /* Checks that the tensors fill the file after the header without gaps or overlaps, as the format requires. */
 static bool check_extents(json_t *root, uint64_t room, fault *why) {
-  extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
+  extent *extents = memory_take(json_object_size(root), sizeof *extents);
   size_t count = 0;
   const char *name;
   json_t *tensor;
-  bool ok = extents || fault_say(why, "out of memory");
+  bool ok = true;
   json_object_foreach(root, name, tensor) {
     if (!ok || strcmp(name, metadata_key) == 0) continue;
     extents[count].name = name;
@@ -278,8 +259,8 @@ static bool choose(const json_t *root, const char *wanted, table_half half, stor
       return fault_say(why, "none of its tensors can be a table; it has %s", *names ? names : "none");
     }
   }
-  *name = strdup(chosen);
-  return *name || fault_say(why, "out of memory");
+  *name = memory_copy_text(chosen);
+  return true;
 }
 
 bool safetensors_is(const unsigned char *bytes, size_t size) {
@@ -352,10 +333,7 @@ bool safetensors_positions(const unsigned char *bytes, size_t size, double **pos
   *positions = NULL;
   json_t *root = read_root(bytes, size, &begin, why), *tensor = json_object_get(root, SAFETENSORS_POSITIONS);
   bool ok = root && (!tensor || find_positions(tensor, &e, count, why));
-  if (ok && tensor) {
-    *positions = malloc((size_t)(e.end - e.begin) + 1);
-    ok = *positions || fault_say(why, "out of memory");
-  }
+  if (ok && tensor) *positions = memory_take((size_t)*count, sizeof **positions);
   for (int64_t n = 0; *positions && n < *count; n++)
     order_bytes((unsigned char *)&(*positions)[n], bytes + begin + e.begin + (size_t)n * sizeof **positions);
   json_decref(root);

@@ -18,7 +18,8 @@
 enum { SAFETENSORS_HEADER_MAX = 16 << 20 };
 
 /* Returns a new string, to be freed: the header of a file with the whole table, or with both tables of a rope cache.
-   Its metadata are the problem and the kernel's name. *length is a multiple of 64 bytes. Null if memory runs out. */
+   Its metadata are the problem and the kernel's name. *length is a multiple of 64 bytes. Null if the
+   table is too large. */
 char *safetensors_header(const posenc_problem *problem, const char *kernel, size_t *length);
 
 /* Returns the header of a file with one tensor, which has an encoding of that name instead of a table of sines. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "common/program.h"
 #include "files/table.h"
 
+#include "common/memory.h"
+#include "common/program.h"
 #include "files/mapping.h"
 #include "files/memory.h"
 #include "files/npy.h"
@@ -44,11 +45,7 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
 }
 
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why) {
-  table_file *t = calloc(1, sizeof *t);
-  if (!t) {
-    fault_say(why, "out of memory");
-    return NULL;
-  }
+  table_file *t = memory_take(1, sizeof *t);
   t->bytes = bytes;
   t->size = size;
   if (find(t, tensor, half, why)) return t;
@@ -57,15 +54,11 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
 }
 
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why) {
-  table_file *t = calloc(1, sizeof *t);
-  if (!t) {
-    fault_say(why, "out of memory");
-    return NULL;
-  }
+  table_file *t = memory_take(1, sizeof *t);
   const char *line = memory_line(path);
   if (line) {
     t->format = "memory";
-    t->file.path = strdup(path);
+    t->file.path = memory_copy_text(path);
     if (memory_find(line, half, &t->at, &t->memory, why)) return t;
     table_close(t);
     return NULL;
@@ -164,8 +157,7 @@ static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *o
 
 /* Ends the process because the other process's memory is gone, as for a file that was cut. */
 static _Noreturn void tell_gone(const table_file *t) {
-  fprintf(stderr, "%s: %s: its memory cannot be read: %s\n", program_name(), t->file.path ? t->file.path : "an array",
-          strerror(errno));
+  fprintf(stderr, "%s: %s: its memory cannot be read: %s\n", program_name(), t->file.path, strerror(errno));
   exit(2);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/vectors.h"
 
+#include "common/memory.h"
 #include "reference/format.h"
 
 #include <stdlib.h>
@@ -8,10 +9,10 @@
 bool vectors_open(vectors *v, const applied_arrays *from) {
   *v = (vectors){.from = from, .at = table_stored(from->x)};
   const size_t dim = (size_t)v->at->dim;
-  v->raw = malloc(dim * posenc_dtype_bytes(v->at->dtype));
-  v->x = malloc(dim * sizeof *v->x);
-  v->out = malloc(dim * sizeof *v->out);
-  return v->raw && v->x && v->out;
+  v->raw = memory_take(dim, posenc_dtype_bytes(v->at->dtype));
+  v->x = memory_take(dim, sizeof *v->x);
+  v->out = memory_take(dim, sizeof *v->out);
+  return true;
 }
 
 void vectors_close(vectors *v) {

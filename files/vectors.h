@@ -19,7 +19,7 @@ typedef struct vectors {
   double *x, *out;
 } vectors;
 
-/* Returns false if memory runs out; must be closed in any case. */
+/* Returns true. */
 bool vectors_open(vectors *v, const applied_arrays *from);
 void vectors_close(vectors *v);
 

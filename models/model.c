@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/model.h"
 
+#include "common/memory.h"
 #include "common/scaling.h"
 #include "files/gguf.h"
 #include "files/mapping.h"
@@ -89,16 +90,12 @@ static json_t *read_json(const unsigned char *bytes, size_t size, fault *why) {
 }
 
 model *model_open_memory(const void *bytes, size_t size, fault *why) {
-  model *m = calloc(1, sizeof *m);
-  if (!m) {
-    fault_say(why, "out of memory");
-    return NULL;
-  }
+  model *m = memory_take(1, sizeof *m);
   const bool is_gguf = gguf_is(bytes, size);
   bool ok = (m->root = is_gguf ? gguf_read(bytes, size, why) : read_json(bytes, size, why));
   if (ok && is_gguf) {
     const char *name = json_string_value(json_object_get(m->root, "general.architecture"));
-    m->architecture = name && strlen(name) < 64 ? strdup(name) : NULL;
+    m->architecture = name && strlen(name) < 64 ? memory_copy_text(name) : NULL;
     ok = m->architecture || fault_say(why, "general.architecture is missing");
   }
   if (ok) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/rope.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 
 #include <inttypes.h>
@@ -222,12 +223,7 @@ static bool take_factors(reader *r, word what, posenc_scaling *s) {
   int64_t count;
   double *values = words_list(r->w, what, &count);
   if (!values) return r->w->failed ? false : words_fail(r->w, "%s is missing", words_name(r->w, what).text);
-  double **grown = realloc(r->lists->items, (r->lists->count + 1) * sizeof *grown);
-  if (!grown) {
-    free(values);
-    return words_fail(r->w, "out of memory");
-  }
-  r->lists->items = grown;
+  r->lists->items = memory_grow(r->lists->items, r->lists->count + 1, sizeof *r->lists->items);
   r->lists->items[r->lists->count++] = values;
   s->factors = values;
   r->rope->factor_count = count;

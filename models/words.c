@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/words.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 
 #include <inttypes.h>
@@ -187,12 +188,9 @@ double *words_list(words *w, word what, int64_t *count) {
   const json_t *json = words_find(w, what);
   *count = (int64_t)json_array_size(json);
   if (!json) return NULL;
-  double *values = calloc((size_t)*count + 1, sizeof *values);
-  if (!json_is_array(json))
-    words_fail(w, "%s %s: no list", words_name(w, what).text, value_text_of(json).text);
-  else if (!values)
-    words_fail(w, "out of memory");
-  for (int64_t n = 0; n < *count && values && !w->failed; n++)
+  double *values = memory_take((size_t)*count, sizeof *values);
+  if (!json_is_array(json)) words_fail(w, "%s %s: no list", words_name(w, what).text, value_text_of(json).text);
+  for (int64_t n = 0; n < *count && !w->failed; n++)
     number_of_value(w, what, json_array_get(json, (size_t)n), &values[n]);
   if (!w->failed) return values;
   free(values);

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Makes the baseline of an accuracy record; see record.schema.json. Null when memory runs out. */
+/* Makes the baseline of an accuracy record; see record.schema.json. Null if the record lacks kernel_abi, seed or
+   budget. */
 json_t *baseline_of(const json_t *record);
 
 /* Prints a baseline with a line for each entry, so that a diff of two shows what has changed and of which kernel and
@@ -29,8 +30,8 @@ typedef struct baseline_terms {
  * if a kernel refuses what it did. Its note says what has changed, also for the better, and which facts of the
  * environment differ where they may be the cause. A record in which nothing of a kernel was compared that the
  * baseline has and the run is of gets the field "uncompared" with its name, and is mistrusted (record_mistrust).
- * `baseline` is one that record_read_baseline accepts. Returns false when memory runs out.
+ * `baseline` is one that record_read_baseline accepts.
  */
-bool baseline_hold(json_t *record, const json_t *baseline, const baseline_terms *terms);
+void baseline_hold(json_t *record, const json_t *baseline, const baseline_terms *terms);
 
 #endif

@@ -2,6 +2,7 @@
 #include "records/blocks.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "records/timings.h"
 
@@ -25,7 +26,7 @@ struct blocks {
 };
 
 blocks *blocks_open(void) {
-  return calloc(1, sizeof(blocks));
+  return memory_take(1, sizeof(blocks));
 }
 
 void blocks_close(blocks *all) {
@@ -52,27 +53,22 @@ static made least_of(const timings *of) {
   return (made){time, time / limit};
 }
 
-static bool number_benchmarks(blocks *all, const json_t *numbers) {
+static void number_benchmarks(blocks *all, const json_t *numbers) {
   const char *name;
   json_t *value;
   all->names = json_object();
   json_object_foreach((json_t *)(uintptr_t)numbers, name, value) {
-    if (json_object_set_new(all->names, name, json_integer((json_int_t)all->benchmarks++)) != 0) return false;
+    json_object_set_new(all->names, name, json_integer((json_int_t)all->benchmarks++));
   }
-  return all->names;
 }
 
 /* Makes room for another process of a side. */
-static bool make_room(blocks *all, bool is_new) {
-  if (all->added[is_new] < all->room) return true;
+static void make_room(blocks *all, bool is_new) {
+  if (all->added[is_new] < all->room) return;
   const size_t room = 2 * all->room + OF_BLOCK;
-  for (int side = 0; side < SIDES; side++) {
-    made *grown = realloc(all->made[side], room * all->benchmarks * sizeof *grown);
-    if (!grown) return false;
-    all->made[side] = grown;
-  }
+  for (int side = 0; side < SIDES; side++)
+    all->made[side] = memory_grow(all->made[side], room * all->benchmarks, sizeof(made));
   all->room = room;
-  return true;
 }
 
 /* Returns the first name in one list that is not in the other, or null if there is none. */
@@ -90,29 +86,24 @@ static bool add_benchmarks(blocks *all, bool is_new, const timings_record *recor
   const char *name;
   json_t *number;
   json_object_foreach(all->names, name, number) {
-    timings of;
-    const bool enough = timings_collect(record, name, false, &of), timed = enough && of.count > 0 && !of.failed;
+    timings of = timings_collect(record, name, false);
+    const bool timed = of.count > 0 && !of.failed;
     if (timed) to[json_integer_value(number)] = least_of(&of);
     timings_discard(&of);
-    if (!enough) snprintf(why, size, "out of memory");
-    if (enough && !timed) snprintf(why, size, "benchmark %.80s failed, or has no time", name);
-    if (!timed) return false;
+    if (!timed) return snprintf(why, size, "benchmark %.80s failed, or has no time", name), false;
   }
   return true;
 }
 
 bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_t size) {
   timings_record taken;
-  bool done = timings_open(&taken, record) && (all->names || number_benchmarks(all, taken.numbers));
-  if (!done) {
-    snprintf(why, size, "out of memory");
-  } else if (all->benchmarks == 0) {
-    done = false;
+  bool done = false;
+  timings_open(&taken, record);
+  if (!all->names) number_benchmarks(all, taken.numbers);
+  if (all->benchmarks == 0) {
     snprintf(why, size, "it has timed nothing");
-  } else if (!make_room(all, is_new)) {
-    done = false;
-    snprintf(why, size, "out of memory");
   } else {
+    make_room(all, is_new);
     const char *gone = missing(all->names, taken.numbers), *more = missing(taken.numbers, all->names);
     if (gone) snprintf(why, size, "benchmark %.80s is missing, which an earlier process had", gone);
     if (more && !gone) snprintf(why, size, "benchmark %.80s is new, which no earlier process had", more);
@@ -156,7 +147,7 @@ static void set_ratios(const blocks *all, size_t benchmark, bool by_limit, doubl
   }
 }
 
-static bool find(const blocks *all, size_t benchmark, const compare_limits *limits, double *scratch, speed_row *row) {
+static void find(const blocks *all, size_t benchmark, const compare_limits *limits, double *scratch, speed_row *row) {
   const bool by_limit = !limits->by_time && is_limited(all, benchmark);
   const double old = median_of(all, false, benchmark, by_limit, scratch),
                new = median_of(all, true, benchmark, by_limit, scratch);
@@ -168,24 +159,21 @@ static bool find(const blocks *all, size_t benchmark, const compare_limits *limi
   row->new = by_limit ? 1.0 / new : new;
   set_ratios(all, benchmark, by_limit, scratch);
   row->p = statistics_signed_rank(scratch, all->count);
-  return statistics_paired_ratio_of(scratch, all->count, speed_confidence(limits, all->benchmarks), &row->ratio);
+  row->ratio = statistics_paired_ratio_of(scratch, all->count, speed_confidence(limits, all->benchmarks));
 }
 
-bool blocks_compare(const blocks *all, const compare_limits *limits, json_t *rows) {
-  speed_row *found = calloc(all->benchmarks + 1, sizeof *found);
-  double *scratch = calloc(OF_BLOCK * all->count + 1, sizeof *scratch);
-  bool done = found && scratch;
+void blocks_compare(const blocks *all, const compare_limits *limits, json_t *rows) {
+  speed_row *found = memory_take(all->benchmarks, sizeof *found);
+  double *scratch = memory_take(OF_BLOCK * all->count, sizeof *scratch);
   const char *name;
   json_t *number;
   json_object_foreach(all->names, name, number) {
     const size_t i = (size_t)json_integer_value(number);
-    if (!done) break;
     found[i] = speed_new(name);
-    done = find(all, i, limits, scratch, &found[i]);
+    find(all, i, limits, scratch, &found[i]);
   }
-  done = done && speed_judge(found, all->benchmarks, limits);
-  for (size_t i = 0; done && i < all->benchmarks; i++) done = json_array_append_new(rows, speed_json(&found[i])) == 0;
+  speed_judge(found, all->benchmarks, limits);
+  for (size_t i = 0; i < all->benchmarks; i++) json_array_append_new(rows, speed_json(&found[i]));
   free(found);
   free(scratch);
-  return done;
 }

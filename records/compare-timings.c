@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/compare-timings.h"
 
+#include "common/memory.h"
 #include "records/statistics.h"
 #include "records/timings.h"
 
@@ -41,18 +42,18 @@ static void look_at(const pair *of, speed_row *row) {
   }
 }
 
-static bool test(pair *of, const compare_limits *limits, double confidence, speed_row *row) {
+static void test(pair *of, const compare_limits *limits, double confidence, speed_row *row) {
   timings *was = &of->was, *is = &of->is;
   const bool by_limit =
       !limits->by_time && was->limited && was->limited == was->count && is->limited && is->limited == is->count;
   double *a = by_limit ? was->costs : was->times, *b = by_limit ? is->costs : is->times;
   row->by_limit = by_limit;
-  if (!was->count || !is->count) return true;
+  if (!was->count || !is->count) return;
   if (row->tested) row->p = statistics_rank_test(a, was->count, b, is->count);
   const double old = statistics_median(a, was->count), new = statistics_median(b, is->count);
   row->old = by_limit ? 1.0 / old : old;
   row->new = by_limit ? 1.0 / new : new;
-  return statistics_ratio_of(a, was->count, b, is->count, confidence, &row->ratio);
+  row->ratio = statistics_ratio_of(a, was->count, b, is->count, confidence);
 }
 
 /*
@@ -77,65 +78,57 @@ static void mark_disturbed(speed_row *rows, size_t count) {
 }
 
 /* Adds the rows of the benchmarks that have a pair. */
-static bool compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits, json_t *rows) {
+static void compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits, json_t *rows) {
   size_t tested = 0;
-  bool done = true;
   for (size_t i = 0; i < count; i++) {
     look_at(&pairs[i], &found[i]);
     tested += found[i].tested;
   }
-  for (size_t i = 0; done && i < count; i++)
-    done = test(&pairs[i], limits, speed_confidence(limits, tested), &found[i]);
+  for (size_t i = 0; i < count; i++) test(&pairs[i], limits, speed_confidence(limits, tested), &found[i]);
   mark_disturbed(found, count);
-  done = done && speed_judge(found, count, limits);
-  for (size_t i = 0; done && i < count; i++) done = json_array_append_new(rows, speed_json(&found[i])) == 0;
-  return done;
+  speed_judge(found, count, limits);
+  for (size_t i = 0; i < count; i++) json_array_append_new(rows, speed_json(&found[i]));
 }
 
-static bool compare_common(const timings_record *was, const timings_record *is, const compare_limits *limits,
+static void compare_common(const timings_record *was, const timings_record *is, const compare_limits *limits,
                            json_t *rows) {
   const size_t most = json_object_size(is->numbers);
-  pair *pairs = calloc(most + 1, sizeof *pairs);
-  speed_row *found = calloc(most + 1, sizeof *found);
+  pair *pairs = memory_take(most, sizeof *pairs);
+  speed_row *found = memory_take(most, sizeof *found);
   size_t count = 0;
-  bool done = pairs && found;
   const char *name;
   json_t *numbers;
   json_object_foreach(is->numbers, name, numbers) {
-    if (!done || !json_object_get(was->numbers, name)) continue;
+    if (!json_object_get(was->numbers, name)) continue;
     found[count] = speed_new(name);
-    pair *of = &pairs[count++];
-    done = timings_collect(was, name, true, &of->was);
-    done = timings_collect(is, name, true, &of->is) && done;
+    pairs[count++] = (pair){timings_collect(was, name, true), timings_collect(is, name, true)};
   }
-  done = done && compare_pairs(pairs, found, count, limits, rows);
+  compare_pairs(pairs, found, count, limits, rows);
   for (size_t i = 0; i < count; i++) {
     timings_discard(&pairs[i].was);
     timings_discard(&pairs[i].is);
   }
   free(pairs);
   free(found);
-  return done;
 }
 
 /* Adds the names in one record that the other lacks. */
-static bool list_missing(const timings_record *of, const timings_record *other, json_t *names) {
+static void list_missing(const timings_record *of, const timings_record *other, json_t *names) {
   const char *name;
   json_t *numbers;
   json_object_foreach(of->numbers, name, numbers) {
-    if (!json_object_get(other->numbers, name) && json_array_append_new(names, json_string(name)) != 0) return false;
+    if (!json_object_get(other->numbers, name)) json_array_append_new(names, json_string(name));
   }
-  return true;
 }
 
-bool compare_timings(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
+void compare_timings(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
                      json_t *gone, json_t *added) {
   timings_record was, is;
-  bool done = timings_open(&was, before);
-  done = timings_open(&is, after) && done;
-  done = done && compare_common(&was, &is, limits, rows) && list_missing(&was, &is, gone) &&
-         list_missing(&is, &was, added);
+  timings_open(&was, before);
+  timings_open(&is, after);
+  compare_common(&was, &is, limits, rows);
+  list_missing(&was, &is, gone);
+  list_missing(&is, &was, added);
   timings_close(&was);
   timings_close(&is);
-  return done;
 }

@@ -2,6 +2,7 @@
 #include "records/compare.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "records/compare-timings.h"
 #include "records/read.h"
 #include "records/timings.h"
@@ -17,15 +18,15 @@ static const char *const environment_keys[] = {
 
 /* Returns a text or a number as text, which the caller frees. */
 static char *text_of(const json_t *value) {
-  if (json_is_string(value)) return strdup(json_string_value(value));
-  return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : strdup("");
+  if (!value || json_is_string(value)) return memory_copy_text(value ? json_string_value(value) : "");
+  return allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
 }
 
 static void add_differences(const json_t *before, const json_t *after, json_t *found) {
   for (size_t i = 0; i < sizeof environment_keys / sizeof *environment_keys; i++) {
     char *was = text_of(json_object_get(before, environment_keys[i])),
          *is = text_of(json_object_get(after, environment_keys[i]));
-    if (was && is && strcmp(was, is) != 0)
+    if (strcmp(was, is) != 0)
       json_array_append_new(found, json_pack("{s:s, s:s, s:s}", "what", environment_keys[i], "old", was, "new", is));
     free(was);
     free(is);
@@ -112,22 +113,18 @@ static lists new_lists(void) {
   return (lists){json_array(), json_array(), json_array(), json_array()};
 }
 
-static bool compare_accuracy(const json_t *before, const json_t *after, const compare_limits *limits,
+static void compare_accuracy(const json_t *before, const json_t *after, const compare_limits *limits,
                              const lists *made) {
   const record_accuracy *was = record_take_accuracy(before), *is = record_take_accuracy(after);
-  const bool done = was && is;
-  if (done) {
-    RECORD_EACH(result, is, records) {
-      const record_result *old = counterpart(was, result);
-      json_array_append_new(old ? made->rows : made->added,
-                            old ? compare_results(old, result, limits) : accuracy_name(result));
-    }
-    RECORD_EACH(result, was, records)
-      if (!counterpart(is, result)) json_array_append_new(made->gone, accuracy_name(result));
+  RECORD_EACH(result, is, records) {
+    const record_result *old = counterpart(was, result);
+    json_array_append_new(old ? made->rows : made->added,
+                          old ? compare_results(old, result, limits) : accuracy_name(result));
   }
+  RECORD_EACH(result, was, records)
+    if (!counterpart(is, result)) json_array_append_new(made->gone, accuracy_name(result));
   record_free(was);
   record_free(is);
-  return done;
 }
 
 /* ---- accuracy and speed ---- */
@@ -176,13 +173,6 @@ static json_t *assemble(const char *kind, lists made) {
                    worse, "better", better, "same", same, "undecided", undecided);
 }
 
-static void discard(lists made) {
-  json_decref(made.environment);
-  json_decref(made.rows);
-  json_decref(made.gone);
-  json_decref(made.added);
-}
-
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why) {
   const record_kind kind = kind_of(after);
   *why = "neither an accuracy record nor Google Benchmark's JSON";
@@ -190,27 +180,23 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
   *why = "one tells accuracy, the other speed";
   if (kind != kind_of(before)) return NULL;
   lists made = new_lists();
-  const bool done = kind == KIND_SPEED ? compare_timings(before, after, limits, made.rows, made.gone, made.added)
-                                       : compare_accuracy(before, after, limits, &made);
-  *why = !done                        ? "out of memory"
-         : json_array_size(made.rows) ? "no benchmark has times in both"
-                                      : "they have nothing in common";
-  if (!done || tell_nothing(made.rows)) {
-    discard(made);
-    return NULL;
-  }
+  if (kind == KIND_SPEED)
+    compare_timings(before, after, limits, made.rows, made.gone, made.added);
+  else
+    compare_accuracy(before, after, limits, &made);
+  *why = json_array_size(made.rows) ? "no benchmark has times in both" : "they have nothing in common";
+  const bool nothing = tell_nothing(made.rows);
   const char *const place = kind == KIND_SPEED ? "context" : "environment";
   add_differences(json_object_get(before, place), json_object_get(after, place), made.environment);
-  *why = "out of memory";
-  return assemble(kind == KIND_SPEED ? "speed" : "accuracy", made);
+  json_t *comparison = assemble(kind == KIND_SPEED ? "speed" : "accuracy", made);
+  if (!nothing) return comparison;
+  json_decref(comparison);
+  return NULL;
 }
 
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits) {
   lists made = new_lists();
-  if (!blocks_compare(all, limits, made.rows)) {
-    discard(made);
-    return NULL;
-  }
+  blocks_compare(all, limits, made.rows);
   add_differences(json_object_get(before, "context"), json_object_get(after, "context"), made.environment);
   const json_int_t count = (json_int_t)blocks_count(all);
   const double smallest = smallest_of(made.rows);

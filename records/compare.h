@@ -18,10 +18,10 @@
 #define COMPARE_RUN_ALPHA 0.01
 
 /* Returns a comparison, see record.schema.json. Records of speed may come from any program with Google Benchmark.
-   Returns null, with the reason in *why, if the records cannot be compared or memory runs out. */
+   Returns null, with the reason in *why, if the records cannot be compared. */
 json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
 
-/* Compares the blocks of two programs. The two records give the environments. Returns null when memory runs out. */
+/* Compares the blocks of two programs. The two records give the environments. */
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
 
 /* Whether every benchmark of a speed record has the time that it must have; true for other records. If not, `why` names

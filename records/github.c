@@ -3,6 +3,7 @@
 #include "records/print.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,9 @@ static const char *line_of(const char *place) {
 
 static void begin(const char *place, const char *title, FILE *stream) {
   const char *line = line_of(place);
-  char *file = strndup(place, line ? (size_t)(line - place) - 1 : strlen(place));
+  char *file = allocated(strndup(place, line ? (size_t)(line - place) - 1 : strlen(place)));
   fputs("::error file=", stream);
-  print_escaped(file ? file : "", true, stream);
+  print_escaped(file, true, stream);
   if (line) fprintf(stream, ",line=%s", line);
   fputs(",title=", stream);
   print_escaped(title, true, stream);

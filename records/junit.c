@@ -105,7 +105,6 @@ static void print_proposal(const record_proposal *one, FILE *stream) {
 void record_print_junit(const json_t *json, FILE *stream) {
   const record_accuracy *record = record_take_accuracy(json);
   char text[200];
-  if (!record) return;
   const char *why = record_mistrust(json, text, sizeof text);
   size_t unproposed = 0;
   RECORD_EACH(one, record, proposals) unproposed += *one->why != '\0';

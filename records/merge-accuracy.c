@@ -53,41 +53,38 @@ static json_t *merged_environment(const merger *m, const input *of) {
   json_t *environment = json_copy(of->facts);
   const char *key;
   json_t *value;
-  bool ok = environment != NULL;
   json_object_foreach(of->facts, key, value) {
     if (!merge_may_differ(key) && json_is_string(value))
-      ok = ok && json_object_set_new(environment, key, merge_side_by_side(m, key)) == 0;
+      json_object_set_new(environment, key, merge_side_by_side(m, key));
   }
-  if (ok) return environment;
-  json_decref(environment);
-  return NULL;
+  return environment;
 }
 
 /* ---- accuracy ---- */
 
 /* Makes the places of all results. A run has, part by part, all kernels on the first shape, then on the next. */
-static bool expect_results(const merger *m, places *p) {
+static places expect_results(const merger *m) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
   RECORD_EACH(part, run, parts) n += part->kernels_count * part->shapes_count;
-  if (!merge_make_places(m, p, "records", n)) return false;
+  const places p = merge_make_places("records", n);
   n = 0;
   RECORD_EACH(part, run, parts)
     RECORD_EACH(shape, part, shapes)
-      RECORD_EACH(kernel, part, kernels) p->all[n++] = (place){.kernel = *kernel, .shape = shape->json};
-  return true;
+      RECORD_EACH(kernel, part, kernels) p.all[n++] = (place){.kernel = *kernel, .shape = shape->json};
+  return p;
 }
 
 /* Makes the places of the profiles: one per kernel in the parts that request profiles. */
-static bool expect_profiles(const merger *m, places *p) {
+static places expect_profiles(const merger *m) {
   const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
   size_t n = 0;
   RECORD_EACH(part, run, parts) n += part->profile ? part->kernels_count : 0;
-  if (!merge_make_places(m, p, "profile", n)) return false;
+  const places p = merge_make_places("profile", n);
   n = 0;
   RECORD_EACH(part, run, parts)
-    for (size_t k = 0; part->profile && k < part->kernels_count; k++) p->all[n++] = (place){.kernel = part->kernels[k]};
-  return true;
+    for (size_t k = 0; part->profile && k < part->kernels_count; k++) p.all[n++] = (place){.kernel = part->kernels[k]};
+  return p;
 }
 
 static bool refuse_counts(const merger *m, const input *one, const char *list, size_t count, size_t said) {
@@ -116,8 +113,7 @@ static bool put_all(const merger *m, const places *results, const places *profil
 
 static json_t *array_of(const places *p) {
   json_t *array = json_array();
-  for (size_t n = 0; array && n < p->count; n++)
-    if (json_array_append(array, p->all[n].found) != 0) return json_decref(array), NULL;
+  for (size_t n = 0; n < p->count; n++) json_array_append(array, p->all[n].found);
   return array;
 }
 
@@ -169,20 +165,18 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
   json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.encodings, &ok);
   if (!ok) return NULL;
   const json_t *json = first->accuracy->json;
-  json_t *made =
-      json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
-                json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
-                json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
-                json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles), "unique",
-                unique, "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "encodings", encodings);
-  if (!made) merge_refuse_memory(m);
-  return made;
+  return json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
+                   json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
+                   json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
+                   json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles),
+                   "unique", unique, "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "encodings",
+                   encodings);
 }
 
 json_t *merge_accuracy(const merger *m) {
   if (!are_exact_together(m)) return NULL;
-  places results = {0}, profiles = {0};
-  bool ok = expect_results(m, &results) && expect_profiles(m, &profiles);
+  places results = expect_results(m), profiles = expect_profiles(m);
+  bool ok = true;
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
   ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles) && merge_join_ranges(m, &results);
   json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;

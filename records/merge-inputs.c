@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,10 +16,6 @@ bool merge_refuse(const merger *m, const char *format, ...) {
   vsnprintf(m->why, m->size, format, arguments);
   va_end(arguments);
   return false;
-}
-
-bool merge_refuse_memory(const merger *m) {
-  return merge_refuse(m, "out of memory");
 }
 
 /* ---- values that differ ---- */
@@ -51,9 +48,8 @@ bool merge_refuse_values(const merger *m, const input *one, const input *other, 
 
 /* ---- places of a run ---- */
 
-bool merge_make_places(const merger *m, places *p, const char *list, size_t count) {
-  *p = (places){list, calloc(count + 1, sizeof *p->all), count};
-  return p->all || merge_refuse_memory(m);
+places merge_make_places(const char *list, size_t count) {
+  return (places){list, memory_take(count, sizeof(place)), count};
 }
 
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one) {
@@ -83,7 +79,7 @@ bool merge_are_all_found(const merger *m, const places *p) {
 /* ---- machines and builds ---- */
 
 bool merge_may_differ(const char *key) {
-  static const char *const keys[] = {"date",   "load",        "load_after", "load_avg", "choices",
+  static const char *const keys[] = {"date",   "load",   "load_after",  "load_avg",   "choices",
                                      "checks", "others", "mhz_per_cpu", "executable", "shard"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i], key) == 0) return true;
@@ -93,8 +89,7 @@ bool merge_may_differ(const char *key) {
 json_t *merge_side_by_side(const merger *m, const char *key) {
   char *text = NULL;
   size_t size;
-  FILE *stream = open_memstream(&text, &size);
-  if (!stream) return NULL;
+  FILE *stream = allocated(open_memstream(&text, &size));
   const char *separator = "";
   for (size_t i = 0; i < m->count; i++) {
     const json_t *value = json_object_get(m->inputs[i].facts, key);
@@ -104,7 +99,8 @@ json_t *merge_side_by_side(const merger *m, const char *key) {
     fprintf(stream, "%s%s", separator, json_string_value(value));
     separator = " / ";
   }
-  json_t *joined = fclose(stream) == 0 ? json_string(text) : NULL;
+  if (fclose(stream) != 0) memory_end();
+  json_t *joined = json_string(text);
   free(text);
   return joined;
 }

@@ -26,7 +26,6 @@ typedef struct merger {
 
 /* Writes why the files cannot be merged into m->why. Returns false, which callers return in turn. */
 __attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const char *format, ...);
-bool merge_refuse_memory(const merger *m);
 
 /* "A and B: " */
 #define BOTH "%.200s and %.200s: "
@@ -39,7 +38,7 @@ bool merge_refuse_values(const merger *m, const input *one, const input *other, 
    kernel may, is of the run's shapes, or comes from Google Benchmark although the record has a better one. */
 bool merge_may_differ(const char *key);
 
-/* Returns "A / B" for a text in which the files differ, each value once. Returns null when memory runs out. */
+/* Returns "A / B" for a text in which the files differ, each value once. */
 json_t *merge_side_by_side(const merger *m, const char *key);
 
 /* Whether a file has the same facts as each file before it and, if both are shards, the same build. The first file
@@ -61,8 +60,8 @@ typedef struct places {
   size_t count;
 } places;
 
-/* Makes empty places, to be released with merge_free_places. Refuses and returns false when memory runs out. */
-bool merge_make_places(const merger *m, places *p, const char *list, size_t count);
+/* Makes empty places, to be released with merge_free_places. */
+places merge_make_places(const char *list, size_t count);
 
 /* Puts a result of a file into its place. Refuses and returns false if the place is of something else or is taken. */
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one);

@@ -3,6 +3,7 @@
 #include "records/merge-inputs.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ bool merge_put_range(const merger *m, const places *p, int64_t number, const pla
     return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
                         one->from->name, p->list, number);
   }
-  return json_array_append(there->ranges, one->found) == 0 || merge_refuse_memory(m);
+  json_array_append(there->ranges, one->found);
+  return true;
 }
 
 static json_int_t of_range(const json_t *part, const char *key) {
@@ -65,8 +67,7 @@ static bool refuse_part(const merger *m, const json_t *part) {
 static bool join(const merger *m, const places *p, size_t number) {
   place *there = &p->all[number];
   const size_t count = json_array_size(there->ranges);
-  json_t **parts = calloc(count, sizeof *parts);
-  if (!parts) return merge_refuse_memory(m);
+  json_t **parts = memory_take(count, sizeof *parts);
   for (size_t i = 0; i < count; i++) parts[i] = json_array_get(there->ranges, i);
   qsort(parts, count, sizeof *parts, by_begin);
   const bool all = are_all(parts, count);
@@ -88,6 +89,6 @@ bool merge_join_ranges(const merger *m, const places *p) {
 }
 
 void merge_free_places(places *p) {
-  for (size_t n = 0; p->all && n < p->count; n++) json_decref(p->all[n].ranges);
+  for (size_t n = 0; n < p->count; n++) json_decref(p->all[n].ranges);
   free(p->all);
 }

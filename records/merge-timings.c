@@ -10,12 +10,12 @@
 /* Whether no benchmark is in two files. */
 static bool are_apart(const merger *m) {
   json_t *owners = json_object(); /* {name: number of the first file that has it} */
-  bool ok = owners || merge_refuse_memory(m);
+  bool ok = true;
   for (size_t i = 0; i < m->count && ok; i++)
     RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
       const json_t *owner = json_object_get(owners, benchmark->name);
       if (!owner)
-        ok = json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i)) == 0 || merge_refuse_memory(m);
+        json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i));
       else if (json_integer_value(owner) != (json_int_t)i)
         ok = merge_refuse(m, BOTH "both have %.120s", m->inputs[json_integer_value(owner)].name, m->inputs[i].name,
                           benchmark->name);
@@ -27,9 +27,9 @@ static bool are_apart(const merger *m) {
 
 /* Whether every shape of the run is in exactly one shard. */
 static bool have_all_shapes(const merger *m) {
-  places p;
-  bool ok = merge_make_places(m, &p, "shape", m->inputs[0].timing->context.shard.run.shapes_count);
-  for (size_t n = 0; n < p.count && ok; n++) p.all[n].kernel = "";
+  const places p = merge_make_places("shape", m->inputs[0].timing->context.shard.run.shapes_count);
+  bool ok = true;
+  for (size_t n = 0; n < p.count; n++) p.all[n].kernel = "";
   for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++) {
     const record_bench_shard *shard = &one->timing->context.shard;
     for (size_t k = 0; k < shard->shapes_count && ok; k++)
@@ -79,12 +79,12 @@ static bool have_own_benchmarks(const merger *m) {
 
 /* Copies all benchmarks. Their numbers continue those of the files before: each family has its own index, each
    repetition its own turn. Google Benchmark's aggregates of repetitions, such as the mean, have no turn. */
-static bool append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
+static void append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
   const double before = *turns;
   RECORD_EACH(benchmark, more, benchmarks) {
     json_t *one = json_copy(benchmark->json);
     const char *family = family_name(benchmark);
-    if (!one || json_array_append_new(benchmarks, one) != 0) return false;
+    json_array_append_new(benchmarks, one);
     if (strcmp(benchmark->run_type, "iteration") != 0) {
       json_object_del(one, "turn");
     } else if (isfinite(benchmark->turn)) {
@@ -92,12 +92,10 @@ static bool append_all(json_t *benchmarks, const record_timing *more, json_t *fa
       *turns = fmax(*turns, benchmark->turn + before);
     }
     if (!json_object_get(one, "family_index")) continue;
-    if (!json_object_get(families, family) &&
-        json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families))) != 0)
-      return false;
-    if (json_object_set(one, "family_index", json_object_get(families, family)) != 0) return false;
+    if (!json_object_get(families, family))
+      json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families)));
+    json_object_set(one, "family_index", json_object_get(families, family));
   }
-  return true;
 }
 
 /* Whether a file has times of a kernel in the mode and on the shape of a benchmark, called "<mode>/<shape>/…". */
@@ -129,8 +127,8 @@ static bool is_lost(const merger *m, const char *key, const char *kernel) {
   return false;
 }
 
-/* Removes the failures that other runs have repaired, and joins what is left. Returns false when memory runs out. */
-static bool join_failures(const merger *m, json_t *context) {
+/* Removes the failures that other runs have repaired, and joins what is left. */
+static void join_failures(const merger *m, json_t *context) {
   const char *key;
   json_t *words;
   void *next;
@@ -138,10 +136,9 @@ static bool join_failures(const merger *m, json_t *context) {
     const char *kernel = kernel_of_failure(key);
     if (kernel && !is_lost(m, key, kernel))
       json_object_del(context, key);
-    else if (kernel && json_object_set_new(context, key, merge_side_by_side(m, key)) != 0)
-      return false;
+    else if (kernel)
+      json_object_set_new(context, key, merge_side_by_side(m, key));
   }
-  return true;
 }
 
 /* Returns the library's choice for a shape in a list of choices, or null. */
@@ -158,18 +155,20 @@ static json_t *choice_for(const json_t *choices, const char *name) {
 static bool join_choices(const merger *m, json_t *context) {
   json_t *all = json_array(), *choice;
   size_t k;
-  for (size_t i = 0; all && i < m->count; i++) {
+  for (size_t i = 0; i < m->count; i++) {
     json_array_foreach(json_object_get(m->inputs[i].facts, "choices"), k, choice) {
       const char *name = field_string(choice, "shape");
       const json_t *before = choice_for(all, name);
-      if (before ? !json_equal(before, choice) : json_array_append(all, choice) != 0) {
+      if (!before) json_array_append(all, choice);
+      if (before && !json_equal(before, choice)) {
         json_decref(all);
         return merge_refuse(m, "%.200s and files before it: the library chooses other kernels for %.60s",
                             m->inputs[i].name, name);
       }
     }
   }
-  return json_object_set_new(context, "choices", all) == 0 || merge_refuse_memory(m);
+  json_object_set_new(context, "choices", all);
+  return true;
 }
 
 /* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
@@ -178,14 +177,12 @@ static json_t *merged_context(const merger *m) {
   size_t first = 0;
   while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;
   json_t *context = json_copy(m->inputs[first].facts);
-  bool ok = context != NULL;
-  for (size_t i = 0; i < m->count && ok; i++) ok = json_object_update_missing(context, m->inputs[i].facts) == 0;
-  ok = (ok && join_failures(m, context)) || merge_refuse_memory(m);
-  ok = ok && join_choices(m, context);
-  for (size_t i = 0; i < m->count && ok; i++)
-    ok = i == first || timed_checks_join(context, m->inputs[i].facts) || merge_refuse_memory(m);
+  for (size_t i = 0; i < m->count; i++) json_object_update_missing(context, m->inputs[i].facts);
+  join_failures(m, context);
+  for (size_t i = 0; i < m->count; i++)
+    if (i != first) timed_checks_join(context, m->inputs[i].facts);
   json_object_del(context, "shard");
-  if (ok) return context;
+  if (join_choices(m, context)) return context;
   json_decref(context);
   return NULL;
 }
@@ -198,13 +195,8 @@ json_t *merge_timings(const merger *m) {
   json_t *context = merged_context(m);
   if (!context) return NULL;
   json_t *benchmarks = json_array(), *families = json_object();
-  bool ok = benchmarks && families;
   double turns = 0.0;
-  for (size_t i = 0; i < m->count && ok; i++) ok = append_all(benchmarks, m->inputs[i].timing, families, &turns);
+  for (size_t i = 0; i < m->count; i++) append_all(benchmarks, m->inputs[i].timing, families, &turns);
   json_decref(families);
-  if (ok) return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
-  json_decref(context);
-  json_decref(benchmarks);
-  merge_refuse_memory(m);
-  return NULL;
+  return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
 }

@@ -2,6 +2,7 @@
 #include "records/merge.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shard.h"
 #include "records/merge-inputs.h"
 
@@ -127,17 +128,16 @@ static void tell_all(const merger *m, FILE *to, const int *times) {
 /* Whether each shard is there exactly once. */
 static bool is_each_once(const merger *m) {
   const int64_t of = m->inputs[0].of;
-  int *times = calloc((size_t)of + 1, sizeof *times);
+  int *times = memory_take((size_t)of + 1, sizeof *times);
   char *text = NULL;
   size_t size;
-  FILE *stream = times ? open_memstream(&text, &size) : NULL;
-  bool all = stream;
-  if (!stream) return free(times), merge_refuse_memory(m);
+  FILE *stream = allocated(open_memstream(&text, &size));
+  bool all = true;
   for (size_t i = 0; i < m->count; i++) times[m->inputs[i].number] += times[m->inputs[i].number] < TWICE;
   for (int64_t n = 1; n <= of; n++) all = all && times[n] == 1;
   if (!all) tell_all(m, stream, times);
-  const bool told = fclose(stream) == 0;
-  if (!all) told ? merge_refuse(m, "%s", text) : merge_refuse_memory(m);
+  if (fclose(stream) != 0) memory_end();
+  if (!all) merge_refuse(m, "%s", text);
   free(times);
   free(text);
   return all;
@@ -180,8 +180,7 @@ static json_t *merge_inputs(const merger *m) {
 
 json_t *merge_records(json_t *const *records, char *const *names, size_t count,
                       json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size) {
-  const merger m = {calloc(count, sizeof *m.inputs), count, join, why, size};
-  if (!m.inputs) return merge_refuse_memory(&m), NULL;
+  const merger m = {memory_take(count, sizeof *m.inputs), count, join, why, size};
   json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
   for (size_t i = 0; i < count; i++) {
     record_free(m.inputs[i].accuracy);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Prints the record as TAP on `stream`: one point per kernel × property × shape, then which kernels did not run, and
-   why. All functions of this file print nothing when memory runs out. */
+   why. */
 void record_print_tap(const json_t *record, FILE *stream);
 
 /* Prints the record as JUnit XML: one suite per kernel × shape, one case per property. */

@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -23,13 +24,10 @@ typedef struct reader {
   block *first;
 } reader;
 
-/* Allocates zeroed memory that is released with the record. Returns null when memory runs out. */
+/* Returns memory that is all zeros and is released with the record. */
 static void *allocate(reader *r, size_t count, size_t size) {
-  block *made = count > (SIZE_MAX - sizeof *made) / size ? NULL : calloc(1, sizeof *made + count * size);
-  if (!made) {
-    if (r->fault) snprintf(r->fault->text, sizeof r->fault->text, "out of memory");
-    return NULL;
-  }
+  if (count > (SIZE_MAX - sizeof(block)) / size) memory_end();
+  block *made = memory_take(1, sizeof *made + count * size);
   if (r->first) {
     made->next = r->first->next;
     r->first->next = made;
@@ -260,7 +258,7 @@ static bool read_array(const holder *h, const char *key, need needed, struct_rea
 static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
   reader r = {fault, NULL};
   void *made = allocate(&r, 1, bytes);
-  if (made && inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) return made;
+  if (inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) return made;
   free_blocks(r.first);
   return NULL;
 }

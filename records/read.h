@@ -77,7 +77,7 @@ const record_report *record_read_report(const json_t *json, record_fault *fault)
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
 
 /* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Fields
-   of another kind count as missing. Returns null when memory runs out. */
+   of another kind count as missing. */
 const record_accuracy *record_take_accuracy(const json_t *json);
 const record_timing *record_take_timing(const json_t *json);
 const record_report *record_take_report(const json_t *json);

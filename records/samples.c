@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "records/statistics.h"
 
 #include <stdbool.h>
@@ -45,17 +46,12 @@ static int compare_samples(const void *a, const void *b) {
 }
 
 samples *samples_open(const record_timing *timing) {
-  const size_t most = (timing ? timing->benchmarks_count : 0) + 1;
-  samples *s = calloc(1, sizeof *s);
-  if (!s) return NULL;
-  s->all = calloc(most, sizeof *s->all);
-  s->by_name = calloc(most, sizeof(*s->by_name));
-  s->values = calloc(most, sizeof *s->values);
-  if (!s->all || !s->by_name || !s->values) {
-    samples_close(s);
-    return NULL;
-  }
-  for (size_t i = 0; i + 1 < most; i++)
+  const size_t most = timing ? timing->benchmarks_count : 0;
+  samples *s = memory_take(1, sizeof *s);
+  s->all = memory_take(most, sizeof *s->all);
+  s->by_name = memory_take(most, sizeof(*s->by_name));
+  s->values = memory_take(most, sizeof *s->values);
+  for (size_t i = 0; i < most; i++)
     if (read_sample(&timing->benchmarks[i], &s->all[s->count])) s->count++;
   for (size_t i = 0; i < s->count; i++) s->by_name[i] = &s->all[i];
   qsort(s->by_name, s->count, sizeof(*s->by_name), compare_samples);
@@ -63,7 +59,6 @@ samples *samples_open(const record_timing *timing) {
 }
 
 void samples_close(samples *s) {
-  if (!s) return;
   free(s->all);
   free(s->by_name);
   free(s->values);
@@ -100,15 +95,14 @@ json_t *samples_spread(samples *s, const char *mode, const char *shape, const ch
 double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
                      size_t *count) {
   *count = samples_collect(s, mode, shape, kernel, counter);
-  double *copy = malloc((*count + 1) * sizeof *copy);
-  if (copy) memcpy(copy, s->values, *count * sizeof *copy);
+  double *copy = memory_take(*count, sizeof *copy);
+  memcpy(copy, s->values, *count * sizeof *copy);
   return copy;
 }
 
 json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
   static const double confidence = 0.9;
-  statistics_ratio ratio;
-  if (!statistics_ratio_of(a, n, b, m, confidence, &ratio)) return NULL;
+  const statistics_ratio ratio = statistics_ratio_of(a, n, b, m, confidence);
   return json_pack("{s:o, s:o, s:o}", "estimate", field_real(ratio.estimate), "low",
                    ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
 }
@@ -117,7 +111,7 @@ json_t *samples_ratio(samples *s, const char *mode, const char *shape, const cha
   size_t n, m;
   double *a = samples_copy(s, mode, shape, first, "ns_per_element", &n),
          *b = samples_copy(s, mode, shape, second, "ns_per_element", &m);
-  json_t *ratio = a && b ? samples_ratio_of(a, n, b, m) : NULL;
+  json_t *ratio = samples_ratio_of(a, n, b, m);
   free(a);
   free(b);
   return ratio;

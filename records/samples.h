@@ -20,7 +20,7 @@ typedef struct samples {
   double *values;         /* the numbers collected last, at most `count` */
 } samples;
 
-/* Sorts the repetitions of a record. `timing` may be null, which gives none. Returns null when memory runs out. */
+/* Sorts the repetitions of a record. `timing` may be null, which gives none. */
 samples *samples_open(const record_timing *timing);
 void samples_close(samples *s);
 
@@ -28,8 +28,7 @@ void samples_close(samples *s);
    their number. The counter "plan_ns" is the time of an iteration. */
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* Collects like samples_collect, into an array of *count numbers that the caller frees. Returns null when memory runs
-   out. */
+/* Collects like samples_collect, into an array of *count numbers that the caller frees. */
 double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
                      size_t *count);
 
@@ -37,8 +36,7 @@ double *samples_copy(samples *s, const char *mode, const char *shape, const char
 json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
 /* Returns the time of the second kernel as a multiple of that of the first: {"estimate", "low", "high"}. The interval
-   is of 90 %, the highest confidence possible with three timings of each; low and high are null if there are fewer.
-   Returns null when memory runs out. */
+   is of 90 %, the highest confidence possible with three timings of each; low and high are null if there are fewer. */
 json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
 /* Returns such a ratio for two samples of positive numbers: b as a multiple of a. */

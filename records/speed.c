@@ -2,6 +2,7 @@
 #include "records/speed.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,16 +25,15 @@ static double speed_smallest(const speed_row *row) {
 }
 
 /* Corrects p over the rows that are tested. */
-static bool correct(speed_row *rows, size_t count) {
-  double *p = malloc((count + 1) * sizeof *p);
+static void correct(speed_row *rows, size_t count) {
+  double *p = memory_take(count, sizeof *p);
   size_t tested = 0;
-  for (size_t i = 0; p && i < count; i++)
+  for (size_t i = 0; i < count; i++)
     if (rows[i].tested) p[tested++] = rows[i].p;
-  const bool done = p && statistics_holm(p, tested);
-  for (size_t i = 0, k = 0; done && i < count; i++)
+  statistics_holm(p, tested);
+  for (size_t i = 0, k = 0; i < count; i++)
     if (rows[i].tested) rows[i].p = p[k++];
   free(p);
-  return done;
 }
 
 /* Returns the fewest repetitions of each record, or blocks, with which the test can tell anything: its least p is
@@ -91,13 +91,12 @@ static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
   }
 }
 
-bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
+void speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
   size_t tested = 0;
   for (size_t i = 0; i < count; i++) tested += rows[i].tested;
-  if (!correct(rows, count)) return false;
+  correct(rows, count);
   for (size_t i = 0; i < count; i++)
     if (!rows[i].verdict) judge(&rows[i], limits, tested);
-  return true;
 }
 
 json_t *speed_json(const speed_row *row) {

@@ -40,8 +40,8 @@ speed_row speed_new(const char *name);
 /* Returns the confidence for the interval of each row, if `tested` rows are tested. */
 double speed_confidence(const compare_limits *limits, size_t tested);
 
-/* Corrects p over all rows that are tested, and sets missing verdicts and notes. Returns false when memory runs out. */
-bool speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
+/* Corrects p over all rows that are tested, and sets missing verdicts and notes. */
+void speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
 
 /* Returns a row of a comparison as JSON, see record.schema.json. */
 json_t *speed_json(const speed_row *row);

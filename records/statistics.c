@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/statistics.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 
 #include <math.h>
@@ -77,19 +78,17 @@ static size_t outside(size_t n, size_t m, double confidence) {
   return k;
 }
 
-bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, double confidence,
-                         statistics_ratio *ratio) {
+statistics_ratio statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, double confidence) {
   const size_t count = n * m;
-  double *quotients = malloc((count ? count : 1) * sizeof *quotients);
-  if (!quotients) return false;
+  double *quotients = memory_take(count, sizeof *quotients);
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < m; j++) quotients[i * m + j] = b[j] / a[i];
   numbers_sort(quotients, count);
   const size_t k = count ? outside(n, m, confidence) : 0;
-  *ratio = (statistics_ratio){count ? numbers_median(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
-                              k ? quotients[count - k] : INFINITY};
+  const statistics_ratio ratio = {count ? numbers_median(quotients, count) : NAN, k ? quotients[k - 1] : 0.0,
+                                  k ? quotients[count - k] : INFINITY};
   free(quotients);
-  return true;
+  return ratio;
 }
 
 /* ---- differences ---- */
@@ -140,8 +139,7 @@ static double signed_tail(const double *ranks, size_t n, double sum) {
 }
 
 double statistics_signed_rank(const double *x, size_t n) {
-  double *ranks = malloc((n + 1) * sizeof *ranks);
-  if (!ranks) return 1.0;
+  double *ranks = memory_take(n, sizeof *ranks);
   const size_t count = rank_sizes(x, n, ranks);
   double above = 0.0, all = 0.0;
   for (size_t i = 0, k = 0; i < n; i++) {
@@ -168,18 +166,17 @@ static size_t outside_pairs(double *ranks, size_t n, double confidence) {
   return k;
 }
 
-bool statistics_paired_ratio_of(const double *logs, size_t n, double confidence, statistics_ratio *ratio) {
+statistics_ratio statistics_paired_ratio_of(const double *logs, size_t n, double confidence) {
   const size_t count = n * (n + 1) / 2;
-  double *means = malloc((count + 1) * sizeof *means);
-  if (!means) return false;
+  double *means = memory_take(count, sizeof *means);
   const size_t k = n ? outside_pairs(means, n, confidence) : 0;
   for (size_t i = 0, at = 0; i < n; i++)
     for (size_t j = 0; j <= i; j++) means[at++] = logs[i] / 2.0 + logs[j] / 2.0;
   numbers_sort(means, count);
-  *ratio = (statistics_ratio){count ? exp(numbers_median(means, count)) : NAN, k ? exp(means[k - 1]) : 0.0,
-                              k ? exp(means[count - k]) : INFINITY};
+  const statistics_ratio ratio = {count ? exp(numbers_median(means, count)) : NAN, k ? exp(means[k - 1]) : 0.0,
+                                  k ? exp(means[count - k]) : INFINITY};
   free(means);
-  return true;
+  return ratio;
 }
 
 /* ---- many tests ---- */
@@ -188,12 +185,10 @@ static int order_of_places(const void *one, const void *other) {
   return number_order(*(const double *const *)one, *(const double *const *)other);
 }
 
-bool statistics_holm(double *p, size_t n) {
-  double **places = malloc((n + 1) * sizeof *places), least = 0.0;
-  if (!places) return false;
+void statistics_holm(double *p, size_t n) {
+  double **places = memory_take(n, sizeof *places), least = 0.0;
   for (size_t i = 0; i < n; i++) places[i] = &p[i];
   qsort(places, n, sizeof *places, order_of_places);
   for (size_t i = 0; i < n; i++) *places[i] = least = fmax(least, fmin(1.0, (double)(n - i) * *places[i]));
   free(places);
-  return true;
 }

@@ -19,13 +19,12 @@ double statistics_rank_test(const double *a, size_t n, const double *b, size_t m
  * The ratio of b to a, all positive: the median of all n × m quotients (Hodges and Lehmann's estimate, of
  * logarithms), with the interval between two quotients that contains the true ratio in at least a share `confidence`
  * of cases. The U test gives the number of quotients outside at either end. If the samples are too small, low is 0
- * and high infinite. Returns false when memory runs out.
+ * and high infinite.
  */
 typedef struct statistics_ratio {
   double estimate, low, high;
 } statistics_ratio;
-_Bool statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, double confidence,
-                          statistics_ratio *ratio);
+statistics_ratio statistics_ratio_of(const double *a, size_t n, const double *b, size_t m, double confidence);
 
 /*
  * Wilcoxon's signed-rank test of differences, two-sided: the probability that ranks are at least as one-sided if
@@ -39,12 +38,12 @@ double statistics_signed_rank(const double *x, size_t n);
  * Finds the ratio from differences of logarithms: the median of the means of all pairs, with each number paired with
  * itself too (Hodges and Lehmann's estimate). The interval between two of the means contains the true ratio in at
  * least a share `confidence` of cases, by the signed-rank test. If there are too few differences, low is 0 and high
- * infinite. Returns false when memory runs out.
+ * infinite.
  */
-_Bool statistics_paired_ratio_of(const double *logs, size_t n, double confidence, statistics_ratio *ratio);
+statistics_ratio statistics_paired_ratio_of(const double *logs, size_t n, double confidence);
 
 /* Applies Holm's correction to the p of n tests, in place. The probability that any true null hypothesis then has p <=
-   alpha is at most alpha. Returns false when memory runs out. Source: Holm, 1979. */
-_Bool statistics_holm(double *p, size_t n);
+   alpha is at most alpha. Source: Holm, 1979. */
+void statistics_holm(double *p, size_t n);
 
 #endif

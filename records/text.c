@@ -4,6 +4,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,8 +68,7 @@ static void add_remark(remark *all, size_t *used, const remark *one) {
 static void print_remarks(const record_accuracy *record, FILE *stream) {
   size_t used = 0, most = record->records_count;
   RECORD_EACH(result, record, records) most += result->checks_count;
-  remark *all = calloc(most + 1, sizeof *all);
-  if (!all) return;
+  remark *all = memory_take(most, sizeof *all);
   RECORD_EACH(result, record, records) {
     remark one = {"", result->refusal, result->kernel, result->shape.name, true, 1};
     if (*result->refusal) add_remark(all, &used, &one);
@@ -110,22 +110,20 @@ void record_print_proposals(const record_accuracy *record, const char *prefix, F
 
 void record_print_text(const json_t *json, FILE *stream) {
   const record_accuracy *record = record_take_accuracy(json);
-  line *lines = record ? calloc(record->records_count + 1, sizeof *lines) : NULL;
+  line *lines = memory_take(record->records_count, sizeof *lines);
   size_t used = 0;
   char why[200];
-  if (lines) {
-    RECORD_EACH(result, record, records) add_result(line_of(lines, &used, result->kernel), result, stream);
-    print_remarks(record, stream);
-    int width = 24;
-    for (size_t i = 0; i < used; i++) width = width_with(width, lines[i].kernel);
-    fprintf(stream, "%-*s %7s %7s %7s %7s  %s\n", width, "kernel", "tables", "passed", "failed", "skipped",
-            "largest error");
-    for (size_t i = 0; i < used; i++) print_line(&lines[i], width, stream);
-    record_print_proposals(record, "", stream);
-    if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
-    fprintf(stream, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", record->passed, record->failed,
-            record->skipped);
-  }
+  RECORD_EACH(result, record, records) add_result(line_of(lines, &used, result->kernel), result, stream);
+  print_remarks(record, stream);
+  int width = 24;
+  for (size_t i = 0; i < used; i++) width = width_with(width, lines[i].kernel);
+  fprintf(stream, "%-*s %7s %7s %7s %7s  %s\n", width, "kernel", "tables", "passed", "failed", "skipped",
+          "largest error");
+  for (size_t i = 0; i < used; i++) print_line(&lines[i], width, stream);
+  record_print_proposals(record, "", stream);
+  if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
+  fprintf(stream, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", record->passed, record->failed,
+          record->skipped);
   free(lines);
   record_free(record);
 }

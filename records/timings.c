@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,9 +40,8 @@ static const char *defect_of(const record_benchmark *entry) {
 
 bool timings_check(const json_t *json, char *why, size_t size) {
   const record_timing *record = record_take_timing(json);
-  const char *defect = record ? NULL : "out of memory";
-  if (!record) snprintf(why, size, "%s", defect);
-  for (size_t i = 0; record && !defect && i < record->benchmarks_count; i++) {
+  const char *defect = NULL;
+  for (size_t i = 0; !defect && i < record->benchmarks_count; i++) {
     const char *name = name_of(&record->benchmarks[i]);
     defect = defect_of(&record->benchmarks[i]);
     if (defect) snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name ? name : "''", defect);
@@ -80,26 +80,23 @@ static json_t *find_threaded(const record_timing *record) {
   json_t *threaded = json_object();
   RECORD_EACH(entry, record, benchmarks) {
     const char *kernel = kernel_of_benchmark(name_of(entry));
-    if (kernel && entry->threads_limit_bytes_per_second > 0.0) threaded = field_put(threaded, kernel, json_true());
+    if (kernel && entry->threads_limit_bytes_per_second > 0.0) json_object_set_new(threaded, kernel, json_true());
   }
   return threaded;
 }
 
-bool timings_open(timings_record *of, const json_t *json) {
+void timings_open(timings_record *of, const json_t *json) {
   *of = (timings_record){.record = record_take_timing(json), .numbers = json_object()};
-  bool done = of->record && of->numbers;
-  for (size_t i = 0; done && i < of->record->benchmarks_count; i++) {
+  for (size_t i = 0; i < of->record->benchmarks_count; i++) {
     const char *name = name_of(&of->record->benchmarks[i]);
     json_t *numbers = json_object_get(of->numbers, name);
     if (!numbers) {
       numbers = json_array();
-      done = json_object_set_new(of->numbers, name, numbers) == 0;
+      json_object_set_new(of->numbers, name, numbers);
     }
-    done = done && json_array_append_new(numbers, json_integer((json_int_t)i)) == 0;
+    json_array_append_new(numbers, json_integer((json_int_t)i));
   }
-  if (!done || !*of->record->context.posenc_schema) return done;
-  of->threaded = find_threaded(of->record);
-  return of->threaded;
+  if (*of->record->context.posenc_schema) of->threaded = find_threaded(of->record);
 }
 
 void timings_close(timings_record *of) {
@@ -108,25 +105,24 @@ void timings_close(timings_record *of) {
   record_free(of->record);
 }
 
-bool timings_collect(const timings_record *from, const char *name, bool alone, timings *of) {
+timings timings_collect(const timings_record *from, const char *name, bool alone) {
   const json_t *numbers = json_object_get(from->numbers, name);
   const size_t most = json_array_size(numbers);
-  *of = (timings){.times = malloc((most + 1) * sizeof *of->times), .costs = malloc((most + 1) * sizeof *of->costs)};
-  if (!of->times || !of->costs) return false;
-  for (int medians = 0; medians < 2 && of->count + of->interrupted == 0; medians++)
+  timings of = {.times = memory_take(most, sizeof *of.times), .costs = memory_take(most, sizeof *of.costs)};
+  for (int medians = 0; medians < 2 && of.count + of.interrupted == 0; medians++)
     for (size_t i = 0; i < most; i++) {
       const record_benchmark *entry = &from->record->benchmarks[json_integer_value(json_array_get(numbers, i))];
       if (!counts(entry, medians)) continue;
       const double time = record_nanoseconds(entry), share = entry->of_limit;
-      if (entry->error_occurred) of->failed = true;
+      if (entry->error_occurred) of.failed = true;
       if (alone && !medians && is_interrupted(from, entry)) {
-        of->interrupted++;
+        of.interrupted++;
         continue;
       }
-      if (time > 0.0) of->times[of->count++] = time;
-      if (share > 0.0) of->costs[of->limited++] = 1.0 / share;
+      if (time > 0.0) of.times[of.count++] = time;
+      if (share > 0.0) of.costs[of.limited++] = 1.0 / share;
     }
-  return true;
+  return of;
 }
 
 void timings_discard(timings *of) {

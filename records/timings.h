@@ -20,13 +20,12 @@ typedef struct timings {
   bool failed;
 } timings;
 
-/* Opens a record. Returns false when memory runs out; timings_close must be called in either case. */
-bool timings_open(timings_record *of, const json_t *json);
+void timings_open(timings_record *of, const json_t *json);
 void timings_close(timings_record *of);
 
 /* Finds the timings of that name, none if the record has none. `alone` leaves out repetitions that other processes
-   interrupted. Returns false when memory runs out; the caller discards the timings in either case. */
-bool timings_collect(const timings_record *from, const char *name, bool alone, timings *of);
+   interrupted. The caller discards the timings. */
+timings timings_collect(const timings_record *from, const char *name, bool alone);
 void timings_discard(timings *of);
 
 /* Checks a record's benchmarks. Returns false, with the first defect in `why`, if there is one. */

@@ -22,7 +22,7 @@ typedef struct report {
   const machines_figures *machines;
 } report;
 
-static bool write_page(const report *r, FILE *stream, const page_format *format, contents wanted) {
+static void write_page(const report *r, FILE *stream, const page_format *format, contents wanted) {
   page p = {.format = format, .stream = stream};
   if (r->one) {
     p.svg = r->drawn->svg;
@@ -30,11 +30,11 @@ static bool write_page(const report *r, FILE *stream, const page_format *format,
   } else {
     machines_write(&p, r->several, r->machines);
   }
-  return !p.failed;
 }
 
-static bool write_json(const report *r, FILE *stream) {
-  return json_dumpf(r->record, stream, JSON_COMPACT) == 0 && fputc('\n', stream) != EOF;
+static void write_json(const report *r, FILE *stream) {
+  json_dumpf(r->record, stream, JSON_COMPACT);
+  fputc('\n', stream);
 }
 
 /* The files, in this order: pages, data, the record, and each figure by itself. */
@@ -70,15 +70,16 @@ static bool is_wanted(const report *r, size_t file) {
   return r->one || file == RECORD || (file < PAGES && pages[file].wanted != CONTENTS_DETAILS);
 }
 
-/* Writes a file. Returns false when memory runs out; errors of the stream stay in the stream. */
-static bool write_file(const report *r, FILE *stream, size_t file) {
-  if (file < PAGES) return write_page(r, stream, pages[file].format, pages[file].wanted);
-  if (file == RECORD) return write_json(r, stream);
-  if (file < RECORD)
+/* Writes a file. Errors stay in the stream. */
+static void write_file(const report *r, FILE *stream, size_t file) {
+  if (file < PAGES)
+    write_page(r, stream, pages[file].format, pages[file].wanted);
+  else if (file == RECORD)
+    write_json(r, stream);
+  else if (file < RECORD)
     csv_files[file - PAGES].write(r->one, stream);
   else
     plot_standalone(r->drawn->svg[file - PICTURES], stream);
-  return true;
 }
 
 static int fail(const char *directory, const char *name, output *const outputs[FILES]) {
@@ -114,9 +115,8 @@ static int write_files(const char *directory, const report *r) {
   for (size_t i = 0; i < FILES; i++) {
     if (!outputs[i]) continue;
     FILE *stream = output_stream(outputs[i]);
-    errno = ENOMEM;
-    if (!write_file(r, stream, i) || fflush(stream) != 0 || ferror(stream))
-      return fail(directory, name_of(i).text, outputs);
+    write_file(r, stream, i);
+    if (fflush(stream) != 0 || ferror(stream)) return fail(directory, name_of(i).text, outputs);
   }
   for (size_t i = 0; i < FILES; i++) {
     output *pending = outputs[i];
@@ -125,11 +125,6 @@ static int write_files(const char *directory, const report *r) {
     if (!is_wanted(r, i) && !remove_older(directory, name_of(i).text)) return fail(directory, name_of(i).text, outputs);
   }
   return 0;
-}
-
-static int out_of_memory(void) {
-  fputs("posenc report: out of memory\n", stderr);
-  return 2;
 }
 
 static int write_report(const char *directory, const record_report *shown, const json_t *record) {
@@ -153,8 +148,8 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
     fprintf(stderr, "posenc report: timing record: %s\n", fault.text);
   } else {
     json_t *document = document_make(verified, timed, command);
-    const record_report *shown = document ? record_take_report(document) : NULL;
-    status = shown ? write_report(directory, shown, document) : out_of_memory();
+    const record_report *shown = record_take_report(document);
+    status = write_report(directory, shown, document);
     record_free(shown);
     json_decref(document);
   }
@@ -166,7 +161,6 @@ int report_write(const char *directory, const json_t *accuracy, const json_t *ti
 static int write_machines(const char *directory, const json_t *document) {
   machines_figures drawn;
   const record_machines *shown = record_take_machines(document);
-  if (!shown) return out_of_memory();
   int status = machines_draw(shown, &drawn) ? 0 : 2;
   if (status == 0) {
     status = write_files(directory, &(report){.record = document, .several = shown, .machines = &drawn});

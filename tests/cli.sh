@@ -85,6 +85,24 @@ status=$?
 check 'a full disk amid the table' one_line ''
 check 'a full disk leaves nothing' nothing_written
 
+if sanitized || emulated; then
+  skip 'memory that runs out' 'a sanitizer or an emulator, which takes more of it'
+else
+  # 2 million values of JSON take 80 MB, and so many numbers 400 MB.
+  { printf '{"benchmarks":[' && yes 0, | head -c 6000000 | tr -d '\n' && printf '0]}'; } >many.json
+  printf "\\223NUMPY\\1\\0v\\0%-117s\\n" "{'descr': '|i1', 'fortran_order': False, 'shape': (50000000,), }" >many.npy
+  truncate -s 50000128 many.npy
+  short() {
+    (ulimit -v 100000 && exec "$POSENC" "$@") >out 2>err
+    status=$?
+  }
+  short compare many.json many.json
+  check 'no memory for JSON' one_line '^posenc compare: out of memory$'
+  short write --positions @many.npy --dim 4 -o $f
+  check 'no memory for numbers' one_line '^posenc write: out of memory$'
+  check 'no memory leaves nothing' nothing_written
+fi
+
 refused 'a command is missing'
 refused "wriet: no such command; did you mean 'write'?" wriet
 refused "unrecognized option '--frobnicate'" --frobnicate

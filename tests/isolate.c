@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests code in a process of its own: each kind of misbehaviour is recognized, and no process is left. */
 #include "common/isolate.h"
+#include "common/memory.h"
+#include "common/sanitizer.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "common/worker.h"
@@ -274,6 +276,31 @@ static void test_deeds(bool reaps) {
 static void say_and_die(void *argument) {
   isolate_say(argument, 0.5);
   raise(SIGKILL);
+}
+
+static void take_too_much(void *argument) {
+  isolate_say("taking it", 0.5);
+  *(void **)argument = memory_take(SIZE_MAX / 2, 1);
+}
+
+static void grow_too_much(void *argument) {
+  *(void **)argument = memory_grow(NULL, SIZE_MAX / 2, 4); /* the product of both is another number */
+}
+
+static void test_memory(void) {
+  void (*const works[])(void *) = {take_too_much, grow_too_much};
+  void *taken;
+  for (size_t n = 0; n < 2; n++) {
+    if (SANITIZED) {
+      skip("memory that runs out", "the sanitizer ends the process first");
+      continue;
+    }
+    const isolated end = isolate(works[n], &taken, &(isolation){.silence = 60.0});
+    char words[400];
+    describe_exit(&end, words, sizeof words);
+    ok(end.how == ENDED_BY_FAILURE && strcmp(words, "it failed: out of memory") == 0, "memory that runs out: %s",
+       words);
+  }
 }
 
 /* Tests the last words, which are in memory that a kernel can write to, and are written as JSON. */
@@ -564,6 +591,7 @@ int main(void) {
   test_code();
   test_channel();
   test_deeds(reaps);
+  test_memory();
   test_last_words();
   test_large_result();
   test_team(reaps);

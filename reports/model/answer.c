@@ -108,24 +108,22 @@ static const char *pick(const record_report *report, samples *times, const recor
 
 /* ---- by how much ---- */
 
-/* Compares two kernels, and adds the second's name. Returns JSON null without a second, null when memory runs out. */
+/* Compares two kernels, and adds the second's name. Returns JSON null without a second. */
 static json_t *compare(samples *times, const char *table, const char *first, const char *second) {
   if (!second || strcmp(first, second) == 0) return json_null();
-  json_t *ratio = samples_ratio(times, "hot", table, first, second);
-  if (ratio) json_object_set_new(ratio, "kernel", json_string(second));
-  return ratio;
+  return field_put(samples_ratio(times, "hot", table, first, second), "kernel", json_string(second));
 }
 
-static bool add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
+static void add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
                        const char *footprint, answer_budget most) {
   const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){.most = most});
-  if (!kernel) return true;
+  if (!kernel) return;
   const char *slow = isfinite(report_median_ns(table, answer_literal)) ? answer_literal : NULL;
   const record_kernel *next = fastest(report, table, &(field){.most = most, .but = kernel});
-  return json_array_append_new(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint",
-                                                  footprint, "budget", answer_budgets[most], "kernel", kernel, "next",
-                                                  compare(times, name, kernel, next ? next->name : NULL), "naive",
-                                                  compare(times, name, kernel, slow))) == 0;
+  field_append(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint", footprint, "budget",
+                                  answer_budgets[most], "kernel", kernel, "next",
+                                  compare(times, name, kernel, next ? next->name : NULL), "naive",
+                                  compare(times, name, kernel, slow)));
 }
 
 /* ---- tables ---- */
@@ -156,16 +154,13 @@ json_t *answer_make(const record_report *report, samples *times) {
       {"in cache", largest(report, cache / 2)}, /* half of the cache is left to other data */
   };
   json_t *answers = json_array();
-  bool done = answers;
-  for (size_t i = 0; done && i < sizeof asked / sizeof *asked; i++) {
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
     bool again = false; /* two of the tables may be the same */
     for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
-    for (answer_budget most = ANSWER_HALF; done && asked[i].table && !again && most < ANSWER_BUDGETS; most++)
-      done = add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
+    for (answer_budget most = ANSWER_HALF; asked[i].table && !again && most < ANSWER_BUDGETS; most++)
+      add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
   }
-  if (done) return answers;
-  json_decref(answers);
-  return NULL;
+  return answers;
 }
 
 /* ---- uses ---- */
@@ -227,8 +222,8 @@ json_t *answer_uses(const record_report *report, samples *times) {
                                      library != now ? library : NULL, now};
   for (answer_use use = USE_DEFAULT; use < USES; use++)
     if (kernels[use])
-      uses = field_append(uses, json_pack("{s:s, s:s, s:o}", "use", use_names[use], "kernel", kernels[use], "speed_up",
-                                          compare(times, table->shape.name, kernels[use], now)));
+      field_append(uses, json_pack("{s:s, s:s, s:o}", "use", use_names[use], "kernel", kernels[use], "speed_up",
+                                   compare(times, table->shape.name, kernels[use], now)));
   return uses;
 }
 
@@ -269,7 +264,7 @@ json_t *answer_subjects(const record_report *report, samples *times, const char 
   for (int of_plugins = 1; of_plugins >= 0; of_plugins--)
     RECORD_EACH(kernel, report, kernels)
       if (kernel->selected && !!*kernel->plugin == of_plugins) {
-        subjects = field_append(subjects, make_subject(report, times, kernel->name, standard, first));
+        field_append(subjects, make_subject(report, times, kernel->name, standard, first));
         if (!first) first = kernel->name;
       }
   return subjects;

@@ -17,7 +17,7 @@ extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an 
  * Makes the "answer" of the report from the rest of it, for the reference table, the largest table and the largest in
  * cache: the fastest kernel that passed all its checks, computes its rows, and has a proved bound within the budget.
  * If times do not differ significantly from the fastest one's, a correctly rounded kernel is preferred, then one of a
- * single thread. Returns null when memory runs out.
+ * single thread.
  */
 json_t *answer_make(const record_report *report, samples *times);
 
@@ -30,7 +30,7 @@ json_t *answer_make(const record_report *report, samples *times);
 typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES } answer_use;
 
 /* Makes the "uses" of the report. The library's own choices are facts of the accuracy record's environment; if they are
-   missing, the times decide. Returns null when memory runs out. */
+   missing, the times decide. */
 json_t *answer_uses(const record_report *report, samples *times);
 
 /* Returns that use, or null if there is none. */
@@ -42,8 +42,7 @@ bool answer_is_use(const record_report *report, answer_use use, const char *kern
 bool answer_is_choice(const record_report *report, bool serial, const char *kernel);
 
 /* Makes the "subjects" of the report: the kernels that were selected, those of plugins first, with their times
-   beside `standard`, the kernel of the use default or null, the literal formula, and the first of them. Returns null
-   when memory runs out. */
+   beside `standard`, the kernel of the use default or null, the literal formula, and the first of them. */
 json_t *answer_subjects(const record_report *report, samples *times, const char *standard);
 
 /* The name of the kernel that computes the formula literally. */

@@ -14,7 +14,7 @@ static double sum_of(const record_parts *parts) {
   return parts->frequency + parts->phase + parts->trig + parts->store;
 }
 
-/* Returns the points from position 1 on whose parts are known and not all 0. Returns null when memory runs out. */
+/* Returns the points from position 1 on whose parts are known and not all 0. */
 static json_t *points_of(const record_profile *profile) {
   json_t *made = json_array();
   RECORD_EACH(point, profile, points) {
@@ -24,8 +24,8 @@ static json_t *points_of(const record_profile *profile) {
     json_t *shares =
         json_pack("{s:f, s:f, s:f, s:f}", cause_names[0], parts->frequency / sum, cause_names[1], parts->phase / sum,
                   cause_names[2], parts->trig / sum, cause_names[3], parts->store / sum);
-    made = field_append(made, json_pack("{s:I, s:O, s:f, s:o}", "position", (json_int_t)point->position, "parts",
-                                        parts->json, "sum", sum, "shares", shares));
+    field_append(made, json_pack("{s:I, s:O, s:f, s:o}", "position", (json_int_t)point->position, "parts", parts->json,
+                                 "sum", sum, "shares", shares));
   }
   return made;
 }
@@ -54,22 +54,20 @@ static json_t *ranges_of(const json_t *points, size_t from, size_t to, unsigned 
       least = fmin(least, share_of(points, k, i));
       most = fmax(most, share_of(points, k, i));
     }
-    ranges = field_put(ranges, cause_names[i], json_pack("{s:f, s:f}", "least", least, "most", most));
+    field_put(ranges, cause_names[i], json_pack("{s:f, s:f}", "least", least, "most", most));
   }
   return ranges;
 }
 
-/* Returns the spans. Returns null when memory runs out. */
 static json_t *spans_of(const json_t *points) {
   json_t *spans = json_array();
   for (size_t from = 0, to; from < json_array_size(points); from = to) {
     const unsigned causes = notable_causes(points, from);
     for (to = from + 1; to < json_array_size(points); to++)
       if (notable_causes(points, to) != causes) break;
-    spans = field_append(spans,
-                         json_pack("{s:O, s:O, s:o}", "from", json_object_get(json_array_get(points, from), "position"),
-                                   "to", json_object_get(json_array_get(points, to - 1), "position"), "shares",
-                                   ranges_of(points, from, to, causes)));
+    field_append(spans, json_pack("{s:O, s:O, s:o}", "from", json_object_get(json_array_get(points, from), "position"),
+                                  "to", json_object_get(json_array_get(points, to - 1), "position"), "shares",
+                                  ranges_of(points, from, to, causes)));
   }
   return spans;
 }
@@ -84,26 +82,22 @@ static json_t *find_points(const json_t *groups, const json_t *points) {
   return NULL;
 }
 
-/* Adds a kernel to the group with the same points, and takes over the points. Returns null when memory runs out. */
-static json_t *add_kernel(json_t *groups, const char *kernel, json_t *points) {
+/* Adds a kernel to the group with the same points. */
+static void add_kernel(json_t *groups, const char *kernel, json_t *points) {
   json_t *group = find_points(groups, points);
-  if (!group)
-    return field_append(groups,
-                        json_pack("{s:[s], s:o, s:o}", "kernels", kernel, "points", points, "spans", spans_of(points)));
-  json_decref(points);
-  if (json_array_append_new(json_object_get(group, "kernels"), json_string(kernel)) == 0) return groups;
-  json_decref(groups);
-  return NULL;
+  if (group)
+    field_append(json_object_get(group, "kernels"), json_string(kernel));
+  else
+    field_append(groups,
+                 json_pack("{s:[s], s:O, s:o}", "kernels", kernel, "points", points, "spans", spans_of(points)));
 }
 
 json_t *causes_make(const record_accuracy *record) {
   json_t *groups = json_array();
   RECORD_EACH(profile, record, profile) {
     json_t *points = points_of(profile);
-    if (points && json_array_size(points) == 0)
-      json_decref(points); /* no stages */
-    else
-      groups = add_kernel(groups, profile->kernel, points);
+    if (json_array_size(points)) add_kernel(groups, profile->kernel, points); /* without stages there are none */
+    json_decref(points);
   }
   return groups;
 }

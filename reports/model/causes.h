@@ -18,7 +18,7 @@ static inline double cause_part(const record_parts *parts, size_t cause) {
 /*
  * Makes the "causes" of a report from the profiles of an accuracy record. A span lists each cause with a fifth of the
  * error or more; the largest of four shares is at least a quarter, so every span lists one. Kernels without parts are
- * left out. Returns null when memory runs out.
+ * left out.
  */
 json_t *causes_make(const record_accuracy *record);
 

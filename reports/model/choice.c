@@ -5,6 +5,7 @@
 
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "records/samples.h"
 #include "records/statistics.h"
 #include "reports/page/pareto.h"
@@ -119,10 +120,10 @@ static size_t make_candidates(const makings *from, record_candidate *candidates)
   return count;
 }
 
-/* Returns the candidates as sorted points, which the caller frees. Returns null when memory runs out. */
+/* Returns the candidates as sorted points, which the caller frees. */
 static pareto_point *points_of(const record_candidate *candidates, size_t count) {
-  pareto_point *points = calloc(count + 1, sizeof *points);
-  for (size_t i = 0; points && i < count; i++) {
+  pareto_point *points = memory_take(count, sizeof *points);
+  for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
     points[i] = (pareto_point){.name = one->kernel,
                                .index = i,
@@ -133,15 +134,14 @@ static pareto_point *points_of(const record_candidate *candidates, size_t count)
                                .elements = (double)one->elements,
                                .counts = one->ok};
   }
-  if (points) pareto_sort(points, count);
+  pareto_sort(points, count);
   return points;
 }
 
-static bool mark_front(record_candidate *candidates, size_t count) {
+static void mark_front(record_candidate *candidates, size_t count) {
   pareto_point *points = points_of(candidates, count);
-  for (size_t i = 0; points && i < count; i++) candidates[points[i].index].front = points[i].front;
+  for (size_t i = 0; i < count; i++) candidates[points[i].index].front = points[i].front;
   free(points);
-  return points;
 }
 
 /* ---- the choice ---- */
@@ -167,8 +167,7 @@ static json_t *compare_kernels(const makings *from, const record_candidate *one,
   const size_t n = collect_sums(from, one->kernel, from->sums[0], &is_known),
                m = collect_sums(from, other->kernel, from->sums[1], &is_other_known);
   const bool has_interval = is_known && is_other_known;
-  statistics_ratio ratio;
-  if (!statistics_ratio_of(from->sums[0], n, from->sums[1], m, 0.95, &ratio)) return NULL;
+  const statistics_ratio ratio = statistics_ratio_of(from->sums[0], n, from->sums[1], m, 0.95);
   return json_pack("{s:s, s:o, s:o, s:o}", "kernel", other->kernel, "ratio", field_real(ratio.estimate), "low",
                    has_interval && ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high",
                    field_real(has_interval ? ratio.high : INFINITY));
@@ -226,7 +225,7 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
   json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
-    list = field_append(list, candidate_json(one));
+    field_append(list, candidate_json(one));
     if (!may_be_chosen(one)) continue;
     if (!chosen)
       chosen = one;
@@ -248,17 +247,14 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
                   choice_budget budget, const choice_workload *work) {
   const record_timing *timed = record_take_timing(timing);
   samples *times = samples_open(timed);
-  const size_t most = times ? times->count + 1 : 1;
-  double *sums = calloc(2 * most, sizeof *sums);
-  const makings from = {
-      record_take_accuracy(accuracy), timed, times, shape, table, mode, budget, work, {sums, sums + most}};
-  json_t *made = NULL;
-  if (from.accuracy && from.timing && times && sums) {
-    record_candidate *candidates = calloc(from.accuracy->kernels_count + 1, sizeof *candidates);
-    const size_t count = candidates ? make_candidates(&from, candidates) : 0;
-    if (candidates && mark_front(candidates, count)) made = choose(&from, candidates, count);
-    free(candidates);
-  }
+  double *sums = memory_take(2 * times->count, sizeof *sums);
+  const makings from = {record_take_accuracy(accuracy), timed, times, shape, table, mode, budget, work,
+                        {sums, sums + times->count}};
+  record_candidate *candidates = memory_take(from.accuracy->kernels_count, sizeof *candidates);
+  const size_t count = make_candidates(&from, candidates);
+  mark_front(candidates, count);
+  json_t *made = choose(&from, candidates, count);
+  free(candidates);
   free(sums);
   samples_close(times);
   record_free(from.accuracy);
@@ -360,7 +356,7 @@ void choice_print(const record_choice *choice, FILE *stream) {
 int choice_plot(const record_choice *choice, FILE *stream) {
   pareto_point *points = points_of(choice->candidates, choice->candidates_count);
   const char *label = choice->calls > 0 ? "microseconds of a call and its share of the plan" : "microseconds of a call";
-  char *element = points ? pareto_draw(points, choice->candidates_count, "choice", choice->shape, label, "") : NULL;
+  char *element = pareto_draw(points, choice->candidates_count, "choice", choice->shape, label, "");
   free(points);
   if (!element) return 2;
   plot_standalone(element, stream);

@@ -210,8 +210,8 @@ json_t *claims_make(const record_report *report) {
     finding f = {.verdict = NOT_MEASURED};
     claims[i].audit(&f, report);
     if (f.verdict != HOLDS_WHEN) *f.when = '\0';
-    all = field_append(all, json_pack("{s:s, s:s, s:s, s:s}", "claim", claims[i].claim, "found", f.found, "verdict",
-                                      verdicts[f.verdict], "when", f.when));
+    field_append(all, json_pack("{s:s, s:s, s:s, s:s}", "claim", claims[i].claim, "found", f.found, "verdict",
+                                verdicts[f.verdict], "when", f.when));
   }
   return all;
 }

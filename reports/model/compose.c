@@ -2,6 +2,7 @@
 #include "reports/model/compose.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "posenc.h"
 #include "records/samples.h"
@@ -43,8 +44,7 @@ static json_t *copy_field(const json_t *object, const char *key) {
 static json_t *text(const char *bytes) {
   json_t *string = json_string(bytes);
   if (string) return string;
-  char *ascii = strdup(bytes);
-  if (!ascii) return NULL;
+  char *ascii = memory_copy_text(bytes);
   for (char *c = ascii; *c; c++)
     if ((unsigned char)*c > 0x7e) *c = '?';
   string = json_string(ascii);
@@ -52,10 +52,10 @@ static json_t *text(const char *bytes) {
   return string;
 }
 
-static json_t *add_name(json_t *names, const char *name) {
+static void add_name(json_t *names, const char *name) {
   for (size_t i = 0; i < json_array_size(names); i++)
-    if (strcmp(json_string_value(json_array_get(names, i)), name) == 0) return names;
-  return field_append(names, json_string(name));
+    if (strcmp(json_string_value(json_array_get(names, i)), name) == 0) return;
+  field_append(names, json_string(name));
 }
 
 static const record_kernel *contract_of(const maker *m, const char *kernel) {
@@ -107,12 +107,12 @@ static json_t *make_timing(const maker *m, const char *mode, const char *shape_n
   for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
     const char *name = counters[i].name;
     if (counters[i].as == ONE)
-      timing = field_put(timing, name, first_of(m, mode, shape_name, kernel, name));
+      field_put(timing, name, first_of(m, mode, shape_name, kernel, name));
     else if (counters[i].as == SPREAD)
-      timing = field_put(timing, name, samples_spread(m->times, mode, shape_name, kernel, name));
+      field_put(timing, name, samples_spread(m->times, mode, shape_name, kernel, name));
   }
   if (strcmp(mode, "hot") == 0)
-    timing = field_put(timing, "plan_ns", samples_spread(m->times, "plan", shape_name, kernel, "plan_ns"));
+    field_put(timing, "plan_ns", samples_spread(m->times, "plan", shape_name, kernel, "plan_ns"));
   return field_put(timing, "speed_up", make_speed_up(m, mode, shape_name, kernel));
 }
 
@@ -124,9 +124,9 @@ static json_t *make_row(const maker *m, const char *shape_name, const char *kern
   const json_t *facts = contract ? contract->json : NULL;
   json_t *row = result ? json_deep_copy(result->json) : json_pack("{s:s}", "kernel", kernel);
   json_object_del(row, "shape"); /* the row is within its shape */
-  row = field_put(row, "recipe", json_boolean(is_recipe(m, kernel)));
-  row = field_put(row, "isa", copy_field(facts, "isa"));
-  if (!result) row = field_put(row, "refusal", copy_field(facts, "refusal"));
+  field_put(row, "recipe", json_boolean(is_recipe(m, kernel)));
+  field_put(row, "isa", copy_field(facts, "isa"));
+  if (!result) field_put(row, "refusal", copy_field(facts, "refusal"));
   return field_put(row, "timing", make_timing(m, "hot", shape_name, kernel));
 }
 
@@ -177,8 +177,8 @@ static json_t *make_shape(const maker *m, const char *name, const json_t *kernel
   json_t *rows = json_array();
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     json_t *row = make_row(m, name, json_string_value(json_array_get(kernels, i)));
-    if (!row || tells_something(row))
-      rows = field_append(rows, row);
+    if (tells_something(row))
+      field_append(rows, row);
     else
       json_decref(row);
   }
@@ -195,10 +195,10 @@ static json_t *make_mode(const maker *m, const char *mode, const json_t *shapes)
     for (size_t k = 0; k < json_array_size(kernels); k++) {
       const char *kernel = field_string(json_array_get(kernels, k), "kernel");
       json_t *timing = make_timing(m, mode, name, kernel);
-      if (!json_is_null(timing)) rows = field_append(rows, json_pack("{s:s, s:o}", "kernel", kernel, "timing", timing));
+      if (!json_is_null(timing)) field_append(rows, json_pack("{s:s, s:o}", "kernel", kernel, "timing", timing));
     }
-    if (!rows || json_array_size(rows) > 0)
-      made = field_append(made, make_table(m, mode, name, rows));
+    if (json_array_size(rows) > 0)
+      field_append(made, make_table(m, mode, name, rows));
     else
       json_decref(rows);
   }
@@ -212,32 +212,31 @@ static bool was_timed(const maker *m, const char *shape_name) {
 }
 
 /* Adds the names of the shapes of a list that were timed. */
-static json_t *add_timed(const maker *m, json_t *names, const shape *(*list)(size_t *count)) {
+static void add_timed(const maker *m, json_t *names, const shape *(*list)(size_t *count)) {
   size_t count;
   const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
-    if (was_timed(m, shapes[i].name)) names = add_name(names, shapes[i].name);
-  return names;
+    if (was_timed(m, shapes[i].name)) add_name(names, shapes[i].name);
 }
 
 /* Returns the names, each once, in the order of the records. Benchmarks run in random order, so listed shapes have the
    order of their list. */
 static json_t *shape_names(const maker *m) {
   json_t *names = json_array();
-  RECORD_EACH(result, m->accuracy, records) names = add_name(names, result->shape.name);
-  names = add_timed(m, names, shapes_sweep);
-  names = add_timed(m, names, shapes_applied);
+  RECORD_EACH(result, m->accuracy, records) add_name(names, result->shape.name);
+  add_timed(m, names, shapes_sweep);
+  add_timed(m, names, shapes_applied);
   for (size_t i = 0; i < m->times->count; i++)
-    if (strcmp(m->times->all[i].mode, "hot") == 0) names = add_name(names, m->times->all[i].shape);
+    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(names, m->times->all[i].shape);
   return names;
 }
 
 static json_t *kernel_names(const maker *m) {
   json_t *names = json_array();
-  RECORD_EACH(kernel, m->accuracy, kernels) names = add_name(names, kernel->name);
-  RECORD_EACH(result, m->accuracy, records) names = add_name(names, result->kernel);
+  RECORD_EACH(kernel, m->accuracy, kernels) add_name(names, kernel->name);
+  RECORD_EACH(result, m->accuracy, records) add_name(names, result->kernel);
   for (size_t i = 0; i < m->times->count; i++)
-    if (strcmp(m->times->all[i].mode, "hot") == 0) names = add_name(names, m->times->all[i].kernel);
+    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(names, m->times->all[i].kernel);
   return names;
 }
 
@@ -249,17 +248,15 @@ static bool is_of_cases(const json_t *table) {
   return false;
 }
 
-static json_t *put_shapes(const maker *m, json_t *document) {
+static void put_shapes(const maker *m, json_t *document) {
   json_t *made = json_array(), *cases = json_array(), *shapes = shape_names(m), *kernels = kernel_names(m);
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     json_t *one = make_shape(m, json_string_value(json_array_get(shapes, i)), kernels);
-    json_t **list = is_of_cases(one) ? &cases : &made;
-    *list = field_append(*list, one);
+    field_append(is_of_cases(one) ? cases : made, one);
   }
-  if (!shapes || !kernels) made = field_append(made, NULL);
   json_decref(kernels);
   json_decref(shapes);
-  return field_put(field_put(document, "shapes", made), "cases", cases);
+  field_put(field_put(document, "shapes", made), "cases", cases);
 }
 
 /* Returns the reference shape, else the first that was verified; null if the record has only hard-to-round cases. */
@@ -280,11 +277,11 @@ static bool is_case(const record_result *result) {
   return strcmp(result->mode, "cases") == 0;
 }
 
-static json_t *count_check(json_t *counts, const record_check *check, bool sampled) {
+static void count_check(json_t *counts, const record_check *check, bool sampled) {
   const json_t *before = json_object_get(counts, check->property);
-  return field_put(counts, check->property,
-                   json_pack("{s:I, s:I, s:I}", "passed", field_integer(before, "passed") + check->ok, "of",
-                             field_integer(before, "of") + 1, "sampled", field_integer(before, "sampled") + sampled));
+  field_put(counts, check->property,
+            json_pack("{s:I, s:I, s:I}", "passed", field_integer(before, "passed") + check->ok, "of",
+                      field_integer(before, "of") + 1, "sampled", field_integer(before, "sampled") + sampled));
 }
 
 /* Counts the shapes on which all kernels were compared in full, and the others: {"exhaustive", "sampled"}. */
@@ -292,8 +289,8 @@ static json_t *count_shapes(const maker *m) {
   json_t *all = json_array(), *sampled = json_array();
   RECORD_EACH(result, m->accuracy, records) {
     if (!result->checks_count || is_case(result)) continue;
-    all = add_name(all, result->shape.name);
-    if (strcmp(result->mode, "exhaustive") != 0) sampled = add_name(sampled, result->shape.name);
+    add_name(all, result->shape.name);
+    if (strcmp(result->mode, "exhaustive") != 0) add_name(sampled, result->shape.name);
   }
   const int part = (int)json_array_size(sampled);
   json_t *counts = json_pack("{s:i, s:i}", "exhaustive", (int)json_array_size(all) - part, "sampled", part);
@@ -309,7 +306,7 @@ static json_t *make_failure(const record_check *check, const char *kernel, const
 
 /* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. *made is
    the number of checks. */
-static json_t *count_checks(const maker *m, const char *kernel, json_t **failures, size_t *made) {
+static json_t *count_checks(const maker *m, const char *kernel, json_t *failures, size_t *made) {
   json_t *counts = json_object();
   *made = 0;
   RECORD_EACH(result, m->accuracy, records) {
@@ -317,13 +314,13 @@ static json_t *count_checks(const maker *m, const char *kernel, json_t **failure
     RECORD_EACH(check, result, checks) {
       if (check->skipped) continue;
       ++*made;
-      if (!is_case(result)) counts = count_check(counts, check, strcmp(result->mode, "exhaustive") != 0);
-      if (!check->ok) *failures = field_append(*failures, make_failure(check, kernel, result->shape.name));
+      if (!is_case(result)) count_check(counts, check, strcmp(result->mode, "exhaustive") != 0);
+      if (!check->ok) field_append(failures, make_failure(check, kernel, result->shape.name));
     }
   }
   RECORD_EACH(profile, m->accuracy, profile)
     if (strcmp(profile->kernel, kernel) == 0 && profile->failure.json)
-      *failures = field_append(*failures, make_failure(&profile->failure, kernel, "profile"));
+      field_append(failures, make_failure(&profile->failure, kernel, "profile"));
   return counts;
 }
 
@@ -333,7 +330,7 @@ static json_t *property_names(const maker *m) {
   RECORD_EACH(kernel, m->accuracy, kernels)
     RECORD_EACH(result, m->accuracy, records)
       if (strcmp(result->kernel, kernel->name) == 0 && !is_case(result))
-        RECORD_EACH(check, result, checks) names = add_name(names, check->property);
+        RECORD_EACH(check, result, checks) add_name(names, check->property);
   return names;
 }
 
@@ -345,12 +342,12 @@ static json_t *make_checks(const maker *m, json_t **kernels) {
   RECORD_EACH(kernel, m->accuracy, kernels) {
     const size_t failed_before = json_array_size(failures);
     size_t made;
-    json_t *counts = count_checks(m, kernel->name, &failures, &made);
+    json_t *counts = count_checks(m, kernel->name, failures, &made);
     const bool holds = made > 0 && json_array_size(failures) == failed_before;
     json_t *one = field_put(json_deep_copy(kernel->json), "holds", json_boolean(holds));
-    one = field_put(one, "recipe", json_boolean(is_recipe(m, kernel->name)));
-    *kernels = field_append(*kernels, one);
-    counted = field_append(counted, json_pack("{s:s, s:o}", "kernel", kernel->name, "properties", counts));
+    field_put(one, "recipe", json_boolean(is_recipe(m, kernel->name)));
+    field_append(*kernels, one);
+    field_append(counted, json_pack("{s:s, s:o}", "kernel", kernel->name, "properties", counts));
   }
   return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "passed", (json_int_t)m->accuracy->passed, "failed",
                    (json_int_t)m->accuracy->failed, "skipped", (json_int_t)m->accuracy->skipped, "shapes",
@@ -367,7 +364,7 @@ static json_t *copy_facts(const json_t *object) {
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)object, key, value) {
     if (strcmp(key, "host_name") == 0 || strcmp(key, "executable") == 0) continue;
-    if (json_is_string(value)) kept = field_put(kept, key, copy(value));
+    if (json_is_string(value)) field_put(kept, key, copy(value));
   }
   return kept;
 }
@@ -384,36 +381,32 @@ static json_t *make_base(const maker *m, const char *command) {
   json_t *made =
       json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-report-1", "command", text(command), "seed",
                 copy_field(json, "seed"), "budget", copy_field(json, "budget"), "kernels", kernels, "checks", checks);
-  made = put_shapes(m, made);
+  put_shapes(m, made);
   const json_t *shapes = json_object_get(made, "shapes");
-  for (size_t i = 1; i < MODES; i++) made = field_put(made, modes[i], make_mode(m, modes[i], shapes));
-  made = field_put(made, "headline", make_headline(m, shapes));
-  made = field_put(made, "profile", copy_field(json, "profile"));
-  made = field_put(made, "unique", copy_field(json, "unique"));
-  made = field_put(made, "causes", causes_make(m->accuracy));
+  for (size_t i = 1; i < MODES; i++) field_put(made, modes[i], make_mode(m, modes[i], shapes));
+  field_put(made, "headline", make_headline(m, shapes));
+  field_put(made, "profile", copy_field(json, "profile"));
+  field_put(made, "unique", copy_field(json, "unique"));
+  field_put(made, "causes", causes_make(m->accuracy));
   const json_t *choices = m->timing ? json_object_get(m->timing->context.json, "choices") : NULL;
-  made = field_put(made, "choices", choices ? copy(choices) : json_array());
+  field_put(made, "choices", choices ? copy(choices) : json_array());
   return field_put(made, "environment", make_environment(m));
 }
 
 json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command) {
   const maker m = {accuracy, timing, samples_open(timing)};
-  json_t *made = m.times ? make_base(&m, command) : NULL;
-  const record_report *base = made ? record_take_report(made) : NULL;
-  if (base) {
-    made = field_put(made, "answer", answer_make(base, m.times));
-    json_t *uses = answer_uses(base, m.times);
-    made = field_put(made, "subjects",
-                     answer_subjects(base, m.times,
-                                     json_string_value(json_object_get(field_find(uses, "use", "default"), "kernel"))));
-    made = field_put(made, "uses", uses);
-    made = field_put(made, "regret", regret_make(base, m.times));
-    made = field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
-    made = field_put(made, "claims", claims_make(base));
-  }
+  json_t *made = make_base(&m, command);
+  const record_report *base = record_take_report(made);
+  field_put(made, "answer", answer_make(base, m.times));
+  json_t *uses = answer_uses(base, m.times);
+  field_put(
+      made, "subjects",
+      answer_subjects(base, m.times, json_string_value(json_object_get(field_find(uses, "use", "default"), "kernel"))));
+  field_put(made, "uses", uses);
+  field_put(made, "regret", regret_make(base, m.times));
+  field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
+  field_put(made, "claims", claims_make(base));
   samples_close(m.times);
   record_free(base);
-  if (made && base) return made;
-  json_decref(made);
-  return NULL;
+  return made;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the document of a report from its records. All functions return null when memory runs out. */
+/* Makes the document of a report from its records. */
 #ifndef POSENC_REPORTS_MODEL_COMPOSE_H
 #define POSENC_REPORTS_MODEL_COMPOSE_H
 

@@ -2,6 +2,7 @@
 #include "reports/model/machines.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "records/read.h"
 #include "reports/model/answer.h"
@@ -80,10 +81,10 @@ static json_t *make_machines(const maker *m, const machines_inputs *given) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) {
     json_t *label = i < given->label_count ? json_string(given->labels[i]) : label_of(m, i);
-    machines = field_append(machines, json_pack("{s:o, s:I, s:o, s:O}", "label", label, "failed",
-                                                (json_int_t)m->reports[i]->checks.failed, "others",
-                                                field_real(others_of(m->reports[i])), "environment",
-                                                m->reports[i]->environment.json));
+    field_append(machines,
+                 json_pack("{s:o, s:I, s:o, s:O}", "label", label, "failed", (json_int_t)m->reports[i]->checks.failed,
+                           "others", field_real(others_of(m->reports[i])), "environment",
+                           m->reports[i]->environment.json));
   }
   return machines;
 }
@@ -115,7 +116,7 @@ static bool is_any_timed(const record_table *table) {
 static json_t *kernel_names(const maker *m) {
   json_t *names = json_object();
   for (size_t i = 0; i < m->count; i++)
-    RECORD_EACH(kernel, m->reports[i], kernels) names = field_put(names, kernel->name, json_true());
+    RECORD_EACH(kernel, m->reports[i], kernels) field_put(names, kernel->name, json_true());
   return names;
 }
 
@@ -158,15 +159,13 @@ static json_t *fastest_on(const maker *m, size_t machine, const record_table *ta
   return kernel ? field_put(speed_of(report_row(there, kernel)), "kernel", json_string(kernel)) : json_null();
 }
 
-static json_t *add_fastest(const maker *m, json_t *list, const char *footprint, const record_table *table) {
+static void add_fastest(const maker *m, json_t *list, const char *footprint, const record_table *table) {
   for (answer_budget b = ANSWER_HALF; table && b < ANSWER_BUDGETS; b++) {
     json_t *machines = json_array();
-    for (size_t i = 0; i < m->count; i++) machines = field_append(machines, fastest_on(m, i, table, b));
-    list = field_append(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", table->shape.name, "footprint", footprint,
-                                        "bytes", field_real(table->bytes), "budget", answer_budgets[b], "machines",
-                                        machines));
+    for (size_t i = 0; i < m->count; i++) field_append(machines, fastest_on(m, i, table, b));
+    field_append(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", table->shape.name, "footprint", footprint,
+                                 "bytes", field_real(table->bytes), "budget", answer_budgets[b], "machines", machines));
   }
-  return list;
 }
 
 /* Whether this is a table of f32, from position 0 on, that all machines timed. */
@@ -196,9 +195,10 @@ static double least_cache(const maker *m) {
 static json_t *make_fastest(const maker *m) {
   const record_table *reference = report_table(m->reports[0], report_reference);
   json_t *list = json_array();
-  if (reference && is_common(m, reference)) list = add_fastest(m, list, "reference", reference);
-  list = add_fastest(m, list, "largest", largest_common(m, INFINITY));
-  return add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
+  if (reference && is_common(m, reference)) add_fastest(m, list, "reference", reference);
+  add_fastest(m, list, "largest", largest_common(m, INFINITY));
+  add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
+  return list;
 }
 
 /* ---- times of common shapes ---- */
@@ -212,10 +212,10 @@ static json_t *times_of(const maker *m, const record_table *table, json_t *kerne
     for (size_t i = 0; i < m->count; i++) {
       const record_row *row = same_row(m, i, table, kernel);
       any = any || is_timed(row);
-      machines = field_append(machines, is_timed(row) ? speed_of(row) : json_null());
+      field_append(machines, is_timed(row) ? speed_of(row) : json_null());
     }
     if (any)
-      list = field_append(list, json_pack("{s:s, s:o}", "kernel", kernel, "machines", machines));
+      field_append(list, json_pack("{s:s, s:o}", "kernel", kernel, "machines", machines));
     else
       json_decref(machines);
   }
@@ -229,7 +229,7 @@ static json_t *make_times(const maker *m, json_t *kernels) {
   for (const record_table *table; (table = next_table(m, &at));) {
     size_t timed = 0;
     for (size_t i = 0; i < m->count; i++) timed += is_any_timed(same_table(m, i, table));
-    if (timed >= 2) times = field_append(times, times_of(m, table, kernels));
+    if (timed >= 2) field_append(times, times_of(m, table, kernels));
   }
   return times;
 }
@@ -304,7 +304,7 @@ static json_t *figures_of(const record_row *row) {
 
 static json_t *difference_of(const maker *m, const record_table *table, const char *kernel, bool broken) {
   json_t *machines = json_array();
-  for (size_t i = 0; i < m->count; i++) machines = field_append(machines, figures_of(same_row(m, i, table, kernel)));
+  for (size_t i = 0; i < m->count; i++) field_append(machines, figures_of(same_row(m, i, table, kernel)));
   return json_pack("{s:s, s:s, s:b, s:o}", "kernel", kernel, "shape", table->shape.name, "broken", (int)broken,
                    "machines", machines);
 }
@@ -328,8 +328,7 @@ static void compare_table(const maker *m, const record_table *table, json_t *ker
     made->same += v.compared && !v.differs;
     made->broken += v.broken;
     if (!v.differs) continue;
-    json_t **list = v.broken ? &made->broken_ones : &made->others;
-    *list = field_append(*list, difference_of(m, table, kernel, v.broken));
+    field_append(v.broken ? made->broken_ones : made->others, difference_of(m, table, kernel, v.broken));
   }
 }
 
@@ -337,8 +336,7 @@ static json_t *make_accuracy(const maker *m, json_t *kernels) {
   accuracy made = {.broken_ones = json_array(), .others = json_array()};
   cursor at = {0, NULL};
   for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, kernels, &made);
-  if (made.others && json_array_extend(made.broken_ones, made.others) != 0)
-    made.broken_ones = field_append(NULL, made.broken_ones);
+  json_array_extend(made.broken_ones, made.others);
   json_decref(made.others);
   return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "compared", made.compared, "same", made.same, "unlike",
                    made.unlike, "bits", made.bits, "broken", made.broken, "differences", made.broken_ones);
@@ -350,7 +348,7 @@ static json_t *make_document(const maker *m, const machines_inputs *given, char 
   json_t *machines = make_machines(m, given), *kernels = kernel_names(m), *line = json_string(given->command);
   json_t *made = NULL;
   if (!line) line = json_string(""); /* the command line is not UTF-8 */
-  if (!machines || have_own_labels(m, machines, why, size))
+  if (have_own_labels(m, machines, why, size))
     made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
                      machines, "fastest", make_fastest(m), "times", make_times(m, kernels), "accuracy",
                      make_accuracy(m, kernels));
@@ -362,11 +360,10 @@ static json_t *make_document(const maker *m, const machines_inputs *given, char 
 }
 
 json_t *machines_make(const machines_inputs *given, char *why, size_t size) {
-  const maker m = {calloc(given->count, sizeof(*m.reports)), given->names, given->count};
+  const maker m = {memory_take(given->count, sizeof(*m.reports)), given->names, given->count};
   json_t *made = NULL;
-  snprintf(why, size, "out of memory");
-  if (m.reports && read_reports(&m, given->reports, why, size)) made = make_document(&m, given, why, size);
-  for (size_t i = 0; m.reports && i < m.count; i++) record_free(m.reports[i]);
+  if (read_reports(&m, given->reports, why, size)) made = make_document(&m, given, why, size);
+  for (size_t i = 0; i < m.count; i++) record_free(m.reports[i]);
   free(m.reports);
   return made;
 }

@@ -18,7 +18,7 @@ typedef struct machines_inputs {
 
 /*
  * Makes a "machines" of records/record.schema.json. Returns null, with the reason in `why` in one line, if one of the
- * inputs is no report, two are of one run, or memory runs out.
+ * inputs is no report, or two are of one run.
  */
 json_t *machines_make(const machines_inputs *given, char *why, size_t size);
 

@@ -46,7 +46,7 @@ json_t *regret_make(const record_report *report, samples *times) {
     for (int serial = 1; table && serial >= 0; serial--) {
       json_t *one = make_one(report, times, table, serial ? choice->kernel : choice->all_threads, serial);
       if (json_is_null(one)) continue;
-      made = field_append(made, one);
+      field_append(made, one);
     }
   }
   return made;

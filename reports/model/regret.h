@@ -7,7 +7,7 @@
 #include "records/samples.h"
 
 /* Makes the "regret" of the report from its "choices" and times, for every shape that was timed, with one thread and
-   with all threads. Returns null when memory runs out. */
+   with all threads. */
 json_t *regret_make(const record_report *report, samples *times);
 
 /* The geometric mean and the largest of the ratios with one thread, or with all; `count` is 0 if there are none. */

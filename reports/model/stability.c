@@ -2,6 +2,7 @@
 #include "reports/model/compose.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "records/statistics.h"
 
 #include <stdlib.h>
@@ -55,31 +56,25 @@ static void add_shape(found *f, samples *times, size_t first, size_t end, double
 }
 
 json_t *stability_make(samples *times, double others) {
-  found f = {.halves = malloc((times->count + 1) * sizeof *f.halves),
-             .early = malloc((times->count + 1) * sizeof *f.early),
-             .late = malloc((times->count + 1) * sizeof *f.late)};
-  json_t *made = NULL;
-  if (f.halves && f.early && f.late) {
-    const double turns = most_turns(times);
-    for (size_t first = 0, end; first < times->count; first = end) {
-      const sample *one = times->by_name[first];
-      for (end = first + 1; end < times->count && strcmp(times->by_name[end]->mode, one->mode) == 0 &&
-                            strcmp(times->by_name[end]->shape, one->shape) == 0;)
-        end++;
-      if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
-    }
-    const bool turned = f.early_count && f.late_count;
-    json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
-    const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
-    made = json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o, s:o}", "measured", (json_int_t)f.measured, "shapes",
-                     (json_int_t)f.shapes, "typical", field_real(typical), "worst",
-                     field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift, "others",
-                     field_real(others));
-    if (made && f.shapes == 0) {
-      json_decref(made);
-      made = json_null();
-    }
+  found f = {.halves = memory_take(times->count, sizeof *f.halves),
+             .early = memory_take(times->count, sizeof *f.early),
+             .late = memory_take(times->count, sizeof *f.late)};
+  const double turns = most_turns(times);
+  for (size_t first = 0, end; first < times->count; first = end) {
+    const sample *one = times->by_name[first];
+    for (end = first + 1; end < times->count && strcmp(times->by_name[end]->mode, one->mode) == 0 &&
+                          strcmp(times->by_name[end]->shape, one->shape) == 0;)
+      end++;
+    if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
   }
+  const bool turned = f.early_count && f.late_count;
+  json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
+  const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
+  json_t *made = !f.shapes ? json_null()
+                           : json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o, s:o}", "measured", (json_int_t)f.measured,
+                                       "shapes", (json_int_t)f.shapes, "typical", field_real(typical), "worst",
+                                       field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift,
+                                       "others", field_real(others));
   free(f.halves);
   free(f.early);
   free(f.late);

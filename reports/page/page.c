@@ -3,6 +3,8 @@
 
 #include "reports/page/page.h"
 
+#include "common/memory.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,11 +15,11 @@ static void put(page *p, const char *text) {
   fputs(text, p->stream);
 }
 
-/* Returns the text of a contract with powers as "2⁻²⁴" for "2^-24". Returns a new string, null when memory runs out. */
+/* Returns the text of a contract with powers as "2⁻²⁴" for "2^-24". Returns a new string. */
 static char *with_powers(const char *text) {
   static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  char *made = calloc(3 * strlen(text) + 1, 1), *end = made; /* a digit becomes at most three bytes */
-  while (made && *text) {
+  char *made = memory_take(3 * strlen(text) + 1, 1), *end = made; /* a digit becomes at most three bytes */
+  while (*text) {
     const size_t sign = text[1] == '-';
     if (*text != '^' || !isdigit((unsigned char)text[1 + sign])) {
       *end++ = *text++;
@@ -33,7 +35,6 @@ static char *with_powers(const char *text) {
 static void write_run(page *p, page_look look, const char *run) {
   const bool verbatim = look == PAGE_CODE || look == PAGE_FILE;
   char *raised = verbatim ? NULL : with_powers(run);
-  p->failed = p->failed || !(verbatim || raised);
   put(p, p->format->looks[look][0]);
   p->format->text(p, look, raised ? raised : run);
   put(p, p->format->looks[look][1]);
@@ -54,10 +55,7 @@ static void write_runs(page *p, char *text) {
 
 static void write_text(page *p, const char *format, va_list arguments) {
   char *text;
-  if (vasprintf(&text, format, arguments) < 0) {
-    p->failed = true;
-    return;
-  }
+  if (vasprintf(&text, format, arguments) < 0) memory_end();
   write_runs(p, text);
   free(text);
 }
@@ -137,22 +135,15 @@ void page_column_add(page *p, bool numeric, const char *title, ...) {
   char *text;
   va_list arguments;
   va_start(arguments, title);
-  if (vasprintf(&text, title, arguments) < 0) text = NULL;
+  if (vasprintf(&text, title, arguments) < 0) memory_end();
   va_end(arguments);
-  page_column *columns = realloc(p->added, (p->added_count + 1) * sizeof *columns);
-  if (columns) p->added = columns;
-  if (columns && text) {
-    p->added[p->added_count++] = (page_column){text, numeric};
-  } else {
-    p->failed = true;
-    free(text);
-  }
+  p->added = memory_grow(p->added, p->added_count + 1, sizeof *p->added);
+  p->added[p->added_count++] = (page_column){text, numeric};
 }
 
 void page_table(page *p, const char *caption, const page_column *columns, size_t count) {
-  static const page_column none = {"", false}; /* without memory for columns */
-  p->columns = columns ? columns : p->added_count ? p->added : &none;
-  p->column_count = columns ? count : p->added_count ? p->added_count : 1;
+  p->columns = columns ? columns : p->added;
+  p->column_count = columns ? count : p->added_count;
   p->column = 0;
   p->format->table(p, caption);
 }

@@ -32,7 +32,6 @@ typedef struct page {
   const struct page_format *format;
   FILE *stream;
   char *const *svg;   /* figures by number, null if there is none */
-  bool failed;        /* memory ran out; errors of the stream stay in the stream */
   page_column *added; /* columns of page_column_add, for the next table */
   size_t added_count;
   const page_column *columns; /* columns of the open table */

@@ -14,7 +14,7 @@ typedef struct pareto_point {
   double elements;        /* of which the error is the largest; all if 0 */
   bool counts;            /* may be on the front */
   bool selected;          /* has a look and a name of its own */
-  bool front; /* no point that counts is at least as fast and as accurate, and better in one of the two */
+  bool front;             /* no point that counts is at least as fast and as accurate, and better in one of the two */
 } pareto_point;
 
 /*

@@ -3,6 +3,7 @@
 
 #include "reports/page/plot.h"
 
+#include "common/memory.h"
 #include "common/output.h"
 
 #include <errno.h>
@@ -46,12 +47,11 @@ static void discard(plot *p) {
 
 /* Begins a plot. Script and picture are temporary files without a name, so none is left behind even after a crash. */
 plot *plot_begin(const char *name, int width, int height) {
-  plot *p = calloc(1, sizeof *p);
-  if (!p) return NULL;
+  plot *p = memory_take(1, sizeof *p);
   p->name = name;
   p->script = temporary(name);
-  p->drawn = open_memstream(&p->command, &p->size);
-  if (!p->script || !p->drawn) {
+  p->drawn = allocated(open_memstream(&p->command, &p->size));
+  if (!p->script) {
     discard(p);
     return NULL;
   }
@@ -134,13 +134,13 @@ void plot_point(plot *p, double x, double y, double least, double most) {
   fprintf(p->script, "%.17g %.17g %.17g %.17g\n", x, y, least, most);
 }
 
-/* Returns the content of a file as a string to free; null when memory runs out or it cannot be read. */
+/* Returns the content of a file as a string to free; null if it cannot be read. */
 static char *contents(FILE *file) {
   if (fseek(file, 0, SEEK_END) != 0) return NULL;
   const long size = ftell(file);
   rewind(file);
-  char *text = size < 0 ? NULL : malloc((size_t)size + 1);
-  if (!text) return NULL;
+  if (size < 0) return NULL;
+  char *text = memory_take((size_t)size + 1, 1);
   text[fread(text, 1, (size_t)size, file)] = '\0';
   return text;
 }
@@ -227,21 +227,18 @@ static char *as_element(const char *document, const char *name, const char *desc
   body += strlen("</desc>");
   char *text = NULL;
   size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return NULL;
+  FILE *out = allocated(open_memstream(&text, &size));
   fprintf(out, "<svg viewBox=\"%.*s\" role=\"img\" aria-label=\"%s\">", (int)strcspn(box, "\""), box, description);
   write_body(out, body, end, name);
   fputs("</svg>", out);
-  if (fclose(out) == 0) return text;
-  free(text);
-  return NULL;
+  if (fclose(out) != 0) memory_end();
+  return text;
 }
 
 /* Ends the data, and writes the command that draws them. Returns false on an error. */
 static bool complete(plot *p) {
-  const bool closed = fclose(p->drawn) == 0;
+  if (fclose(p->drawn) != 0) memory_end();
   p->drawn = NULL;
-  if (!closed) return false;
   if (p->series) fprintf(p->script, "EOD\n%s\n", p->command);
   return fflush(p->script) == 0 && fseek(p->script, 0, SEEK_SET) == 0;
 }
@@ -260,7 +257,8 @@ static char *draw(plot *p, FILE *picture, FILE *messages, const char *descriptio
   char *said = contents(messages);
   char *element = status == 0 && document ? as_element(document, p->name, description) : NULL;
   if (!element)
-    fprintf(stderr, "posenc report: plot %s: gnuplot: %s\n", p->name, said ? first_line(said) : "out of memory");
+    fprintf(stderr, "posenc report: plot %s: gnuplot: %s\n", p->name,
+            said ? first_line(said) : "its messages cannot be read");
   free(said);
   free(document);
   return element;

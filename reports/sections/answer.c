@@ -4,6 +4,7 @@
 #include "reports/model/answer.h"
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
 #include "reports/page/pareto.h"
@@ -122,9 +123,9 @@ static chart chart_of(const record_report *report, const record_table *table, co
 
 /* Whether a bar of the picture is cut. */
 static bool any_cut(const record_report *report, const record_table *table) {
-  bar *bars = table ? calloc(report->kernels_count + 1, sizeof *bars) : NULL;
+  if (!table) return false;
+  bar *bars = memory_take(report->kernels_count, sizeof *bars);
   bool any = false;
-  if (!bars) return false;
   const chart c = chart_of(report, table, bars, choose_bars(report, table, bars));
   for (size_t i = 0; i < c.count; i++) any = any || is_cut(&c, i);
   free(bars);
@@ -246,8 +247,7 @@ static pareto_point point_of(const record_kernel *kernel, const record_row *row)
 }
 
 static bool draw_pareto(const record_report *report, const record_table *table, figures *made) {
-  pareto_point *points = calloc(report->kernels_count + 1, sizeof *points);
-  if (!points) return fputs("posenc report: out of memory\n", stderr), false;
+  pareto_point *points = memory_take(report->kernels_count, sizeof *points);
   size_t count = 0;
   RECORD_EACH(kernel, report, kernels) {
     const record_row *row = report_row(table, kernel->name);
@@ -267,8 +267,7 @@ static bool draw_pareto(const record_report *report, const record_table *table, 
 
 bool draw_answer(const record_report *report, figures *made) {
   const record_table *table = report_table(report, report->headline.shape);
-  bar *bars = calloc(report->kernels_count + 1, sizeof *bars);
-  if (!bars) return fputs("posenc report: out of memory\n", stderr), false;
+  bar *bars = memory_take(report->kernels_count, sizeof *bars);
   const size_t count = choose_bars(report, table, bars);
   if (count > 0) {
     const chart c = chart_of(report, table, bars, count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws the figures of errors: against position, by cause, against frequency, and histograms. */
+#include "common/memory.h"
 #include "reports/model/answer.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
@@ -153,11 +154,10 @@ static void add_line(lines *made, const record_report *report, line one, const e
   made->all[made->count++] = one;
 }
 
-/* Returns the lines of a plot. `all` is to be freed; it is null when memory runs out. */
+/* Returns the lines of a plot. `all` is to be freed. */
 static lines lines_of(const record_report *report, const error_plot *shown) {
   const record_headline *headline = &report->headline;
-  lines made = {calloc(report->profile_count + headline->rows_count + 1, sizeof *made.all), 0, false};
-  if (!made.all) return made;
+  lines made = {memory_take(report->profile_count + headline->rows_count, sizeof *made.all), 0, false};
   if (shown->read == read_bin)
     RECORD_EACH(row, headline, rows) add_line(&made, report, (line){.kernel = row->kernel, .row = row}, shown);
   else
@@ -217,10 +217,9 @@ static char *draw_lines(const error_plot *shown, const lines *of) {
 /* Draws a figure, or nothing if no kernel has such errors. Returns false on an error already printed to stderr. */
 static bool draw_errors(const record_report *report, const error_plot *shown, char **svg) {
   const lines made = lines_of(report, shown);
-  if (!made.all) fprintf(stderr, "posenc report: plot %s: out of memory\n", shown->name);
   if (made.any) *svg = draw_lines(shown, &made);
   free(made.all);
-  return made.all && (!made.any || *svg);
+  return !made.any || *svg;
 }
 
 /* ---- by cause ---- */
@@ -301,10 +300,10 @@ static bool has_same_shares(const record_causes *a, const record_causes *b) {
   return true;
 }
 
-/* Returns the panels. `like` is to be freed; it is null when memory runs out. */
+/* Returns the panels. `like` is to be freed. */
 static panels panels_of(const record_report *report) {
-  panels made = {report->causes, report->causes_count, calloc(report->causes_count + 1, sizeof *made.like), 0};
-  for (size_t i = 0; made.like && i < made.causes_count; i++) {
+  panels made = {report->causes, report->causes_count, memory_take(report->causes_count, sizeof *made.like), 0};
+  for (size_t i = 0; i < made.causes_count; i++) {
     size_t *like = &made.like[i];
     while (*like < i && (made.like[*like] != *like || !has_same_shares(&made.causes[*like], &made.causes[i]))) ++*like;
     made.count += *like == i;
@@ -336,8 +335,7 @@ static char *draw_panels(const panels *of) {
 
 static char *draw_causes(const record_report *report) {
   const panels made = panels_of(report);
-  char *element = made.like ? draw_panels(&made) : NULL;
-  if (!made.like) fputs("posenc report: plot causes: out of memory\n", stderr);
+  char *element = draw_panels(&made);
   free(made.like);
   return element;
 }

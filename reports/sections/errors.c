@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the sections on errors: against position, by cause, against frequency, and the maximum usable position. */
+#include "common/memory.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
@@ -60,13 +61,12 @@ static int64_t scanned_rows(const profiles *scanned) {
 typedef enum kind { KERNELS, RECIPES, SCANNED } kind;
 
 /* Returns the profiles of that kind. `all` is to be freed. */
-static profiles profiles_of(page *p, const record_report *report, kind wanted) {
-  profiles chosen = {calloc(report->profile_count + 1, sizeof *chosen.all), 0};
-  p->failed = p->failed || !chosen.all;
+static profiles profiles_of(const record_report *report, kind wanted) {
+  profiles chosen = {memory_take(report->profile_count, sizeof *chosen.all), 0};
   RECORD_EACH(profile, report, profile) {
     const bool recipe = report_is_recipe(report, profile->kernel), asked = json_object_get(profile->json, "rows");
     const bool is_wanted = wanted == SCANNED ? !recipe || asked : recipe == (wanted == RECIPES);
-    if (chosen.all && is_wanted) chosen.all[chosen.all_count++] = *profile;
+    if (is_wanted) chosen.all[chosen.all_count++] = *profile;
   }
   return chosen;
 }
@@ -82,7 +82,7 @@ static bool has_tables(const record_report *report) {
 
 static void write_position(page *p, const record_report *report) {
   if (!p->svg[FIGURE_ERROR]) return;
-  profiles kernels = profiles_of(p, report, KERNELS);
+  profiles kernels = profiles_of(report, KERNELS);
   page_section(p, "Error against position");
   page_paragraph(p,
                  "The largest absolute error of the %s rows from a position on%s: a sample, so a lower bound. Dashed "
@@ -98,7 +98,7 @@ static void write_position(page *p, const record_report *report) {
 
 void write_why(page *p, const record_report *report) {
   if (!p->svg[FIGURE_RECIPES]) return;
-  profiles recipes = profiles_of(p, report, RECIPES);
+  profiles recipes = profiles_of(report, RECIPES);
   page_section(p, "Errors of what frameworks compute");
   page_paragraph(p,
                  "The largest absolute error of the %s rows from a position on%s, each compared with the exact table "
@@ -347,7 +347,7 @@ static void write_unclaimed(page *p, const record_report *report) {
 }
 
 void write_errors(page *p, const record_report *report) {
-  profiles scanned = profiles_of(p, report, SCANNED);
+  profiles scanned = profiles_of(report, SCANNED);
   write_position(p, report);
   write_causes(p, report);
   write_frequency(p, &scanned);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes tables with a row per kernel of one shape, and describes their shapes. */
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
@@ -142,10 +143,9 @@ static bool is_shown(const record_row *row) {
 }
 
 bool rows_share(const record_table *table, const record_report *report) {
-  const record_row **rows = calloc(table->rows_count + 1, sizeof *rows);
+  const record_row **rows = memory_take(table->rows_count, sizeof *rows);
   shown_rows shown = {report, rows, 0};
   bool any = false;
-  if (!rows) return false;
   RECORD_EACH(row, table, rows)
     if (is_shown(row)) rows[shown.count++] = row;
   for (size_t i = 0; i < shown.count; i++) any = any || stands_for(&shown, i) != i;
@@ -207,10 +207,8 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   const bool timed = any_time(table);
   const column *columns[MOST_COLUMNS];
   page_column heads[MOST_COLUMNS];
-  const record_row **rows = calloc(table->rows_count + 1, sizeof *rows);
+  const record_row **rows = memory_take(table->rows_count, sizeof *rows);
   size_t count = 0, row_count = 0;
-  p->failed = p->failed || !rows;
-  if (!rows) return;
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
     if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->offset == PLAN && !any_plan(table))) continue;
     columns[count] = c;
@@ -243,8 +241,7 @@ table_description table_describe(const record_table *table) {
   posenc_layout layout;
   posenc_dtype dtype;
   table_description d = {""};
-  FILE *out = fmemopen(d.text, sizeof d.text, "w");
-  if (!out) return d;
+  FILE *out = allocated(fmemopen(d.text, sizeof d.text, "w"));
   describe_operation(out, of);
   fputs(words_count(of->rows).text, out);
   if (of->heads > 1) fprintf(out, " × %s", words_integer(of->heads).text);
