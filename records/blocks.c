@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "records/blocks.h"
+#include "records/compare.h"
 
 #include "common/field.h"
 #include "common/memory.h"

@@ -60,20 +60,13 @@ typedef struct places {
   size_t count;
 } places;
 
-/* Makes empty places, to be released with merge_free_places. */
+/* Makes empty places. */
 places merge_make_places(const char *list, size_t count);
 
 /* Puts a result of a file into its place. Refuses and returns false if the place is of something else or is taken. */
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one);
 
-/* Puts the result of a range of rows, of which a place has several. merge_join_ranges makes one result of the ranges of
-   each place. Both refuse and return false on a contradiction. */
-bool merge_put_range(const merger *m, const places *p, int64_t number, const place *one);
-bool merge_join_ranges(const merger *m, const places *p);
-
 bool merge_are_all_found(const merger *m, const places *p);
-
-void merge_free_places(places *p);
 
 /* Returns the results of all shards, each once (merge-accuracy.c). Refuses and returns null unless one machine could
    have computed them all. */

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/readers.h"
 
-#include "files/memory.h"
+#include "files/table.h"
 #include "records/baseline.h"
 #include "records/compare.h"
 #include "records/merge.h"
@@ -128,7 +128,7 @@ void read_memory(const uint8_t *bytes, size_t size) {
     stored found;
     memory_array array;
     fault why = {""};
-    if (memory_find(line, (table_half)half, &found, &array, &why)
+    if (memory_array_find(line, (table_half)half, &found, &array, &why)
             ? found.rows < 1 || found.dim < 1 || array.axis_count < 1 || array.axis_count > STORED_AXES
             : !*why.text)
       abort();
