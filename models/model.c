@@ -5,7 +5,7 @@
 #include "common/scaling.h"
 #include "files/gguf.h"
 #include "files/mapping.h"
-#include "models/rope.h"
+#include "models/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

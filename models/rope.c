@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/rope.h"
+#include "models/words.h"
 
 #include "common/memory.h"
 #include "common/number.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of a config: its values under the keys of models/keys.def. */
+/* Words of a config: its values under the keys of models/keys.def, and the rope that they describe. */
 #ifndef POSENC_MODELS_WORDS_H
 #define POSENC_MODELS_WORDS_H
 
@@ -112,5 +112,17 @@ typedef struct value_text {
   char text[72];
 } value_text;
 value_text value_text_of(const json_t *value);
+
+/* ---- the rope of a config (rope.c) ---- */
+
+/* The lists of factors that ropes point to. */
+typedef struct rope_lists {
+  double **items;
+  size_t count;
+} rope_lists;
+void rope_lists_free(rope_lists *lists);
+
+/* Reads the rope. Returns false and sets w->why if there is none. */
+bool rope_read(words *w, rope_lists *lists, model_rope *rope);
 
 #endif
