@@ -5,7 +5,7 @@
 #include "records/print.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
-#include "verify/seal.h"
+#include "verify/arena.h"
 #include "verify/verify.h"
 
 #include <fcntl.h>

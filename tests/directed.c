@@ -3,7 +3,7 @@
 #include "reference/oracle.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
-#include "verify/search.h"
+#include "verify/checks.h"
 
 #include <stdlib.h>
 

@@ -49,7 +49,7 @@ ROWS
 
 # Types that a header defines, and a file of another folder again, for another thing. All are open: one of the two is to
 # be renamed.
-twice='accuracy cache columns estimate exam figure limits maker pair part place probe row_source samples sampling search
+twice='accuracy cache columns estimate exam figure limits maker part place probe row_source samples sampling search
 selection shared span subject sums tally team value_text variant verdict window words'
 
 # ---- words ----

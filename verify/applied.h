@@ -5,8 +5,37 @@
 #define POSENC_VERIFY_APPLIED_H
 
 #include "reference/applied.h"
-#include "verify/operand.h"
+#include "reference/axes.h"
 #include "verify/subject.h"
+
+typedef struct operand {
+  const posenc_problem *problem;
+  fast_oracle *reference;
+  bool borrowed;           /* the caller owns the reference */
+  fast_lanes *lanes;       /* one row per thread */
+  axes_reference **places; /* with axes, used instead: one per thread */
+  int threads;             /* the threads that lanes or places are for */
+  uint64_t seed;
+} operand;
+
+/* reference: one with the same frequencies for all positions, or null, as it must be with axes. Returns false if memory
+   runs out; must be closed in any case. */
+bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
+
+/* Draws successive rows. Sequences of a batch have different x. */
+void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
+
+/* Goes to a position or place. Returns for how many from there on any thread may call operand_pairs. */
+int64_t operand_move(operand *o, int64_t position);
+
+/* Returns the exact pairs of one of these positions or places; valid until the same thread's next call. */
+const fast_lanes *operand_pairs(const operand *o, int64_t position);
+
+/* Returns the exact pairs of the difference of two positions, or of two places on each axis. Moves elsewhere. */
+const fast_lanes *operand_apart(operand *o, int64_t position, int64_t from);
+
+/* Sets an element, truncated for bf16. */
+void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);
 
 typedef struct applied {
   subject *s;
@@ -61,17 +90,20 @@ int64_t applied_bounded(const applied *a, int64_t position);
 const posenc_bound *applied_claim(const applied *a, int64_t position);
 
 /* A pair in a row of x, or of results. */
-typedef struct pair {
+typedef struct applied_pair {
   double first, second;
-} pair;
-pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
-double pair_length(pair p);
+} applied_pair;
+applied_pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
+double pair_length(applied_pair p);
 
 /* Returns the allowed error of the result for a pair of that length: √2 times the bound of each of its elements. */
 double applied_pair_bound(const applied *a, int64_t position, double length);
 
 /* Calls `visit` for every pair of these rows of x, and of results, at positions with a bound. */
-typedef void visit_pair(applied *a, int64_t position, int64_t index, pair given, pair got);
+typedef void visit_pair(applied *a, int64_t position, int64_t index, applied_pair given, applied_pair got);
 void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out, visit_pair *visit);
+
+/* Checks all relations at places drawn from `random`. */
+void applied_check_relations(applied *a, uint64_t *random);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Poisoned memory for the results of kernels, between guard pages. */
+/* Memory that finds out what a kernel writes elsewhere: results are poisoned and between guard pages, and plans are
+   sealed. */
 #ifndef POSENC_VERIFY_ARENA_H
 #define POSENC_VERIFY_ARENA_H
 
@@ -22,7 +23,7 @@ arena *arena_create_sparse(size_t bytes);
 void arena_destroy(arena *a);
 
 /* Makes later faults in guard pages be reported (isolate.h: last words) before they end the process, and writes to a
-   sealed plan (seal.h) be counted. */
+   sealed plan be counted. */
 void arena_tell_faults(void);
 
 /* Poisons the memory of the next result, `bytes` long, and returns it. flush: it ends at the guard pages; otherwise it
@@ -50,5 +51,31 @@ int64_t arena_spills(const arena *a);
 
 /* Returns the number of elements that are still poison; *first: the offset of the first of them in bytes. */
 int64_t arena_untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first);
+
+/* ---- plans whose memory is read-only while they execute -------------------------------------------------------- */
+
+/*
+ * All allocations of the calling thread between seal_begin and seal_end are on pages of their own, which seal_end makes
+ * read-only. A later write to them is counted, and then done. This needs the allocation functions of this program to
+ * replace glibc's, so it is not available with another C library, nor under a sanitizer. Not thread-safe, except where
+ * stated.
+ */
+
+/* Whether this is available. If not, the other functions do nothing and return 0. */
+bool seal_works(void);
+
+/* Start and end a segment for the allocations of this thread. */
+void seal_begin(void);
+void seal_end(void);
+
+/* Makes the segment of an address writable, because its memory is about to be freed. Null is ignored. */
+void seal_break(const void *inside);
+
+/* Frees the segment. If some of it is still allocated, it is kept, and the number of these bytes is returned. */
+size_t seal_release(const void *inside);
+
+/* Returns the number of writes to sealed pages so far, by all threads. Each page counts once, since it is writable
+   then. */
+int64_t seal_writes(void);
 
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks of one kernel on the rows of one table. Every bound follows from the kernel's contract. */
+/* Checks of one kernel on one table. Every bound follows from the kernel's contract. */
 #ifndef POSENC_VERIFY_CHECKS_H
 #define POSENC_VERIFY_CHECKS_H
 
 #include "reference/fast.h"
+#include "reference/split.h"
+#include "verify/sampling.h"
 #include "verify/subject.h"
+
+#include <jansson.h>
 
 /* Checks accuracy, memory, boundedness, pair norm and environment of a window; with `again`, also determinism and
    extension, in `other`. */
@@ -41,5 +45,113 @@ typedef struct turned_row {
   int64_t position;
 } turned_row;
 void check_turn(check *c, const turned_row *r);
+
+/* ---- windows in parts ------------------------------------------------------------------------------------------ */
+
+/*
+ * Windows of a table, checked by several threads at once: each takes a block of rows, makes them by the kernel, and
+ * checks them while they are in its cache. The findings and the record are those of subject_check_window for the same
+ * windows, to the last bit.
+ */
+typedef struct part_team part_team;
+
+/* Windows may have at most `rows` rows. Null if memory runs out. To be created and destroyed while one thread runs. */
+part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows);
+void parts_destroy(part_team *p);
+
+/* Whether the kernel may be called for few rows at a time, and its bound holds for all of the window or for none of
+   it. */
+bool parts_can(const subject *s, window w);
+
+/* Takes a window, which is checked now or later, together with others; parts_end checks all waiting windows. */
+void parts_take(part_team *p, window w);
+void parts_end(part_team *p);
+
+/* ---- rows.c: other rows, and a rope cache --------------------------------------------------------------------- */
+
+/*
+ * Tables whose rows are not successive positions, or whose dim is odd: lists of positions, also fractional and negative
+ * ones. They are compared with the exact values like tables in files (table-exam.h).
+ *
+ * Checks every property except threads, search and stages of a subject with such a table, on the rows of a sampling.
+ * For a list of positions, the positions in checks and witnesses are rows. Returns false if memory runs out.
+ */
+bool subject_check_rows(subject *s, const sampling *v);
+
+/* A rope cache. Its two tables are columns of one table, which is compared with the exact values like any other; the
+   two tables are compared with its bits. */
+typedef struct cache {
+  posenc_problem problem;
+  posenc_plan *plan;
+  arena *tables;       /* cosines, directly followed by sines */
+  unsigned char *want; /* the expected tables */
+} cache;
+
+/* rows: of the largest window. The subject's kernel must be able to make the problem. Returns false if memory runs out;
+   must be closed in any case. */
+bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows);
+void cache_close(cache *c);
+
+/* Compares the rows of a window in both tables with the subject's rows, which are computed into `table`; with `again`,
+   also each table made alone. */
+void cache_check_window(cache *c, subject *s, window w, arena *table, bool again);
+
+/* ---- search.c ------------------------------------------------------------------------------------------------- */
+
+/*
+ * The directed search for a kernel's worst case among positions that are too many to enumerate. Each round samples
+ * elements at log-uniform positions. From the element nearest to a midpoint it moves towards midpoints; from the one
+ * with the largest error it moves to larger errors.
+ */
+
+/* The farthest position that is searched. */
+#define SEARCH_REACH (INT64_C(1) << 40)
+
+typedef struct searched {
+  accuracy found;  /* statistics of all evaluated elements */
+  int64_t reach;   /* positions 1 .. reach were searched */
+  witness nearest; /* the element nearest to a midpoint */
+  double from_tie; /* its distance from the midpoint, in ulp */
+} searched;
+
+/*
+ * Evaluates `evaluations` sine-cosine pairs at positions up to SEARCH_REACH for which the kernel has a bound, with the
+ * table's dim, base, shift, layout and dtype, and sets the check SEARCH. The positions depend on `random` only. The
+ * arena must have room for a row. Returns false if memory runs out.
+ */
+bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result);
+
+/* ---- stages.c: the stages that kernels report for their rows, and attribution of errors to them --------------- */
+
+/* Pairs of some rows, with the kernel's stages. */
+typedef struct stage_samples {
+  size_t count;
+  split_case *cases;
+  posenc_stages *stages; /* from the kernel */
+} stage_samples;
+
+/* Allocates memory for `pairs` pairs. Returns false if memory runs out. */
+bool stage_samples_create(stage_samples *t, int64_t pairs);
+void stage_samples_free(stage_samples *t);
+
+/* Takes rows [row, row + rows) of a plan of the subject's kernel, without the padding row. Returns false if the kernel
+   does not report its stages. */
+bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
+
+/* Checks STAGES: in a few windows, sine and cosine rounded once are the elements of the table. Returns false if memory
+   runs out. */
+bool subject_check_stages(subject *s, arena *a, uint64_t *random);
+
+/* Computes the mean size of each part of the errors of all samples. Returns false if memory runs out. */
+bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_parts *mean);
+
+/* Returns {"frequency", "phase", "trig", "store"}. */
+json_t *parts_json(const split_parts *parts);
+
+/*
+ * Returns the field "explain" for a subject whose windows have all been checked (verify.h); JSON's null if its kernel
+ * does not expose its stages, C's if memory runs out. `a` must have room for CHECKED_ROWS rows.
+ */
+json_t *explain_json(subject *s, arena *a);
 
 #endif

@@ -6,14 +6,10 @@
 #include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
-#include "verify/cache.h"
-#include "verify/explain.h"
+#include "verify/applied.h"
+#include "verify/checks.h"
 #include "verify/leaks.h"
-#include "verify/parts.h"
-#include "verify/relations.h"
-#include "verify/rows.h"
 #include "verify/sampling.h"
-#include "verify/stages.h"
 #include "verify/stress.h"
 
 #include <inttypes.h>

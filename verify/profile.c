@@ -7,7 +7,6 @@
 #include "reference/split.h"
 #include "verify/checks.h"
 #include "verify/profile-tables.h"
-#include "verify/stages.h"
 
 #ifdef _OPENMP
 #include <omp.h>

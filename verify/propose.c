@@ -7,8 +7,8 @@
 #include "common/work.h"
 #include "reference/accuracy.h"
 #include "reference/scaling.h"
+#include "verify/checks.h"
 #include "verify/sampling.h"
-#include "verify/search.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/relations.h"
+#include "verify/applied.h"
 
 #include "common/clock.h"
 #include "common/random.h"
@@ -79,11 +79,11 @@ static posenc_plan *other_plan(const applied *a, const posenc_problem *problem, 
 
 /* Checks a rotation by a position and back. The second rotation works on the result of the first, with its error, and
    adds an error of its own. Each multiplies by the attention factor. */
-static void visit_inverse(applied *a, int64_t position, int64_t index, pair given, pair got) {
+static void visit_inverse(applied *a, int64_t position, int64_t index, applied_pair given, applied_pair got) {
   const double factor = a->s->attention, square = factor * factor, length = pair_length(given),
                there = applied_pair_bound(a, position, length),
                back = applied_pair_bound(a, position, factor * length + there);
-  const pair off = {got.first - square * given.first, got.second - square * given.second};
+  const applied_pair off = {got.first - square * given.first, got.second - square * given.second};
   check_note(&a->s->checks[INVERSE], pair_length(off), (factor * there + back) * (1.0 + 0x1p-50), position, index);
 }
 
@@ -120,8 +120,8 @@ static void check_relative(applied *a, int64_t m, int64_t n) {
   for (int64_t head = 0; head < problem->heads; head++) {
     double product = 0.0, wanted = 0.0, allowed = 0.0;
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
-      const pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
+      const applied_pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
+      const applied_pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
       const fast_lanes *group = &by[i / FAST_LANES];
       const double sine = (problem->inverse ? -1.0 : 1.0) * group->sin_high[i % FAST_LANES],
                    cosine = group->cos_high[i % FAST_LANES];
@@ -208,7 +208,7 @@ struct special {
 };
 
 /* Checks the result of a special element; in rope, both elements of the pair. */
-static void check_special_pair(applied *a, const struct special *given, pair got) {
+static void check_special_pair(applied *a, const struct special *given, applied_pair got) {
   const posenc_problem *problem = problem_of(a);
   check *c = &a->s->checks[SPECIAL];
   if (problem->op == POSENC_ADD) {
@@ -256,8 +256,8 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
     const double given = format_element(problem->dtype, x, mine);
     const unsigned char *out = specials[n].in_place ? subject_run_in_place(a->s, &slice, x, a->other)
                                                     : subject_run(a->s, a->s->plan, &slice, x, a->other, true);
-    const pair got = {format_element(problem->dtype, out, from + at.sin),
-                      format_element(problem->dtype, out, from + at.cos)};
+    const applied_pair got = {format_element(problem->dtype, out, from + at.sin),
+                              format_element(problem->dtype, out, from + at.cos)};
     check_special_pair(a, &(struct special){given, second, position, i}, got);
     int64_t touched = 0;
     for (int64_t j = 0; j < rows * row_width(problem); j++)

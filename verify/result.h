@@ -5,9 +5,9 @@
 
 #include "verify/applied.h"
 #include "verify/cases.h"
+#include "verify/checks.h"
 #include "verify/range.h"
 #include "verify/request.h"
-#include "verify/search.h"
 
 #include <jansson.h>
 

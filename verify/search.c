@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/search.h"
+#include "verify/checks.h"
 
 #include "common/contract.h"
 #include "common/random.h"

@@ -11,7 +11,7 @@
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "verify/seal.h"
+#include "verify/arena.h"
 
 #include <inttypes.h>
 #include <math.h>

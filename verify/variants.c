@@ -6,7 +6,6 @@
 #include "verify/applied.h"
 #include "verify/checks.h"
 #include "verify/propose.h"
-#include "verify/rows.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
