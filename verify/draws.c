@@ -2,7 +2,7 @@
 /* Problems that are drawn from all that a kernel takes, so that two seeds see different ones. */
 #include "common/clock.h"
 #include "common/random.h"
-#include "verify/variants.h"
+#include "verify/stress.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +18,7 @@ static const int64_t model_dims[] = {512,  640,  768,  896,  1024, 1152, 1280, 1
                                      2048, 2304, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 12288, 16384};
 enum { HEAD_DIMS = sizeof head_dims / sizeof *head_dims, MODEL_DIMS = sizeof model_dims / sizeof *model_dims };
 
-/* ---- drawing ----------------------------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------------------------- */
 
 static int64_t below(const stress *t, int64_t limit) {
   return (int64_t)random_below(t->random, (uint64_t)limit);
@@ -149,7 +149,7 @@ static bool draw_problem(const stress *t, int64_t elements, posenc_problem *p, w
   return false;
 }
 
-/* ---- some columns of wide rows ----------------------------------------------------------------------------------- */
+/* ---- some columns of wide rows -------------------------------------------------------------------------------- */
 
 /* The pairs of a row that are compared: the first one, the last ones, and others spread over the row. All of NARROW. */
 enum { COLUMNS = 24, LAST = 8, NARROW = 32 };
@@ -252,7 +252,7 @@ static bool examine_columns(stress *t, const posenc_problem *p, window w, proper
   return enough;
 }
 
-/* ---- dims and heads ---------------------------------------------------------------------------------------------- */
+/* ---- dims and heads ------------------------------------------------------------------------------------------- */
 
 /* Whether no other exam of the kernel has the same code for these rows: it is one of f32, and of a table, or of an
    operation that the kernel applies itself. */
@@ -338,7 +338,7 @@ bool check_drawn_heads(stress *t) {
   return enough;
 }
 
-/* ---- positions --------------------------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------------------------ */
 
 /* A table of few columns, and the exact values of its positions. */
 typedef struct strip {
@@ -431,7 +431,7 @@ bool check_drawn_positions(stress *t) {
   return enough;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------------------------ */
 
 /* Examines a drawn problem: all columns of it, unless there are so many that their reference takes long. */
 static bool examine_drawn(stress *t, const posenc_problem *p, window w) {

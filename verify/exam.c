@@ -8,7 +8,6 @@
 #include "common/work.h"
 #include "verify/applied.h"
 #include "verify/checks.h"
-#include "verify/leaks.h"
 #include "verify/sampling.h"
 #include "verify/stress.h"
 

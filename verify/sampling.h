@@ -49,7 +49,7 @@ typedef struct window_numbers {
 window_numbers sampling_windows(const sampling *v, range r);
 
 /* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
-   (rows.h). */
+   (rows.c). */
 static inline bool rows_are_special(const posenc_problem *problem) {
   if (problem->op == POSENC_ADD || problem->op == POSENC_ROPE) return false;
   return problem->positions || problem->axes || problem->dim % 2;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/clock.h"
-#include "verify/variants.h"
+#include "verify/stress.h"
 
 #include "common/random.h"
-#include "verify/probe.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,15 +4,26 @@
 #include "verify/stress.h"
 
 #include "common/random.h"
-#include "verify/leaks.h"
-#include "verify/variants.h"
+#include "common/work.h"
+#include "verify/applied.h"
+#include "verify/checks.h"
+#include "verify/propose.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include <stdio.h>
+
+void stress_say(const char *doing) {
+  isolate_say(doing, 1.0);
+}
 
 /* ---- exams of other problems ----------------------------------------------------------------------------------- */
 
@@ -248,4 +259,239 @@ bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
 #endif
   applied_close(&a);
   return enough;
+}
+
+/* ---- problems like the subject's ------------------------------------------------------------------------------ */
+
+posenc_layout variant_layout(posenc_op op, int number) {
+  static const posenc_layout of_rope[] = {POSENC_INTERLEAVED, POSENC_SPLIT};
+  return op == POSENC_ROPE ? of_rope[number % 2] : (posenc_layout)(number % 4);
+}
+
+posenc_problem variant_problem(const stress *t, int64_t rows, int64_t dim) {
+  posenc_problem p = *posenc_plan_problem(t->s->plan);
+  const posenc_scaling none = posenc_scaling_none();
+  p.rows = rows;
+  p.positions = NULL;
+  p.axes = NULL;
+  p.odd = POSENC_ODD_REFUSED;
+  p.padding = POSENC_NO_PADDING;
+  p.layout = variant_layout(p.op, (int)random_below(t->random, 4));
+  if (p.op == POSENC_ROPE) p.heads = 1 + (int64_t)random_below(t->random, 3);
+  if ((double)dim / 2.0 - p.shift <= 0.0) p.shift = 0.0;
+  if (p.scaling.factors && dim > p.dim) p.scaling = none;
+  p.dim = dim;
+  if (posenc_problem_refusal(&p)) p.scaling = none;
+  return p;
+}
+
+int64_t variant_dim(const stress *t, int number) {
+  return 2 * (number + 1) + 16 * (int64_t)random_below(t->random, 4);
+}
+
+posenc_problem variant_done(const stress *t, int64_t rows, int number) {
+  posenc_problem p;
+  for (int n = 0; n < VARIANT_DIMS; n++) {
+    p = variant_problem(t, rows, variant_dim(t, (number + n) % VARIANT_DIMS));
+    if (!posenc_kernel_refusal(t->s->kernel, &p, &t->options)) break;
+  }
+  return p;
+}
+
+int variant_firsts(const stress *t, int64_t firsts[FIRSTS]) {
+  /* A kernel without a derived bound may compute each row from position 0 on. */
+  const int64_t most = t->s->bound.derived ? INT64_MAX - 64 : 1 << 16, end = least(t->s->bound.max_position, most);
+  int count = 0;
+  for (int k = 12; k < 63; k++) {
+    const int64_t power = INT64_C(1) << k, wanted[] = {power - FAR_ROWS / 3, -power - FAR_ROWS / 3};
+    for (int i = 0; i < 2; i++)
+      if (llabs(wanted[i]) <= end - FAR_ROWS) firsts[count++] = wanted[i];
+  }
+  const int64_t others[] = {-1, -FAR_ROWS, -1000003, end - FAR_ROWS + 1, -end};
+  for (int i = 0; i < 5; i++)
+    if (llabs(others[i]) <= end) firsts[count++] = others[i];
+  return count;
+}
+
+/* ---- exams ----------------------------------------------------------------------------------------------------- */
+
+void variant_collect(stress *t, subject *other, property p) {
+  const posenc_problem *problem = &other->shape->problem;
+  check_bound(&other->checks[ACCURACY], &other->found);
+  if (propose_takes(problem)) accuracy_merge(&t->s->beside, &other->found);
+  t->s->checks[p].compared += other->found.elements;
+  for (property q = 0; q < PROPERTIES; q++) {
+    const bool is_of_call = q == MEMORY || q == ENVIRONMENT || q == READ_ONLY;
+    const check *found = &other->checks[q];
+    check *into = &t->s->checks[is_of_call ? q : p];
+    if (is_of_call) into->compared += found->compared;
+    if (check_ok(found)) continue;
+    if (*found->note)
+      check_break(into, t->s, problem, "%s: %s", property_name(q), found->note);
+    else
+      check_break(into, t->s, problem, "%s: %" PRId64 " of %" PRId64 " wrong, at p = %" PRId64 ", i = %" PRId64,
+                  property_name(q), found->broken, found->compared, found->position, found->index);
+  }
+}
+
+bool variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again) {
+  other->origin = 0;
+  if (!op_is_applied(other->shape->problem.op)) {
+    subject_check_window(other, w, reference, t->one, t->other, again, t->random);
+    return true;
+  }
+  const bool enough = applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
+  if (enough) applied_check_window(t->applied, w, again, t->random);
+  applied_end(t->applied);
+  return enough;
+}
+
+static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
+  const posenc_problem *problem = &other->shape->problem;
+  const int64_t rows = op_is_applied(problem->op) ? least(problem->rows, CHECKED_ROWS) : problem->rows;
+  if (rows_are_special(problem)) {
+    other->origin = 0;
+    const sampling every = sampling_of(other->kernel, problem, INT64_MAX);
+    return subject_check_rows(other, &every);
+  }
+  return variant_examine_window(t, other, (window){0, rows}, reference, true);
+}
+
+bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p) {
+  const bool enough = examine_rows(t, other, reference);
+  variant_collect(t, other, p);
+  return enough;
+}
+
+fast_oracle *variant_reference(const posenc_problem *problem) {
+  posenc_problem table = posenc_table_of(problem);
+  table.first = 0;
+  return fast_create(&table, 0);
+}
+
+/* ---- probes ---------------------------------------------------------------------------------------------------- */
+
+/* x begins X_OFF bytes after the start of a cache line. Its numbers repeat, but not from row to row. */
+enum { X_OFF = 16, DRAWN = 4100, CHUNK = 1 << 21 };
+
+/* Draws numbers of a size about 1. */
+static void draw_x(const stress *t, posenc_dtype dtype, unsigned char *x, size_t bytes) {
+  const size_t element = posenc_dtype_bytes(dtype);
+  for (size_t at = 0; at < bytes && at < DRAWN; at += element) {
+    const float value = (float)random_below(t->random, 1 << 20) * 0x1p-18f - 2.0f;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t upper = (uint16_t)(bits >> 16);
+    memcpy(x + at, element == 2 ? (const void *)&upper : (const void *)&bits, element);
+  }
+  for (size_t at = DRAWN; at < bytes; at += DRAWN) memcpy(x + at, x, bytes - at < DRAWN ? bytes - at : DRAWN);
+}
+
+/* Maps memory whose chunks all use the same pages, as the system takes long to clear new pages. Null if the system
+   cannot do that. */
+static unsigned char *map_x(size_t bytes) {
+  unsigned char *x = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (x == MAP_FAILED) return NULL;
+  const int file = memfd_create("x", MFD_CLOEXEC);
+  bool ok = file >= 0 && ftruncate(file, CHUNK) == 0;
+  for (size_t at = 0; ok && at < bytes; at += CHUNK)
+    ok = mmap(x + at, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file, 0) != MAP_FAILED;
+  if (file >= 0) close(file);
+  if (ok) return x;
+  munmap(x, bytes);
+  return NULL;
+}
+
+static bool open_x(probe *r, size_t bytes) {
+  const size_t chunks = (X_OFF + bytes + CHUNK - 1) / CHUNK * CHUNK;
+  unsigned char *room = bytes > CHUNK ? map_x(chunks) : NULL;
+  r->mapped = room ? chunks : 0;
+  if (!room) room = posenc_alloc(X_OFF + bytes);
+  if (!room) return false;
+  r->x = room + X_OFF;
+  draw_x(r->t, r->of.problem.dtype, r->x, r->mapped ? CHUNK : bytes);
+  return true;
+}
+
+static void close_x(probe *r) {
+  if (r->mapped)
+    munmap(r->x - X_OFF, r->mapped);
+  else
+    posenc_free(r->x - X_OFF);
+}
+
+static unsigned char *x_at(const probe *r, int64_t row) {
+  return r->x ? r->x + r->row_bytes * (size_t)(row - r->from) : NULL;
+}
+
+void probe_call(const probe *r, const posenc_plan *plan, int64_t row, int64_t rows, unsigned char *out) {
+  const posenc_slice slice = posenc_rows(row, rows);
+  subject_call(plan, &slice, x_at(r, row), out);
+}
+
+bool probe_open_window(probe *r, stress *t, const posenc_problem *problem, window w, bool all_rows) {
+  *r = (probe){.t = t, .of = shape_of(problem), .from = w.row};
+  r->row_bytes = row_bytes(problem);
+  if (subject_open(&r->s, t->s->kernel, &r->of, &t->options)) return false;
+  const size_t bytes = r->row_bytes * (size_t)w.rows;
+  if (all_rows) r->rows = malloc(bytes);
+  if ((op_is_applied(problem->op) && !open_x(r, bytes)) || (all_rows && !r->rows)) {
+    probe_close(r);
+    return false;
+  }
+  if (r->rows) {
+    subject_begin_calls();
+    probe_call(r, r->s.plan, w.row, w.rows, r->rows);
+    subject_end_calls(t->s, problem->first + w.row);
+  }
+  return true;
+}
+
+bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_rows) {
+  return probe_open_window(r, t, problem, (window){0, problem->rows}, all_rows);
+}
+
+void probe_close(probe *r) {
+  subject_close(&r->s);
+  if (r->x) close_x(r);
+  free(r->rows);
+}
+
+void probe_run(probe *r, int64_t row, int64_t rows, const arena *a, unsigned char *out) {
+  stress *t = r->t;
+  const posenc_problem *problem = &r->of.problem;
+  const int64_t position = problem->first + row;
+  const posenc_slice slice = posenc_rows(row, rows);
+  const size_t bytes = r->row_bytes * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
+  const unsigned char *x = x_at(r, row);
+  size_t first;
+  if (x && bytes <= STRESS_BYTES) {
+    const bool at_guard = (uintptr_t)out % 64 == 0;
+    unsigned char *copy = at_guard ? arena_place(t->other, bytes, true)
+                                   : arena_place_off(t->other, bytes, ((uintptr_t)out * 5 + 3 * element) % 128);
+    x = memcpy(copy, x, bytes);
+  }
+  subject_begin_calls();
+  subject_call(r->s.plan, &slice, x, out);
+  subject_end_calls(t->s, position);
+  check *memory = &t->s->checks[MEMORY];
+  memory->compared += (int64_t)(bytes / element);
+  if (arena_spills(a))
+    check_break(memory, t->s, problem, "bytes beside %" PRId64 " rows at p = %" PRId64 " are written", rows, position);
+  if (arena_untouched(out, bytes, element, &first))
+    check_break(memory, t->s, problem, "elements of %" PRId64 " rows at p = %" PRId64 " are not written", rows,
+                position);
+  if (x && memcmp(x, x_at(r, row), bytes) != 0)
+    check_break(memory, t->s, problem, "x of %" PRId64 " rows at p = %" PRId64 " is written", rows, position);
+}
+
+void probe_compare(probe *r, property p, int64_t row, int64_t rows, const arena *a, unsigned char *out) {
+  check *c = &r->t->s->checks[p];
+  const size_t bytes = r->row_bytes * (size_t)rows;
+  probe_run(r, row, rows, a, out);
+  c->compared += rows * row_width(&r->of.problem);
+  if (memcmp(out, r->rows + r->row_bytes * (size_t)(row - r->from), bytes) != 0)
+    check_break(c, r->t->s, &r->of.problem,
+                "other bits in a call of %" PRId64 " rows at p = %" PRId64 ", %zu bytes behind a multiple of 64", rows,
+                r->of.problem.first + row, (size_t)((uintptr_t)out % 64));
 }

@@ -107,7 +107,7 @@ enum { CHECKED_ROWS = 64 };
 void subject_check_again(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *other,
                          uint64_t *random);
 
-/* Checks THREADS (race.c): compares rows from more threads than CPUs with those of one thread; with `again`, where
+/* Checks THREADS (teams.c): compares rows from more threads than CPUs with those of one thread; with `again`, where
    another exam of the kernel does so for longer, in fewer rows and less time. `draw`, null for a table, sets x of some
    rows. */
 typedef void draw_rows_of(void *argument, int64_t row, int64_t rows, unsigned char *x);
