@@ -3,8 +3,7 @@
 
 #include "cli/model.h"
 #include "common/threads.h"
-#include "verify/array.h"
-#include "verify/table-request.h"
+#include "verify/files.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "common/field.h"
 #include "common/threads.h"
 #include "records/print.h"
-#include "verify/table.h"
+#include "verify/files.h"
 #include "verify/verify.h"
 
 #include <inttypes.h>

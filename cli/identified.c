@@ -12,7 +12,7 @@
 #include "identify/grid.h"
 #include "identify/identify.h"
 #include "models/model.h"
-#include "verify/array-cause.h"
+#include "verify/files.h"
 
 #include <inttypes.h>
 #include <math.h>

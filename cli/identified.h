@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "files/table.h"
-#include "verify/table-request.h"
+#include "verify/files.h"
 
 /* The problem that posenc check compares a file with, and the part of that problem's table that is in the file. */
 typedef struct question {

@@ -9,7 +9,7 @@
 #include "cli/values.h"
 #include "common/memory.h"
 #include "common/program.h"
-#include "verify/request.h"
+#include "verify/verify.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "impls/recipes/recipes.h"
 #include "records/print.h"
 #include "reports/model/answer.h"
-#include "verify/cases.h"
+#include "verify/verify.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "records/print.h"
-#include "verify/join.h"
+#include "verify/verify.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "records/print.h"
 #include "records/read.h"
 #include "verify/encodings.h"
-#include "verify/propose.h"
 #include "verify/sampling.h"
 
 #include <stdlib.h>

@@ -11,8 +11,7 @@
 #include "reference/format.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
-#include "verify/array-cause.h"
-#include "verify/array.h"
+#include "verify/files.h"
 
 #include <stdlib.h>
 
@@ -211,7 +210,7 @@ static const doing plain = {.op = POSENC_ROPE,
                             .size = 1.0,
                             .dim = 64};
 
-/* ---- recovered operations ---------------------------------------------------------------------------------------- */
+/* ---- recovered operations ------------------------------------------------------------------------------------- */
 
 /* Tests that check finds from x and the result alone what `done` has applied: pairs, columns, direction and formula. */
 static void test_recovered(const doing *done, const char *what) {
@@ -414,7 +413,7 @@ static void test_unknown(void) {
   json_decref(record);
 }
 
-/* ---- results that no rope makes ---------------------------------------------------------------------------------- */
+/* ---- results that no rope makes ------------------------------------------------------------------------------- */
 
 static void not_recovered(const doing *as, bool is_x, const char *want) {
   const array x = new_array(as), out = new_array(as);

@@ -3,7 +3,7 @@
    minute: all of these are identified. */
 #include "tests/identify.h"
 #include "common/field.h"
-#include "verify/table.h"
+#include "verify/files.h"
 
 /* ---- comparison with the file -------------------------------------------------------------------- */
 

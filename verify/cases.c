@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/cases.h"
+#include "verify/verify.h"
 
 #include "common/isolate.h"
 #include "common/work.h"

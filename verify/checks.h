@@ -149,8 +149,8 @@ bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_p
 json_t *parts_json(const split_parts *parts);
 
 /*
- * Returns the field "explain" for a subject whose windows have all been checked (verify.h); JSON's null if its kernel
- * does not expose its stages, C's if memory runs out. `a` must have room for CHECKED_ROWS rows.
+ * Returns the field "explain" for a subject whose windows have all been checked (doc/records.md); JSON's null if its
+ * kernel does not expose its stages, C's if memory runs out. `a` must have room for CHECKED_ROWS rows.
  */
 json_t *explain_json(subject *s, arena *a);
 

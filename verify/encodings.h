@@ -11,7 +11,7 @@
 extern const encoders encoders_library;
 
 /*
- * Returns a record in the form of verify.h, so that it can be printed like those: schema "posenc-encodings-1", no
+ * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-encodings-1", no
  * kernels, but
  *
  *   "encodings": [ encoding_json() … ]

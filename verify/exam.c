@@ -151,7 +151,7 @@ static bool conclude(exam_run *t) {
   return true;
 }
 
-/* Adds what join.h needs to the result of a range; returns the record. */
+/* Adds what verify_join needs to the result of a range; returns the record. */
 static json_t *concluded(const exam_run *t, json_t *record) {
   const range *r = &t->e->of_rows;
   if (!range_is_whole(*r)) json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* Returns "tables" of an entry in "profile" (verify.h), of tables with that shift; null if memory runs out. */
+/* Returns "tables" of an entry in "profile" (doc/records.md), of tables with that shift; null if memory runs out. */
 json_t *profile_tables_json(const posenc_kernel *kernel, const posenc_options *options, double shift);
 
 #endif

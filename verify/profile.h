@@ -11,8 +11,9 @@
 /* The profile's table: the paper's, as wide as the heads of most models. All of its rows are checked. */
 enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
 
-/* Returns an entry of "profile" in the accuracy record (verify.h), in full, or errors by position only; null if memory
-   runs out. This and profile_unique_json use all cores, by OpenMP, and must be called in a process of their own. */
+/* Returns an entry of "profile" in the accuracy record (doc/records.md), in full, or errors by position only; null if
+   memory runs out. This and profile_unique_json use all cores, by OpenMP, and must be called in a process of their
+   own. */
 json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full);
 
 /* Returns the entry of a kernel whose process died, without calling the kernel. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/propose.h"
+#include "verify/verify.h"
 
 #include "common/contract.h"
 #include "common/field.h"

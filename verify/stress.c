@@ -7,7 +7,7 @@
 #include "common/work.h"
 #include "verify/applied.h"
 #include "verify/checks.h"
-#include "verify/propose.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -21,7 +21,7 @@ typedef struct subject {
   int64_t origin;       /* position of row 0 of the reference's problem */
   accuracy found;
   bool measured;   /* its errors are measured, whatever the bound: to break it is no reason to leave out checks */
-  accuracy beside; /* errors in other problems that are checked beside this one, of those that propose.h takes */
+  accuracy beside; /* errors in other problems that are checked beside this one, of those that propose_takes */
   uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];
 } subject;

@@ -5,8 +5,8 @@
 
 #include "common/number.h"
 #include "verify/checks.h"
-#include "verify/octaves.h"
-#include "verify/table-request.h"
+#include "verify/files.h"
+#include "verify/record.h"
 
 /* Writes rows [row, row + rows) of a table, packed. */
 typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
@@ -59,8 +59,8 @@ void table_exam_free(table_exam *e);
 /* Compares a table without axes with the exact values. Returns false if memory runs out. */
 bool table_examine(table_exam *e);
 
-/* The two parts of table_examine, for axes-exam.c: allocates memory for rows; compares all rows, but of a table of axes
- * it only looks for equal rows. Returns false if memory runs out. */
+/* The two parts of table_examine, for tables of axes (rows.c): allocates memory for rows; compares all rows, but of a
+   table of axes it only looks for equal rows. Returns false if memory runs out. */
 bool table_exam_begin(table_exam *e);
 bool table_exam_end(table_exam *e);
 
@@ -72,5 +72,8 @@ void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *ou
 int64_t table_exam_block(const table_exam *e);
 
 number_text table_position_text(const table_exam *e, int64_t position);
+
+/* Compares a table, with axes or without, with the exact values (rows.c). Returns false if memory runs out. */
+bool any_table_examine(table_exam *e);
 
 #endif

@@ -3,9 +3,73 @@
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
-#include "verify/request.h"
+#include "common/digest.h"
+#include "common/isolation.h"
+#include "common/shapes.h"
+#include "common/shard.h"
+#include "posenc.h"
 
 #include <jansson.h>
+
+/* Defaults of the command line. The budget is 2^26 pairs. With it, every published table, up to 131072×1024, is
+   compared completely for correctly rounding kernels, and all but the two largest for others. */
+#define VERIFY_DEFAULT_SEED 1
+#define VERIFY_DEFAULT_BUDGET 67108864
+/* A kernel that hangs has its verdict within half a minute; the longest silence of the library's kernels is below a
+   second. */
+#define VERIFY_DEFAULT_SILENCE 20
+#define VERIFY_DEFAULT_SEARCH 1000
+
+/* The hard-to-round cases of a file. */
+typedef struct verify_cases {
+  struct cases *cases; /* see cases_load */
+  char *option;        /* for the replay commands, quoted for a shell: "--cases FILE" */
+  digest_text digest;  /* digest of the file */
+} verify_cases;
+
+/* A profile: measurements on a table of their own, in addition to the shapes. */
+typedef enum verify_profile {
+  VERIFY_NO_PROFILE,
+  /* Errors of some rows from each power of two on, up to 2^30. */
+  VERIFY_POINTS,
+  /* The points with their parts, errors of every row below 2^20, and errors in further tables for kernels without a
+     bound. */
+  VERIFY_SCAN
+} verify_profile;
+
+/* A part of a run: each of the kernels is checked on each of the shapes. */
+typedef struct verify_part {
+  const posenc_kernel *const *kernels;
+  size_t kernel_count;
+  const shape *shapes;
+  size_t shape_count;
+  const verify_cases *cases; /* for each shape, the only elements to check; null to check tables */
+  verify_profile profile;
+} verify_part;
+
+typedef struct verify_request {
+  const verify_part *parts; /* the record lists each kernel once; its results are in this order */
+  size_t part_count;
+  unsigned isa; /* allowed tiers; 0 for POSENC_ISA, or all */
+  int threads;  /* of threaded kernels; 0 for one per processor */
+  int team;     /* the default of `search`, set by verify_run */
+  posenc_stores stores;
+  uint64_t seed;  /* seed of samples */
+  int64_t budget; /* most pairs that are compared in a table (sampling.h) */
+  int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
+  bool brief;     /* without the checks of other problems and calls (stress.h) */
+  double silence; /* time limit between signs of life, seconds */
+  bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */
+  bool explain;   /* also attribute the errors of tables to stages */
+  bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
+  shard only;     /* the part of the run that is done */
+  /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
+  bool (*open)(const posenc_kernel *kernel);
+  const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const char *list;           /* their value of --positions, quoted for a shell; or null */
+  const digest_text *plugins; /* digests of the plugins' files, in order */
+  size_t plugin_count;        /* number of plugins */
+} verify_request;
 
 /*
  * Makes the accuracy record, see records/record.schema.json and doc/records.md.
@@ -20,5 +84,50 @@ json_t *verify_run(const verify_request *request);
 
 /* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
 json_t *verify_run_json(const verify_request *request);
+
+/* ---- joining --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Returns the result of a whole exam, joined from those of its ranges in their order, a new reference. If no check
+ * fails, it is bit for bit the result of one exam of the whole table. `parts` are fields "records" of accuracy records,
+ * with the types of records/fields.def. Returns null if they do not fit together, or if memory runs out.
+ */
+json_t *verify_join(json_t *const *parts, size_t count);
+
+/* ---- hard-to-round cases --------------------------------------------------------------------------------------- */
+
+/* The elements of a file (reference/worst.h), which are then the only ones that a kernel is checked on. */
+typedef struct cases cases;
+struct subject;
+struct arena;
+
+/* Reads the file and confirms it by MPFR. Returns null and the fault in `why`, such as "line 12: …". No thread may be
+   running (isolate.h). */
+cases *cases_load(const char *path, char *why, size_t size);
+void cases_free(cases *c);
+
+/* Returns the table of the cases, named "base10000-d128.wc" or "base10000-d128-f16.wc". */
+const shape *cases_shape(const cases *c);
+
+size_t cases_count(const cases *c);
+
+/* Computes the row of every case with the subject's plan, which must be of that table, and compares the case with MPFR.
+   The arena must have room for a row. Returns false if memory runs out. */
+bool cases_try(const cases *c, struct subject *s, struct arena *a);
+
+/* ---- bounds for the contracts of kernels, from errors that were measured (verify --propose-bound) -------------- */
+
+/* Returns the bound to measure a kernel with: half an ulp, beyond which errors are measured (rests above). Its
+   domain is that of the contract, if it has one, as far as the search goes. */
+posenc_bound propose_measuring(const posenc_kernel *kernel);
+
+/* Whether the problem is one to measure: a table of successive positions. Factors of the positions or of the values
+   would change the numbers of the bound, and contracts are for bases of 1 or more. */
+bool propose_takes(const posenc_problem *problem);
+
+/* Sets the kernel's bound to the one for all results that the record, made with rests and that seed, has of it. Returns
+   the proposal of the record; with `why` and without a change if there is no bound to propose. Null if memory runs
+   out. */
+json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed);
 
 #endif

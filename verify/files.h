@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Compares tables in files, and results of add and rope on arrays in files, made by any program, with the exact
+   values. */
+#ifndef POSENC_VERIFY_FILES_H
+#define POSENC_VERIFY_FILES_H
+
+#include "common/suspect.h"
+#include "files/table.h"
+#include "files/vectors.h"
+#include "reference/oracle.h"
+
+#include <jansson.h>
+
+/* The most columns: the reference takes 4 KiB per pair of columns. */
+enum { TABLE_COLUMNS_MAX = 1 << 17 };
+
+/* ---- a table --------------------------------------------------------------------------------------------------- */
+
+/* Which of sines and cosines a table has. A table with only one of them is from a rope cache, in the problem's layout
+   as posenc_rope_tables uses it: duplicated [f, f], interleaved with each column twice, or split with each once; the
+   latter has half of the problem's columns. */
+typedef enum table_part { TABLE_BOTH, TABLE_SIN, TABLE_COS } table_part;
+
+/* Frequencies of a problem with `dim` columns. */
+typedef struct axis_selection {
+  int64_t dim;
+  selection of;
+} axis_selection;
+
+typedef struct table_request {
+  table_file *table;
+  const char *name; /* name of the file */
+  /* The table that the file should have. Rows, dim and dtype are the file's; at most TABLE_COLUMNS_MAX columns. */
+  posenc_problem problem;
+  const axis_selection *pairs; /* unless null, the frequencies of the pairs */
+  table_part part;
+  const posenc_bound *limit; /* tolerances, without growth; null if there are no checks */
+  bool recorded;             /* the problem is from the file's own metadata */
+  const char *replay;        /* the command that repeats this */
+} table_request;
+
+/*
+ * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-check-1", no
+ * kernels, no seed, and one entry in its records, whose "kernel" is the file's name. The entry has no digest, and in
+ * addition
+ *
+ *   "format": "npy" | "safetensors" | "memory", "tensor": name or null,
+ *   "recorded": whether the problem is from the file's own metadata,
+ *   "limit": {"ulp", "abs"}, one of them 0, or null,
+ *   "not_finite": n elements,
+ *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on,
+ *                   "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
+ *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before,
+ *                  "first": [p, q] or null}
+ *
+ * The positions of a list need not be integers.
+ *
+ * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
+ * Without a limit all are skipped, but have their worst deviations. Returns null if memory runs out.
+ */
+json_t *verify_table(const table_request *request);
+
+/* ---- the result of add or rope on an array x ------------------------------------------------------------------- */
+
+typedef struct array_request {
+  applied_arrays arrays; /* x must be finite */
+  const char *x_name, *name;
+  /* Add or rope of one head: rows are the positions, dim is the number of columns that were processed, from column
+     `start` on; the dtype is the files'. Positions of a list are integers. At most TABLE_COLUMNS_MAX columns. */
+  posenc_problem problem;
+  int64_t start;
+  const suspect_list *suspects; /* for array_cause_of: other formulas that are tried, or null */
+  double max_ulp, max_abs;      /* tolerances; if both are 0, there are no checks */
+  const char *replay;           /* the command that repeats this */
+} array_request;
+
+/* Returns the position at an index on the axis of positions. */
+static inline int64_t array_position(const array_request *request, int64_t index) {
+  const posenc_problem *problem = &request->problem;
+  return problem->positions ? (int64_t)problem->positions[index] : problem->first + index;
+}
+
+/*
+ * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
+ *
+ *   "x": name of the file, "axes": as requested, "start": n.
+ *
+ * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
+ * "second", and "place" has the index on each axis.
+ *
+ * Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns null if memory runs
+ * out, or if a number of x is not finite; *bad_row is then its row.
+ */
+json_t *verify_array(const array_request *request, int64_t *bad_row);
+
+/* How add or rope differed from the request. */
+typedef struct array_cause {
+  char text[160]; /* empty if unknown, or if there is nothing to explain */
+} array_cause;
+
+/* Tries known mistakes, one at a time, on a sample of vectors. A mistake is the cause if it explains them at least 16
+   times as well as the request does, and better than the other mistakes do. There is no cause if the largest error
+   is within 16 units of the dtype. */
+array_cause array_cause_of(const array_request *request);
+
+#endif
