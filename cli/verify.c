@@ -9,7 +9,6 @@
 #include "records/baseline.h"
 #include "records/print.h"
 #include "records/read.h"
-#include "verify/encodings.h"
 #include "verify/sampling.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "reference/encodings.h"
 #include "posenc.h"
 #include "tests/tap.h"
-#include "verify/encodings.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cases {
+struct hard_cases {
   shape shape;
   worst_cases worst;
 };
@@ -23,7 +23,7 @@ static const double patience = 600.0;
 /* Confirms the cases in a process of its own: the reference uses OpenMP, and a process that has used OpenMP must not
    fork, as the caller does later. */
 static void confirm(void *argument) {
-  const cases *c = argument;
+  const hard_cases *c = argument;
   oracle *reference = oracle_create(&c->worst.problem);
   if (!reference) return;
   const worst_case *refuted = worst_refuted(&c->worst, reference);
@@ -33,14 +33,14 @@ static void confirm(void *argument) {
   oracle_destroy(reference);
 }
 
-static cases *refuse(cases *c, const char *reason, char *why, size_t size) {
+static hard_cases *refuse(hard_cases *c, const char *reason, char *why, size_t size) {
   if (reason != why) snprintf(why, size, "%s", reason);
   cases_free(c);
   return NULL;
 }
 
-cases *cases_load(const char *path, char *why, size_t size) {
-  cases *c = calloc(1, sizeof *c);
+hard_cases *cases_load(const char *path, char *why, size_t size) {
+  hard_cases *c = calloc(1, sizeof *c);
   fault unopened;
   FILE *stream = regular_open(path, &unopened);
   if (!stream || !c) {
@@ -64,21 +64,21 @@ cases *cases_load(const char *path, char *why, size_t size) {
   return c;
 }
 
-void cases_free(cases *c) {
+void cases_free(hard_cases *c) {
   if (!c) return;
   worst_free(&c->worst);
   free(c);
 }
 
-const shape *cases_shape(const cases *c) {
+const shape *cases_shape(const hard_cases *c) {
   return &c->shape;
 }
 
-size_t cases_count(const cases *c) {
+size_t cases_count(const hard_cases *c) {
   return c->worst.count;
 }
 
-bool cases_try(const cases *c, subject *s, arena *a) {
+bool cases_try(const hard_cases *c, subject *s, arena *a) {
   const posenc_problem *problem = &c->worst.problem;
   oracle *reference = oracle_create(problem);
   if (!reference) return false;

@@ -1,27 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the encodings other than the table against their contracts. */
+/* Exams of the encodings other than the table, and the common parts of these exams. */
 #ifndef POSENC_VERIFY_ENCODINGS_H
 #define POSENC_VERIFY_ENCODINGS_H
 
-#include "verify/encodings-request.h"
+#include "reference/encodings.h"
+#include "verify/arena.h"
+#include "verify/property.h"
+#include "verify/verify.h"
 
 #include <jansson.h>
+#include <string.h>
 
-/* The library's functions. */
-extern const encoders encoders_library;
+enum { DTYPES = POSENC_BF16 + 1 };
 
-/*
- * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-encodings-1", no
- * kernels, but
- *
- *   "encodings": [ encoding_json() … ]
- *
- * In its records, "kernel" is the encoding's name and "shape" has a name only. Checks: accuracy, memory, extension,
- * index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is written),
- * and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and statistics. Each
- * encoding is checked in a process of its own. Returns null if memory runs out or, with errno EAGAIN, if a process
- * could not be created.
- */
-json_t *verify_encodings(const encodings_request *request);
+/* The number of elements between sequences of a batch. */
+enum { ENCODING_GAP = 5 };
+
+/* One encoding in one shape, with the records of earlier shapes. */
+typedef struct encoding_exam {
+  const encodings_request *request;
+  const posenc_encoding *encoding;
+  posenc_dtype dtype; /* dtype of the result */
+  accuracy found;
+  check checks[PROPERTIES];
+  uint64_t digest;
+  json_t *records;
+} encoding_exam;
+
+/* Begin a shape, and add its record under a name. */
+void encoding_begin(encoding_exam *e, posenc_dtype dtype);
+void encoding_end(encoding_exam *e, const char *called);
+
+/* Returns the command that repeats the whole exam. */
+json_t *encoding_replay(const encoding_exam *e);
+
+/* Add a check of a property: by its outcome; whether bytes are the same; and whether an element is within the
+   contract's bound of the exact value. */
+void encoding_note(encoding_exam *e, property p, bool ok, int64_t position);
+void encoding_same(encoding_exam *e, property p, const void *a, const void *b, size_t bytes, int64_t position);
+void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
+                      int64_t column);
+
+/* Allocate memory for `elements`, poisoned by arena_place, and memory for `bytes`. Both end the process with a failure
+   if memory runs out. */
+unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush);
+void *encoding_room(size_t bytes);
+
+/* Checks MEMORY of all elements of an arena. */
+void encoding_check_written(encoding_exam *e, const arena *a, const unsigned char *out, int64_t elements);
+
+void encoding_digest(encoding_exam *e, const void *out, int64_t elements);
+
+/* Checks REFUSAL: the call must be refused, with nothing written. */
+#define REFUSED(e, out, bytes, call) (memset(out, 0x5a, bytes), encoding_note_refusal(e, call, out, bytes))
+void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *out, size_t bytes);
+
+/* Sets an element, rounded to the dtype; draws a number of a size about 1, one in eight of another size if `wide`. */
+void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x);
+double encoding_draw(uint64_t *random, bool wide);
+
+/* The exams, in encoding-exams.c. */
+void encoding_examine_integer(encoding_exam *e);
+void encoding_examine_binary(encoding_exam *e);
+void encoding_examine_learned(encoding_exam *e);
+void encoding_examine_alibi(encoding_exam *e);
+void encoding_examine_dropout(encoding_exam *e);
 
 #endif

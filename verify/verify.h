@@ -22,9 +22,9 @@
 
 /* The hard-to-round cases of a file. */
 typedef struct verify_cases {
-  struct cases *cases; /* see cases_load */
-  char *option;        /* for the replay commands, quoted for a shell: "--cases FILE" */
-  digest_text digest;  /* digest of the file */
+  struct hard_cases *cases; /* see cases_load */
+  char *option;             /* for the replay commands, quoted for a shell: "--cases FILE" */
+  digest_text digest;       /* digest of the file */
 } verify_cases;
 
 /* A profile: measurements on a table of their own, in addition to the shapes. */
@@ -97,23 +97,23 @@ json_t *verify_join(json_t *const *parts, size_t count);
 /* ---- hard-to-round cases --------------------------------------------------------------------------------------- */
 
 /* The elements of a file (reference/worst.h), which are then the only ones that a kernel is checked on. */
-typedef struct cases cases;
+typedef struct hard_cases hard_cases;
 struct subject;
 struct arena;
 
 /* Reads the file and confirms it by MPFR. Returns null and the fault in `why`, such as "line 12: …". No thread may be
    running (isolate.h). */
-cases *cases_load(const char *path, char *why, size_t size);
-void cases_free(cases *c);
+hard_cases *cases_load(const char *path, char *why, size_t size);
+void cases_free(hard_cases *c);
 
 /* Returns the table of the cases, named "base10000-d128.wc" or "base10000-d128-f16.wc". */
-const shape *cases_shape(const cases *c);
+const shape *cases_shape(const hard_cases *c);
 
-size_t cases_count(const cases *c);
+size_t cases_count(const hard_cases *c);
 
 /* Computes the row of every case with the subject's plan, which must be of that table, and compares the case with MPFR.
    The arena must have room for a row. Returns false if memory runs out. */
-bool cases_try(const cases *c, struct subject *s, struct arena *a);
+bool cases_try(const hard_cases *c, struct subject *s, struct arena *a);
 
 /* ---- bounds for the contracts of kernels, from errors that were measured (verify --propose-bound) -------------- */
 
@@ -129,5 +129,45 @@ bool propose_takes(const posenc_problem *problem);
    the proposal of the record; with `why` and without a change if there is no bound to propose. Null if memory runs
    out. */
 json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed);
+
+/* ---- the encodings other than the table, against their contracts ----------------------------------------------- */
+
+/* The functions that compute the encodings. */
+typedef struct encoders {
+  posenc_status (*integer)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
+  posenc_status (*binary)(const posenc_slice *positions, int64_t dim, posenc_dtype dtype, void *out);
+  posenc_status (*learned)(const posenc_learned_table *table, const posenc_slice *positions, posenc_dtype dtype,
+                           const void *x, void *out);
+  posenc_status (*alibi_bias)(const posenc_alibi *bias, void *out);
+  posenc_status (*apply_dropout)(const posenc_plan *plan, const posenc_slice *slice, const posenc_dropout *dropout,
+                                 const void *x, void *out);
+  posenc_status (*dropout_mask)(const posenc_dropout *dropout, const posenc_slice *positions, int64_t dim,
+                                unsigned char *keep);
+} encoders;
+
+typedef struct encodings_request {
+  const encoders *by;
+  const posenc_encoding *const *encodings; /* those of kernels are left out: verify_run checks them */
+  size_t count;
+  uint64_t seed;
+  double silence; /* time limit between signs of life, seconds */
+} encodings_request;
+
+/* The library's functions. */
+extern const encoders encoders_library;
+
+/*
+ * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-encodings-1", no
+ * kernels, but
+ *
+ *   "encodings": [ encoding_json() … ]
+ *
+ * In its records, "kernel" is the encoding's name and "shape" has a name only. Checks: accuracy, memory, extension,
+ * index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is written),
+ * and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and statistics. Each
+ * encoding is checked in a process of its own. Returns null if memory runs out or, with errno EAGAIN, if a process
+ * could not be created.
+ */
+json_t *verify_encodings(const encodings_request *request);
 
 #endif
