@@ -170,19 +170,15 @@ static void examine_in_worker(void *argument) {
   arena_tell_faults();
   e->records = json_array();
   examine(e);
-  char *text = e->records ? json_dumps(e->records, JSON_COMPACT) : NULL;
-  if (text) isolate_result(text);
-  free(text);
-  json_decref(e->records);
+  record_send(e->records);
 }
 
 /* Returns the records of an encoding; if its process died, one that says so. Null if no process could be created. */
 static json_t *examined(encoding_exam *e) {
   const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
-  const isolated end = isolate(examine_in_worker, e,
-                               &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
-  json_t *records = end.result ? json_loads(end.result, 0, NULL) : NULL;
-  free(end.result);
+  isolated end = isolate(examine_in_worker, e,
+                         &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
+  json_t *records = record_received(&end);
   if (records || end.how == ENDED_FORK_FAILED) return records;
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   describe_exit(&end, broken.note, sizeof broken.note);

@@ -4,7 +4,8 @@
 #ifndef POSENC_VERIFY_PROFILE_H
 #define POSENC_VERIFY_PROFILE_H
 
-#include "posenc.h"
+#include "common/isolation.h"
+#include "verify/verify.h"
 
 #include <jansson.h>
 
@@ -21,5 +22,21 @@ json_t *profile_empty_json(const posenc_kernel *kernel);
 
 /* Returns "unique" of the accuracy record; null if memory runs out. */
 json_t *profile_unique_json(void);
+
+/* The profile of a kernel, and how much of it is requested. */
+typedef struct profile_task {
+  const verify_request *request;
+  const posenc_kernel *kernel;
+  verify_profile wanted;
+} profile_task;
+
+/* Make a profile, or the distances of exact rows, which no kernel computes, in a process of its own. Its result is for
+   record_received. */
+typedef void show_share(const char *doing, double share, void *argument);
+isolated profile_make(profile_task *of, show_share *show, void *argument);
+isolated profile_make_unique(show_share *show, void *argument);
+
+/* Returns about how many elements are compared, most of them by the scan. */
+double profile_elements(verify_profile wanted);
 
 #endif

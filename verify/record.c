@@ -4,6 +4,7 @@
 #include "common/digest.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/work.h"
 #include "verify/exam.h"
 
 #include <inttypes.h>
@@ -17,6 +18,23 @@ static json_t *record_hex(double x) {
   char text[40];
   snprintf(text, sizeof text, "%a", x);
   return json_string(text);
+}
+
+void record_send(json_t *record) {
+  char *text = record ? json_dumps(record, JSON_COMPACT) : NULL;
+  if (text)
+    isolate_result(text);
+  else
+    isolate_say("running out of memory", 0.0);
+  free(text);
+  json_decref(record);
+}
+
+json_t *record_received(isolated *end) {
+  json_t *record = end->result ? json_loads(end->result, 0, NULL) : NULL;
+  free(end->result);
+  end->result = NULL;
+  return record;
 }
 
 json_t *record_name(const char *name) {
@@ -347,6 +365,30 @@ json_t *result_of_applied(const exam *e, applied *a, const char *mode) {
   json_t *record = record_of(e, a->s, mode, a->elements, shown);
   if (e->request->explain) json_object_set_new(record, "explain", json_null());
   return record;
+}
+
+/* ---- what all shards of a run share ---------------------------------------------------------------------------- */
+
+static json_t *part_json(const verify_part *part) {
+  json_t *kernels = json_array(), *shapes = json_array(), *hard = json_array();
+  for (size_t k = 0; k < part->kernel_count; k++) json_array_append_new(kernels, json_string(part->kernels[k]->name));
+  for (size_t t = 0; t < part->shape_count; t++) json_array_append_new(shapes, shape_json(&part->shapes[t]));
+  for (size_t t = 0; part->cases && t < part->shape_count; t++)
+    json_array_append_new(hard, json_string(part->cases[t].digest.text));
+  return json_pack("{s:o, s:o, s:o, s:i}", "kernels", kernels, "shapes", shapes, "cases", hard, "profile",
+                   (int)part->profile);
+}
+
+json_t *verify_run_json(const verify_request *request) {
+  json_t *parts = json_array(), *plugins = json_array();
+  for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
+  for (size_t i = 0; i < request->plugin_count; i++)
+    json_array_append_new(plugins, json_string(request->plugins[i].text));
+  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed,
+                   "budget", (json_int_t)request->budget, "search", (json_int_t)request->search, "isa",
+                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
+                   "explain", request->explain, "brief", request->brief, "encodings", request->encodings, "plugins",
+                   plugins, "parts", parts);
 }
 
 /* ---- results of ranges of one table, joined -------------------------------------------------------------------- */

@@ -3,12 +3,18 @@
 #ifndef POSENC_VERIFY_RECORD_H
 #define POSENC_VERIFY_RECORD_H
 
+#include "common/isolation.h"
 #include "common/shapes.h"
 #include "files/table.h"
 #include "reference/accuracy.h"
 #include "verify/checks.h"
 
 #include <jansson.h>
+
+/* Sends a record, which is taken over, from a worker. Returns the record that a worker has sent, and frees its text;
+   null if there is none. */
+void record_send(json_t *record);
+json_t *record_received(isolated *end);
 
 /* Returns field_name without "#", as TAP interprets words after it. */
 json_t *record_name(const char *name);

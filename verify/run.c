@@ -26,20 +26,10 @@ typedef struct tally {
 
 /* ---- processes of their own --------------------------------------------------------------------------- */
 
-static void send_result(json_t *result) {
-  char *text = result ? json_dumps(result, JSON_COMPACT) : NULL;
-  if (text)
-    isolate_result(text);
-  else
-    isolate_say("running out of memory", 0.0);
-  free(text);
-  json_decref(result);
-}
-
 static void check_worker(void *argument) {
   const exam *e = argument;
   arena_tell_faults();
-  send_result(examine(e));
+  record_send(examine(e));
 }
 
 /* Returns the failed check of a kernel whose process ended before its result. */
@@ -105,42 +95,14 @@ static void count_checks(const json_t *record, tally *t) {
 
 /* ---- beyond the tables ------------------------------------------------------------------------------------ */
 
-static void unique_worker(void *argument) {
-  (void)argument;
-  send_result(profile_unique_json());
-}
-
 /* Returns the distances of exact rows, which no kernel computes; null if memory runs out, or if *fork_failed is set. */
 static json_t *unique(bool *fork_failed) {
-  static const double patience = 600.0;
   showing s = {.stage = "verify: rows", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
   s.total = s.mine;
-  isolated end = isolate(unique_worker, NULL, &(isolation){.silence = patience, .on_progress = show, .argument = &s});
-  json_t *found = end.result ? json_loads(end.result, 0, NULL) : NULL;
-  free(end.result);
+  isolated end = profile_make_unique(show, &s);
+  json_t *found = record_received(&end);
   *fork_failed = end.how == ENDED_FORK_FAILED;
   return found;
-}
-
-/* The profile of a kernel, and how much of it is requested. */
-typedef struct profile_task {
-  const verify_request *request;
-  const posenc_kernel *kernel;
-  verify_profile wanted;
-} profile_task;
-
-static void profile_worker(void *argument) {
-  const profile_task *of = argument;
-  const posenc_options options = exam_options(of->request);
-  arena_tell_faults();
-  send_result(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
-}
-
-/* Returns about how many elements are compared, most of them by the scan. */
-static double profile_elements(verify_profile wanted) {
-  static const double elements[] = {
-      [VERIFY_NO_PROFILE] = 0.0, [VERIFY_POINTS] = 0x1p16, [VERIFY_SCAN] = (double)PROFILE_ROWS * PROFILE_DIM};
-  return elements[wanted];
 }
 
 /* Whether exams of the kernel were left out, because it hung. */
@@ -164,14 +126,8 @@ static json_t *failed_profile(const posenc_kernel *kernel, const isolated *end) 
 static json_t *profiled(profile_task of, showing *s) {
   s->name = of.kernel->name;
   s->mine = profile_elements(of.wanted);
-  isolated end = isolate(profile_worker, &of,
-                         &(isolation){.kernels = &of.kernel,
-                                      .kernel_count = 1,
-                                      .silence = of.request->silence,
-                                      .on_progress = show,
-                                      .argument = s});
-  json_t *profile = end.result ? json_loads(end.result, 0, NULL) : NULL;
-  free(end.result);
+  isolated end = profile_make(&of, show, s);
+  json_t *profile = record_received(&end);
   s->done += s->mine;
   s->fork_failed = end.how == ENDED_FORK_FAILED;
   return s->fork_failed || profile ? profile : failed_profile(of.kernel, &end);
@@ -309,28 +265,6 @@ static bool add_profiles(const verify_request *request, const bool *mine, const 
 }
 
 /* ---- shards -------------------------------------------------------------------------------------------------- */
-
-static json_t *part_json(const verify_part *part) {
-  json_t *kernels = json_array(), *shapes = json_array(), *hard = json_array();
-  for (size_t k = 0; k < part->kernel_count; k++) json_array_append_new(kernels, json_string(part->kernels[k]->name));
-  for (size_t t = 0; t < part->shape_count; t++) json_array_append_new(shapes, shape_json(&part->shapes[t]));
-  for (size_t t = 0; part->cases && t < part->shape_count; t++)
-    json_array_append_new(hard, json_string(part->cases[t].digest.text));
-  return json_pack("{s:o, s:o, s:o, s:i}", "kernels", kernels, "shapes", shapes, "cases", hard, "profile",
-                   (int)part->profile);
-}
-
-json_t *verify_run_json(const verify_request *request) {
-  json_t *parts = json_array(), *plugins = json_array();
-  for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
-  for (size_t i = 0; i < request->plugin_count; i++)
-    json_array_append_new(plugins, json_string(request->plugins[i].text));
-  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed,
-                   "budget", (json_int_t)request->budget, "search", (json_int_t)request->search, "isa",
-                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
-                   "explain", request->explain, "brief", request->brief, "encodings", request->encodings, "plugins",
-                   plugins, "parts", parts);
-}
 
 static json_t *shard_json(const verify_request *request, const exam_parts *p, const bool *mine) {
   json_t *exams = json_array();
