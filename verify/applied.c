@@ -256,8 +256,8 @@ int64_t applied_bounded(const applied *a, int64_t position) {
   return axes ? axes_farthest(axes, position) : position;
 }
 
-const posenc_bound *applied_claim(const applied *a, int64_t position) {
-  return !subject_no_claim(a->s) && subject_claims(a->s, applied_bounded(a, position)) ? &a->s->applied : NULL;
+const posenc_bound *applied_bound(const applied *a, int64_t position) {
+  return !subject_unbound(a->s) && subject_is_bound(a->s, applied_bounded(a, position)) ? &a->s->applied : NULL;
 }
 
 /* ---- accuracy -------------------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
       for (int64_t r = done; r < done + count; r++) {
         const int64_t position = problem->first + w.row + r;
         const applied_row row = {.problem = problem,
-                                 .bound = applied_claim(a, position),
+                                 .bound = applied_bound(a, position),
                                  .position = position,
                                  .bounded = applied_bounded(a, position),
                                  .exact_pairs = operand_pairs(&a->operand, position),
@@ -326,7 +326,7 @@ void applied_each_pair(applied *a, window w, const unsigned char *x, const unsig
   const int64_t half = problem->dim / 2;
   for (int64_t r = 0; r < w.rows; r++) {
     const int64_t position = problem->first + w.row + r;
-    if (!applied_claim(a, position)) continue;
+    if (!applied_bound(a, position)) continue;
     for (int64_t n = 0; n < problem->heads * half; n++)
       visit(a, position, n, pair_at(problem, x + bytes * (size_t)r, n / half, n % half),
             pair_at(problem, out + bytes * (size_t)r, n / half, n % half));

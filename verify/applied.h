@@ -87,7 +87,7 @@ applied_x applied_x_of(applied *a, const witness *w);
 int64_t applied_bounded(const applied *a, int64_t position);
 
 /* Returns the bound, or null if there is none for this position. */
-const posenc_bound *applied_claim(const applied *a, int64_t position);
+const posenc_bound *applied_bound(const applied *a, int64_t position);
 
 /* A pair in a row of x, or of results. */
 typedef struct applied_pair {

@@ -89,7 +89,7 @@ bool cases_try(const hard_cases *c, subject *s, arena *a) {
     isolate_say(doing, (double)i / (double)c->worst.count);
     const exact_pair pair = oracle_pair(reference, now->position, now->index);
     const table_pair got = subject_pair(s, s->plan, now->position, now->index, a);
-    accuracy_add(&s->found, oracle_format(reference), subject_claims(s, now->position) ? &s->bound : NULL,
+    accuracy_add(&s->found, oracle_format(reference), subject_is_bound(s, now->position) ? &s->bound : NULL,
                  now->cosine ? &pair.cosine : &pair.sine, now->cosine ? got.cosine : got.sine,
                  (element_place){now->position, now->index, now->cosine});
   }

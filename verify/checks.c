@@ -18,12 +18,13 @@
    the window. */
 static void check_accuracy(subject *s, window w, fast_oracle *reference, const unsigned char *out) {
   const posenc_problem *problem = &s->shape->problem;
-  const bool claims = !subject_no_claim(s);
+  const bool has_bound = !subject_unbound(s);
   for (int64_t from = 0, to; from < w.rows; from = to) {
-    const bool claimed = claims && subject_claims(s, problem->first + w.row + from);
-    for (to = from + 1; to < w.rows && claimed == (claims && subject_claims(s, problem->first + w.row + to));) to++;
+    const bool is_bound = has_bound && subject_is_bound(s, problem->first + w.row + from);
+    for (to = from + 1; to < w.rows && is_bound == (has_bound && subject_is_bound(s, problem->first + w.row + to));)
+      to++;
     fast_check(reference, problem->first - s->origin + w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
-               claimed ? &s->bound : NULL, &s->found);
+               is_bound ? &s->bound : NULL, &s->found);
   }
 }
 
@@ -68,14 +69,14 @@ static void check_values(const subject *s, window w, const unsigned char *out, c
                          row_checks *into) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const bool claims = !subject_no_claim(s);
+  const bool has_bound = !subject_unbound(s);
   check *bounded = &into->bounded, *pair_norm = &into->pair_norm;
   for (int64_t r = 0; r < w.rows; r++) {
     const int64_t position = problem->first + w.row + r;
     const unsigned char *row = out + row_bytes(problem) * (size_t)r;
     const double e = subject_allowed(s, position), a = s->attention, square = a * a,
                  most = s->kernel->bound.derived && a == 1.0 ? 1.0 : a + e, norm = allowed_norm(a, e);
-    const bool held = claims && subject_claims(s, position) && !is_padding_row(problem, position);
+    const bool held = has_bound && subject_is_bound(s, position) && !is_padding_row(problem, position);
     const row_norms found = norms[r];
     if (found.value <= most && (!held || found.norm <= norm)) {
       check_note_all(bounded, problem->dim, found.value, most, position);
@@ -152,7 +153,7 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
   const int64_t position = problem->first + row;
   const posenc_slice to = posenc_rows(row + k, 1);
   if (is_padding_row(problem, position) || is_padding_row(problem, position + k)) return;
-  if (!subject_claims(s, position) || !subject_claims(s, position + k)) return;
+  if (!subject_is_bound(s, position) || !subject_is_bound(s, position + k)) return;
   const turned_row turned = {.problem = problem,
                              .attention = s->attention,
                              .by = by,
@@ -185,7 +186,7 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   if (s->kernel->reproducible) {
     check_bits(c, problem, a, b, there.first, rows);
   } else {
-    for (int64_t r = 0; r < rows && subject_claims(s, there.first + r); r++)
+    for (int64_t r = 0; r < rows && subject_is_bound(s, there.first + r); r++)
       for (int64_t i = 0; i < problem->dim / 2; i++)
         for (int which = 0; which < 2; which++) {
           const int64_t column = r * problem->dim + (which ? at.cos : at.sin) + i * at.step;
@@ -202,13 +203,13 @@ bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, are
   if (problem->rows < 2) return true;
   fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
   if (!by) return false;
-  for (int draw = 0; draw < DRAWS && !subject_no_claim(s); draw++) {
+  for (int draw = 0; draw < DRAWS && !subject_unbound(s); draw++) {
     const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
     fast_row(reference, k, by);
     check_rotation(s, by, (int64_t)random_below(random, (uint64_t)(problem->rows - k)), k, one, other);
   }
   free(by);
-  for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !subject_no_claim(s)); draw++) {
+  for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !subject_unbound(s)); draw++) {
     const int64_t row = 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1), left = problem->rows - row;
     check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
   }
@@ -272,7 +273,7 @@ part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows) {
 bool parts_can(const subject *s, window w) {
   const int64_t first = s->shape->problem.first + w.row, last = first + w.rows - 1;
   if (!s->shared || !s->kernel->bound.derived) return false; /* may compute each row from position 0 on */
-  return subject_no_claim(s) || (subject_claims(s, first) && subject_claims(s, last));
+  return subject_unbound(s) || (subject_is_bound(s, first) && subject_is_bound(s, last));
 }
 
 /* Checks a part, in any thread. */
@@ -285,7 +286,7 @@ static void judge(const part_team *p, part *now, arena *own, accuracy *found) {
   now->fault = fpenv_restore();
   subject_check_memory(&now->memory, problem, &slice, own, false);
   subject_check_each(s, now->rows, out, &now->found, now->digests);
-  fast_check_block(p->reference, now->of, now->block, out, subject_no_claim(s) ? NULL : &s->bound, &s->found, found,
+  fast_check_block(p->reference, now->of, now->block, out, subject_unbound(s) ? NULL : &s->bound, &s->found, found,
                    now->sums);
 }
 

@@ -199,7 +199,7 @@ static void check_applied_columns(subject *s, const columns *c, fast_oracle *ref
     for (int64_t n = r * p->heads; n < (r + 1) * p->heads; n++) {
       const accuracy known = s->found;
       const applied_row row = {.problem = &c->narrow,
-                               .bound = !subject_no_claim(s) && subject_claims(s, position) ? &s->applied : NULL,
+                               .bound = !subject_unbound(s) && subject_is_bound(s, position) ? &s->applied : NULL,
                                .position = position,
                                .bounded = position,
                                .exact_pairs = lanes,
@@ -240,8 +240,9 @@ static bool examine_columns(stress *t, const posenc_problem *p, window w, proper
       take_columns(&c, p, w.rows, x, room + taken);
       check_applied_columns(&other, &c, reference, w, room + taken, room);
     } else {
-      const bool claimed = !subject_no_claim(&other) && subject_claims(&other, first) && subject_claims(&other, last);
-      fast_check(reference, first, w.rows, room, claimed ? &other.bound : NULL, &other.found);
+      const bool is_bound =
+          !subject_unbound(&other) && subject_is_bound(&other, first) && subject_is_bound(&other, last);
+      fast_check(reference, first, w.rows, room, is_bound ? &other.bound : NULL, &other.found);
     }
     other.found.worst.index = c.index[other.found.worst.index % c.of.count];
     variant_collect(t, &other, held);
@@ -341,24 +342,24 @@ bool check_drawn_heads(stress *t) {
 /* ---- positions ------------------------------------------------------------------------------------------------ */
 
 /* A table of few columns, and the exact values of its positions. */
-typedef struct strip {
+typedef struct narrow_table {
   posenc_problem problem;
   fast_oracle *reference;
-} strip;
+} narrow_table;
 
 /* Compares a window of a table with the exact values, and checks nothing else, as the rows are short. */
 static void compare_window(stress *t, subject *other, window w, fast_oracle *reference) {
   const posenc_slice slice = posenc_rows(w.row, w.rows);
   const int64_t first = other->shape->problem.first + w.row;
-  const bool claimed =
-      !subject_no_claim(other) && subject_claims(other, first) && subject_claims(other, first + w.rows - 1);
+  const bool is_bound =
+      !subject_unbound(other) && subject_is_bound(other, first) && subject_is_bound(other, first + w.rows - 1);
   const unsigned char *out = subject_run(other, other->plan, &slice, NULL, t->one, random_below(t->random, 2));
-  fast_check(reference, first, w.rows, out, claimed ? &other->bound : NULL, &other->found);
+  fast_check(reference, first, w.rows, out, is_bound ? &other->bound : NULL, &other->found);
 }
 
 /* Examines windows of `most_rows` rows at most, drawn or all that there are, which have about one in `share` of the
    rows from a position on; for at most about `most` seconds. */
-static bool sweep(stress *t, strip *s, int64_t first, int64_t rows, int64_t most_rows, int64_t share) {
+static bool sweep(stress *t, narrow_table *s, int64_t first, int64_t rows, int64_t most_rows, int64_t share) {
   const double start = clock_thread_seconds(), most = 0.3;
   bool enough = true;
   subject other;
@@ -382,7 +383,7 @@ static bool sweep(stress *t, strip *s, int64_t first, int64_t rows, int64_t most
 }
 
 /* Checks windows around round decimal numbers of each size. */
-static bool sweep_decimal(stress *t, strip *s, int64_t end) {
+static bool sweep_decimal(stress *t, narrow_table *s, int64_t end) {
   enum { ROWS = 8, TIMES = 9 };
   bool enough = true;
   for (int64_t power = 1000; enough && power < end / TIMES; power *= 10)
@@ -392,7 +393,7 @@ static bool sweep_decimal(stress *t, strip *s, int64_t end) {
 
 /* Checks windows of each size up to 2^62: a long one of half the sizes, unless another exam has it, and several short
    ones. */
-static bool sweep_octaves(stress *t, strip *s, int64_t end, bool all) {
+static bool sweep_octaves(stress *t, narrow_table *s, int64_t end, bool all) {
   enum { LONG = 4096 + 64, SHORT = 6, FEW = 2, ROWS = 16 };
   const double start = clock_thread_seconds(), most = 0.3;
   bool enough = true;
@@ -412,7 +413,7 @@ bool check_drawn_positions(stress *t) {
   enum { BEFORE = 1 << 17, BEHIND = 1 << 20, ROWS = 16, WIDE = 32, PAIRS = 3, NEAR_ROWS = 48, EIGHTH = 8, LESS = 32 };
   const double most = 0.1;
   const bool all = has_own_code(t);
-  strip s = {.problem = variant_problem(t, 0, 2 * (1 + below(t, PAIRS)))};
+  narrow_table s = {.problem = variant_problem(t, 0, 2 * (1 + below(t, PAIRS)))};
   const int64_t end = farthest(t, s.problem.scale), begin = -least(end, BEFORE), near = least(end, BEHIND) - begin;
   s.problem.heads = 1;
   s.reference = variant_reference(&s.problem);

@@ -110,7 +110,7 @@ static void check_relative(applied *a, int64_t m, int64_t n) {
   const size_t bytes = row_bytes(problem);
   const int64_t p = problem->first + m, q = problem->first + n;
   const posenc_slice slice[2] = {posenc_rows(m, 1), posenc_rows(n, 1)};
-  if (!applied_claim(a, p) || !applied_claim(a, q)) return;
+  if (!applied_bound(a, p) || !applied_bound(a, q)) return;
   unsigned char *x = arena_place(a->x, 2 * bytes, true);
   operand_draw(&a->operand, m, 1, 0, x);
   operand_draw(&a->operand, n, 1, 1, x + bytes);
@@ -283,7 +283,7 @@ void applied_check_relations(applied *a, uint64_t *random) {
     check_index(a, random);
     check_special(a, row, rows, random);
     if (problem->op == POSENC_ADD) check_padding(a, row, rows);
-    if (problem->op == POSENC_ADD || subject_no_claim(a->s)) continue;
+    if (problem->op == POSENC_ADD || subject_unbound(a->s)) continue;
     check_inverse(a, row, rows);
     check_relative(a, row, (int64_t)random_below(random, (uint64_t)problem->rows));
   }

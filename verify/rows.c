@@ -66,7 +66,7 @@ static bool look_at(row_source *m, int64_t from, int64_t rows) {
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
   const int64_t ahead = problem->positions ? from : 0; /* positions of other tables are absolute */
-  const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_no_claim(s) ? NULL : &s->bound};
+  const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_unbound(s) ? NULL : &s->bound};
   table_exam *e = table_exam_create(&request, make_rows, m, part.dim);
   m->ahead = from;
   const bool enough = e && any_table_examine(e);

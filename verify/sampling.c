@@ -20,11 +20,11 @@ enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
 enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
 
 /*
- * A sample has at most WINDOWS_OF_CLAIM windows if the budget is enough for them. A kernel without a derived bound gets
- * at most WINDOWS_OF_NO_CLAIM, because it may compute each window from position 0 on. Lists of positions and odd dims
- * are compared at both ends, in blocks that table-exam.c makes, so their windows may have any size.
+ * A sample has at most WINDOWS_WITH_BOUND windows if the budget is enough for them. A kernel without a derived bound
+ * gets at most WINDOWS_WITHOUT_BOUND, because it may compute each window from position 0 on. Lists of positions and odd
+ * dims are compared at both ends, in blocks that table-exam.c makes, so their windows may have any size.
  */
-enum { WINDOWS_OF_CLAIM = 64, WINDOWS_OF_NO_CLAIM = 4, WINDOWS_OF_SPECIAL = 2 };
+enum { WINDOWS_WITH_BOUND = 64, WINDOWS_WITHOUT_BOUND = 4, WINDOWS_OF_SPECIAL = 2 };
 
 /* A segment takes at least about a tenth of a second. A table has at most as many of them as a record can list. */
 enum { SEGMENT_ELEMENTS = 1 << 26, SEGMENT_WINDOWS = 2, SEGMENTS_MOST = 1 << 14 };
@@ -41,7 +41,7 @@ static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
 }
 
 static int64_t most_windows(const posenc_kernel *kernel, bool special) {
-  return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_OF_NO_CLAIM;
+  return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_WITHOUT_BOUND;
 }
 
 /* Sets the segments. Special rows are in one segment, because table-exam.c compares them in blocks of its own. */
@@ -63,7 +63,7 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
     v.windows = v.rows ? (v.all - 1) / v.rows + 1 : 0;
   } else {
     const int64_t limit = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
-                  enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_OF_CLAIM);
+                  enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_WITH_BOUND);
     v.rows = least(affordable / least(most(enough, filling), limit), fitting);
     v.windows = least(affordable / v.rows, limit);
   }

@@ -180,7 +180,7 @@ static int64_t reach_of(const subject *s) {
   int64_t reach = 0;
   for (int64_t step = SEARCH_REACH; step; step /= 2) {
     const int64_t next = reach + step;
-    if (next <= SEARCH_REACH && subject_claims(s, next) &&
+    if (next <= SEARCH_REACH && subject_is_bound(s, next) &&
         posenc_bound_at(&s->most, s->shape->problem.dtype, next) < s->attention)
       reach = next;
   }

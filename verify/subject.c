@@ -62,7 +62,7 @@ double subject_allowed(const subject *s, int64_t position) {
   return posenc_bound_at(&s->most, posenc_table_of(&s->shape->problem).dtype, position);
 }
 
-bool subject_claims(const subject *s, int64_t position) {
+bool subject_is_bound(const subject *s, int64_t position) {
   return !bound_is_none(&s->kernel->bound) && s->shape->problem.base >= 1.0 &&
          accuracy_distance(position) <= s->bound.max_position;
 }
@@ -78,12 +78,12 @@ static int64_t nearest_of(const posenc_problem *problem) {
   return problem->rows ? (int64_t)ceil(nearest) : 0;
 }
 
-const char *subject_no_claim(const subject *s) {
+const char *subject_unbound(const subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t nearest = nearest_of(problem);
   if (bound_is_none(&s->kernel->bound)) return CONTRACT_WITHOUT_BOUND;
   if (problem->base < 1.0) return "the bound is for base >= 1";
-  if (!subject_claims(s, nearest)) return "beyond the positions that the bound is for";
+  if (!subject_is_bound(s, nearest)) return "beyond the positions that the bound is for";
   if (subject_allowed(s, nearest) >= s->attention) return "so far out the bound allows any value";
   return NULL;
 }
@@ -319,6 +319,6 @@ void subject_finish(subject *s) {
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
     if (c->compared || c->broken || c->skip) continue;
-    c->skip = empty ? empty : subject_no_claim(s) ? subject_no_claim(s) : "it takes two rows that are no padding";
+    c->skip = empty ? empty : subject_unbound(s) ? subject_unbound(s) : "it takes two rows that are no padding";
   }
 }

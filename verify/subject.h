@@ -42,10 +42,10 @@ size_t subject_drop(posenc_plan *plan);
 double subject_allowed(const subject *s, int64_t position);
 
 /* Whether the bound holds for this position. */
-bool subject_claims(const subject *s, int64_t position);
+bool subject_is_bound(const subject *s, int64_t position);
 
 /* Returns the reason why the bound holds for no value of this shape, or null. */
-const char *subject_no_claim(const subject *s);
+const char *subject_unbound(const subject *s);
 
 bool is_padding_row(const posenc_problem *problem, int64_t position);
 
