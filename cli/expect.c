@@ -3,7 +3,7 @@
 
 #include "cli/message.h"
 #include "common/field.h"
-#include "identify/plain.h"
+#include "identify/formula.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "common/isolate.h"
 #include "common/threads.h"
 #include "common/work.h"
-#include "identify/grid.h"
 #include "identify/identify.h"
 #include "models/model.h"
 #include "verify/files.h"

@@ -4,7 +4,7 @@
 #define POSENC_CLI_IDENTIFY_ARRAY_H
 
 #include "cli/files.h"
-#include "identify/recover.h"
+#include "identify/identify.h"
 
 /* Returns the table that --op has applied to --x, and the other findings in `applied`, a new reference. Returns null
    and the reason if no table explains the result. */

@@ -4,7 +4,7 @@
 #include "cli/identified.h"
 #include "cli/identify-array.h"
 #include "common/field.h"
-#include "identify/plain.h"
+#include "identify/formula.h"
 
 #include <inttypes.h>
 #include <math.h>

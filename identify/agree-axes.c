@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/agree-axes.h"
+#include "identify/agree.h"
 
 #include "common/grid.h"
 #include "models/model.h"

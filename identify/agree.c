@@ -4,8 +4,7 @@
 #include "common/grid.h"
 #include "common/scaling.h"
 #include "common/shapes.h"
-#include "identify/agree-axes.h"
-#include "identify/scalings.h"
+#include "identify/formula.h"
 #include "models/model.h"
 #include "reference/scaling.h"
 

@@ -3,8 +3,30 @@
 #ifndef POSENC_IDENTIFY_FORMULA_H
 #define POSENC_IDENTIFY_FORMULA_H
 
-#include "identify/plain.h"
-#include "identify/waves.h"
+#include "common/number.h"
+#include "identify/window.h"
+
+#include <stdbool.h>
+
+/* ---- plain numbers ------------------------------------------------------------------------------- */
+
+static inline bool number_is_one(double x) {
+  return x >= 1.0 && x <= 1.0;
+}
+
+/* A number above 0 and its relative error. 0 digits: the number is measured, and not plain. */
+typedef struct plain_number {
+  double value, error;
+  int digits;
+} plain_number;
+
+/* Returns the number within a factor of e^±error that has the fewest digits, or x if that takes 17 digits. */
+plain_number plainest(double x, double error);
+
+/* Returns x in the fewest digits that are within its relative error; an exact number in up to 15 digits. */
+number_text number_within(double x, double error);
+
+/* ---- formulas ------------------------------------------------------------------------------------ */
 
 /* The formula w[i] = scale × base^(-i / (pairs - shift)), then changed by the scaling. */
 typedef struct formula {
@@ -47,5 +69,50 @@ size_t formulas_refined(const formula *f, const estimate *drifts, int64_t pairs,
    exponent. They are for tables whose frequencies cannot be determined, because large frequencies lose whole turns.
    Returns how many. */
 size_t formulas_usual(double base, formula formulas[FORMULAS_MAX], int64_t pairs);
+
+/* ---- the scaling of frequencies, with its parameters (scalings.c) -------------------------------- */
+
+/* Returns the scaled frequency of that index, as posenc.h defines it; w: the frequency before scaling. Linear and
+   dynamic scalings are represented by a scale and a base instead. */
+long double scalings_frequency(const posenc_scaling *s, double base, int64_t pairs, int64_t index, long double w);
+
+/* Computes w[i] of all pairs of the formula. */
+void formula_frequencies(const formula *f, int64_t pairs, long double *w);
+
+/* Finds formulas with a scaling other than longrope that explain the frequencies, the most frequent first. Returns how
+   many. Parameters are those of models, or else are read from the ramp. */
+size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t pairs, formula formulas[FORMULAS_MAX]);
+
+/* Computes the factors of longrope, by which frequencies are slower than the formula's. Factors near plain numbers get
+   these. Returns false unless they are such as models have: of two decimals (`of_decimals`), or else growing from near
+   1. */
+bool scalings_find_factors(const formula *plain, const estimate *frequencies, int64_t pairs, bool of_decimals,
+                           double *factors);
+
+/* Ranges of the parameters of a yarn or llama3 scaling, the least and the most that make the same frequencies. */
+typedef struct scaling_ranges {
+  double low[2], high[2]; /* with the given original length */
+  double original[2];     /* with the given low and high; the least is above the most if there is none */
+} scaling_ranges;
+
+/* Returns the ranges that make the frequencies of a scaling `s`, for the original length, low and high of `other`. */
+scaling_ranges scalings_ranges(const posenc_scaling *s, const posenc_scaling *other, double base, int64_t pairs);
+
+/* Returns the number of the range that people write: a power of 2, or else the one of the fewest digits. */
+double scalings_usual(const double range[2]);
+
+/* Returns " (13.9 to 21 fit)", "" for a range without a width. */
+typedef struct fit_text {
+  char text[64];
+} fit_text;
+fit_text scalings_fit(const double range[2]);
+
+/* Returns the attention factor of the scaling's formula if the amplitude equals it within the error, else 0. For
+   longrope, it is the nearest one of usual factors and lengths. `told` is the scaling with that factor and length, or
+   with the amplitude as its attention factor if none fits. */
+double scalings_attention(const posenc_scaling *s, double amplitude, double error, posenc_scaling *told);
+
+/* Whether models were trained on that length, so that it is no guess. */
+bool scalings_is_length(int64_t length);
 
 #endif

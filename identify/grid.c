@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/grid.h"
-
-#include "common/field.h"
 #include "common/grid.h"
+#include "common/field.h"
 #include "common/shapes.h"
-#include "identify/agree-axes.h"
 #include "identify/agree.h"
 #include "identify/grid-parts.h"
 #include "identify/identify.h"
-#include "identify/sections.h"
 #include "models/model.h"
 #include "reference/axes.h"
 

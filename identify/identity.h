@@ -7,6 +7,9 @@
 #include "files/table.h"
 #include "identify/makers.h"
 
+#include <jansson.h>
+#include <stdio.h>
+
 enum { IDENTIFY_COLUMNS_MAX = 1 << 17 };
 
 typedef struct identify_request {
@@ -136,5 +139,25 @@ const char *identity_odd(const identity *found);
 
 /* Returns the shift of a formula for the columns of the file, which may be half a column. */
 double identity_shift(const identity *found, const formula *f);
+
+/* ---- what is said of it -------------------------------------------------------------------------- */
+
+/* Returns the result as one sentence, a new string; null if memory runs out. */
+char *identity_sentence(const identity *found);
+
+/* Prints the beginning of the sentence: the closest makers. They are in the order of makers_rank. how: how values are
+   made by code that is not known, such as "computed in f64 ", or "". */
+void makers_print(const maker *ranked, size_t count, const char *how, FILE *out);
+
+/* Return arrays for the record, new references: {"name", "elements" ...} of each maker, and the names of the
+   closest. */
+json_t *makers_json(const maker *ranked, size_t count);
+json_t *closest_json(const maker *ranked, size_t count);
+
+/* Returns whether the table agrees with what is expected, with the cause if not: JSON's null if nothing is. */
+json_t *identity_agreement_json(const identity *found);
+
+/* Returns the result as JSON, as doc/python.md describes it; null if memory runs out. */
+json_t *identity_json(const identity *found, const identify_request *request);
 
 #endif

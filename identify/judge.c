@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/judge.h"
+#include "identify/search.h"
 
 #include "common/progress.h"
-#include "identify/explain.h"
-#include "identify/scalings.h"
+#include "identify/formula.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "identify/makers.h"
 
 #include "common/work.h"
-#include "identify/scalings.h"
+#include "identify/formula.h"
 #include "reference/axes.h"
 
 #include <math.h>

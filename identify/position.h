@@ -3,7 +3,8 @@
 #ifndef POSENC_IDENTIFY_POSITION_H
 #define POSENC_IDENTIFY_POSITION_H
 
-#include "identify/waves.h"
+#include "identify/formula.h"
+#include "identify/window.h"
 
 /* The position of row 0: one of the whole positions least .. most, with `first` in the middle; or, if least is above
    most, `first` within `error`. */
@@ -45,5 +46,17 @@ typedef struct phase_clock {
  * frequencies are multiples of one, positions that differ by its period can be distinguished only by being whole.
  */
 size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t room);
+
+/* ---- rows at positions in any order, each from the values of its row ----------------------------- */
+
+/* Finds the formulas of the slowest columns, whose phases cover less than half a turn, and those of models. Returns how
+   many. */
+size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]);
+
+/* Determines the position of each row of the window, NaN if there is none. Returns the number of known positions, or -1
+   if memory runs out. relative: the relative error of angles. Positions from cosines alone are assumed to be
+   positive. */
+int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
+                  double *positions);
 
 #endif

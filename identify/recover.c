@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/recover.h"
+#include "identify/identify.h"
 
 #include "files/npy.h"
 #include "reference/format.h"

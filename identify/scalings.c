@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/scalings.h"
+#include "identify/formula.h"
 
 #include "common/scaling.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/sections.h"
+#include "identify/grid-parts.h"
 
-#include "identify/list.h"
-#include "identify/scalings.h"
+#include "identify/formula.h"
+#include "identify/position.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the result's sentence. */
-#include "identify/identify.h"
+#include "identify/identity.h"
 
 #include "common/scaling.h"
 #include "common/shapes.h"
-#include "identify/scalings.h"
+#include "identify/formula.h"
 
 #include <inttypes.h>
 #include <math.h>

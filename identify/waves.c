@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/waves.h"
+#include "identify/window.h"
 
 #include "common/number.h"
 #include "reference/format.h"

@@ -5,7 +5,6 @@
 #include "common/field.h"
 #include "files/npy.h"
 #include "identify/identify.h"
-#include "identify/recover.h"
 #include "lib/exact/round.h"
 #include "models/model.h"
 #include "reference/format.h"
