@@ -2,7 +2,6 @@
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/measure.h"
-#include "cli/resume.h"
 #include "common/field.h"
 
 #include <limits.h>

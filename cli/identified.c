@@ -2,21 +2,201 @@
 #include "cli/identified.h"
 
 #include "cli/catalogue.h"
-#include "cli/expect.h"
-#include "cli/identify-array.h"
+#include "cli/message.h"
 #include "cli/model.h"
 #include "common/field.h"
 #include "common/isolate.h"
 #include "common/threads.h"
 #include "common/work.h"
+#include "identify/formula.h"
 #include "identify/identify.h"
 #include "models/model.h"
 #include "verify/files.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- --expect: values that a table must have ----------------------------------------------------- */
+
+/* The fields of the record that have the values of the keys. Of several fields with one key, the first is used that the
+   record has. */
+static const struct {
+  const char *key, *object, *field; /* object: null for the record itself */
+  const char *error;                /* the field with the error of the number, or null */
+} keys[] = {
+    {"base", NULL, "base", "base_error"},
+    {"dim", NULL, "dim", NULL},
+    {"dim", NULL, "columns", NULL}, /* the field of a grid */
+    {"shift", NULL, "shift", NULL},
+    {"scale", NULL, "scale", "scale_error"},
+    {"offset", NULL, "offset", NULL},
+    {"layout", "applied", "pairs", NULL},
+    {"layout", NULL, "layout", NULL},
+    {"part", NULL, "part", NULL},
+    {"dtype", NULL, "stored", NULL},
+    {"attention", "scaling", "attention_factor", NULL},
+    {"attention", NULL, "amplitude", "amplitude_error"},
+    {"padding", NULL, "padding", NULL},
+    {"scaling", "scaling", "kind", NULL},
+    {"factor", "scaling", "factor", NULL},
+    {"original", "scaling", "original", NULL},
+    {"low", "scaling", "low", NULL},
+    {"high", "scaling", "high", NULL},
+    {"op", "applied", "op", NULL},
+    {"start", "applied", "start", NULL},
+    {"columns", "applied", "columns", NULL},
+    {"inverse", "applied", "back", NULL},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+/* Relative errors of numbers whose record has no error: of expected numbers, and of found numbers that are printed. */
+static const double usual_error = 1e-6, shown_error = 1e-9;
+
+void expect_require(const char *option, const char *text) {
+  char *words = strdup(text), *rest = words;
+  if (!words) die("out of memory");
+  for (char *word; (word = strsep(&rest, ","));) {
+    char *value = strchr(word, '=');
+    const char *nearest = NULL;
+    bool found = false;
+    if (!value || !value[1]) die("%s %s: '%s' is no key=value", option, text, word);
+    *value = '\0';
+    for (int n = 0; n < KEYS; n++) {
+      found = found || strcmp(keys[n].key, word) == 0;
+      nearest = nearer_name(word, nearest, keys[n].key);
+    }
+    if (!found) die_unknown(option, word, "no such key", nearest, "base, dim, layout, scaling, offset are some");
+  }
+  free(words);
+}
+
+/* Returns the value of the key and sets its error; returns null if the record has none. */
+static const json_t *find(const json_t *record, const char *key, double *error) {
+  for (int n = 0; n < KEYS; n++) {
+    const json_t *object = keys[n].object ? json_object_get(record, keys[n].object) : record;
+    const json_t *value = json_object_get(object, keys[n].field);
+    if (strcmp(keys[n].key, key) != 0 || !value || json_is_null(value)) continue;
+    *error = keys[n].error ? field_number_or(object, keys[n].error, 0.0) : 0.0;
+    return value;
+  }
+  return NULL;
+}
+
+/* Returns the value of the key; if a grid has none for all axes, the value of this axis's table. */
+static const json_t *find_at(const json_t *record, size_t axis, const char *key, double *error) {
+  const json_t *value = find(record, key, error), *axes = json_object_get(record, "axes");
+  return value ? value : find(json_object_get(json_array_get(axes, axis), "table"), key, error);
+}
+
+/* Returns the value as --expect writes it, "none" if there is no value. */
+static number_text found_text(const json_t *value, double error) {
+  number_text text;
+  if (json_is_number(value)) {
+    const double number = json_number_value(value);
+    return number_within(number, fabs(number) > 0.0 ? fmax(error / fabs(number), shown_error) : 0.0);
+  }
+  snprintf(text.text, sizeof text.text, "%.31s",
+           json_is_boolean(value) ? (json_is_true(value) ? "yes" : "no")
+           : value                ? json_string_value(value)
+                                  : "none");
+  return text;
+}
+
+static bool is_met(const json_t *value, double error, const char *expected) {
+  char *end;
+  const double number = strtod(expected, &end), found = json_number_value(value);
+  if (!json_is_number(value)) return strcmp(found_text(value, error).text, expected) == 0;
+  return *end == '\0' && fabs(found - number) <= fmax(error, usual_error * fabs(number));
+}
+
+/* Whether the record of posenc identify has these values; numbers are compared within their errors. Writes the
+   differences to `why`. */
+static bool expect_is_met(const char *text, const json_t *record, char *why, size_t size) {
+  const size_t axes = json_array_size(json_object_get(record, "axes"));
+  char *words = strdup(text), *rest = words;
+  size_t used = 0;
+  bool met = true;
+  if (!words) die("out of memory");
+  snprintf(why, size, "%s", text);
+  for (char *word; (word = strsep(&rest, ","));) {
+    double error = 0.0;
+    char *expected = strchr(word, '=');
+    *expected++ = '\0';
+    const json_t *value = find_at(record, 0, word, &error);
+    for (size_t axis = 1; axis < axes && is_met(value, error, expected); axis++)
+      value = find_at(record, axis, word, &error);
+    if (is_met(value, error, expected)) continue;
+    if (used < size)
+      used += (size_t)snprintf(why + used, size - used, "%s%s is %s, not %s", met ? "" : ", ", word,
+                               found_text(value, error).text, expected);
+    met = false;
+  }
+  free(words);
+  return met;
+}
+
+/* ---- results of add and rope --------------------------------------------------------------------- */
+
+/* Returns the table that --op has applied to --x, and the other findings in `applied`, a new reference. Returns null
+   and the reason if no table explains the result. */
+static table_file *recover_applied(const options *given, const char *file, recovered *found, json_t **applied,
+                                   fault *why) {
+  const bool is_rope = given->problem.op == POSENC_ROPE;
+  const char *const op = op_name(given->problem.op);
+  const applied_arrays from = open_arrays(given, file);
+  const bool is_known = recover(&from, given->problem.op, found, why);
+  if (found->bad_row >= 0) die_value("--x", given->x, why->text);
+  if (is_known)
+    *applied = json_pack("{s:s, s:o, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""), "axes",
+                         from.axes, "columns", (json_int_t)table_stored(from.x)->dim, "pairs",
+                         is_rope ? layout_name(found->pairs) : NULL, "start", (json_int_t)found->start, "dim",
+                         (json_int_t)found->dim, "back", (int)found->back);
+  table_close(from.x);
+  table_close(from.out);
+  return found->table;
+}
+
+/* Returns the options by which posenc check compares the result with the formula. They are made from those for the
+   recovered table, whose layout differs from the result's. */
+static json_t *options_for_check(const json_t *applied, const char *of_table) {
+  static const char layout[] = "--layout split-cs";
+  const char *const pairs = field_string(applied, "pairs"), *const begin = *pairs ? strstr(of_table, layout) : NULL;
+  const int64_t begins = field_integer(applied, "start"), dim = field_integer(applied, "dim");
+  const int ahead = (int)(begin ? begin - of_table : (ptrdiff_t)strlen(of_table));
+  const char *const axes = field_string(applied, "axes"), *const usual = axes_usual(*pairs ? POSENC_ROPE : POSENC_ADD,
+                                                                                    strlen(axes));
+  const bool is_usual = usual && strcmp(axes, usual) == 0;
+  char rotated[80] = "";
+  if (dim != field_integer(applied, "columns"))
+    snprintf(rotated, sizeof rotated, " --dim %" PRId64 " --start %" PRId64, dim, begins);
+  return json_sprintf("--op %s --x X%s%s%s%s%s%s%s%.*s%s", field_string(applied, "op"), is_usual ? "" : " --axes ",
+                      is_usual ? "" : axes, *pairs ? " --layout " : "", pairs, rotated,
+                      json_is_true(json_object_get(applied, "back")) ? " --inverse" : "", ahead ? " " : "",
+                      begin && ahead ? ahead - 1 : ahead, of_table, begin ? begin + strlen(layout) : "");
+}
+
+/* Adds `applied` to the record of the table, and replaces the options for check by those for the result. */
+static void record_applied(json_t *record, json_t *applied) {
+  const char *of_table = json_string_value(json_object_get(record, "check"));
+  if (of_table) json_object_set_new(record, "check", options_for_check(applied, of_table));
+  json_object_set(record, "applied", applied);
+}
+
+void print_applied(const json_t *record, FILE *stream) {
+  const json_t *applied = json_object_get(record, "applied");
+  const int64_t begins = field_integer(applied, "start"), dim = field_integer(applied, "dim");
+  fprintf(stream, "%-15s %s to %s, axes %s: columns %" PRId64 " to %" PRId64 " of %" JSON_INTEGER_FORMAT, "applied",
+          field_string(applied, "op"), field_string(applied, "x"), field_string(applied, "axes"), begins,
+          begins + dim - 1, field_integer(applied, "columns"));
+  if (json_is_string(json_object_get(applied, "pairs")))
+    fprintf(stream, ", pairs are %s, turned %s",
+            strcmp(field_string(applied, "pairs"), "split") == 0 ? "halves" : "neighbours",
+            json_is_true(json_object_get(applied, "back")) ? "back" : "forward");
+  fputc('\n', stream);
+}
 
 /* Returns the recipes, those of plugins included, as a new array. */
 static const posenc_kernel **recipes(size_t *count_of) {

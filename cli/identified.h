@@ -3,9 +3,21 @@
 #ifndef POSENC_CLI_IDENTIFIED_H
 #define POSENC_CLI_IDENTIFIED_H
 
+#include "cli/files.h"
 #include "cli/options.h"
 #include "files/table.h"
+#include "identify/identify.h"
 #include "verify/files.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Exits unless the text is KEY=VALUE,... with known keys. */
+void expect_require(const char *option, const char *text);
+
+/* Prints a line such as "rope to q.npy, axes blhd: columns 0 to 63 of 128, pairs are halves, turned back". */
+void print_applied(const json_t *record, FILE *stream);
 
 /* The problem that posenc check compares a file with, and the part of that problem's table that is in the file. */
 typedef struct question {

@@ -2,7 +2,6 @@
 #include "identify/identify.h"
 #include "cli/files.h"
 #include "cli/identified.h"
-#include "cli/identify-array.h"
 #include "common/field.h"
 #include "identify/formula.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/catalogue.h"
 #include "cli/files.h"
-#include "cli/select.h"
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The posenc command: finds the subcommand and runs it. */
 #include "cli/catalogue.h"
-#include "cli/expect.h"
 #include "cli/files.h"
+#include "cli/identified.h"
 #include "cli/model.h"
 #include "cli/options.h"
-#include "cli/select.h"
 #include "cli/values.h"
 #include "common/memory.h"
 #include "common/program.h"

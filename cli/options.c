@@ -4,8 +4,6 @@
 #include "cli/options.h"
 
 #include "bench/bench.h"
-#include "cli/grid.h"
-#include "cli/shard.h"
 #include "cli/values.h"
 #include "common/memory.h"
 #include "records/compare.h"
@@ -210,11 +208,7 @@ options options_defaults(void) {
   };
 }
 
-/* ---- help ---------------------------------------------------------------------------------------- */
-
-typedef struct value_text {
-  char text[96];
-} value_text;
+/* ---- what the help says of each row ------------------------------------------------------------------ */
 
 /* Returns the name of the option's value in the help: "FILE", or the words, as in "f32|f64". */
 static value_text value_of(const option_row *row) {
@@ -225,158 +219,15 @@ static value_text value_of(const option_row *row) {
   return v;
 }
 
-/* The columns where texts begin, in full and in short. */
-enum { INDENT = 20, SHORT_INDENT = 24, WIDTH = 80 };
-
-/* Returns a help text, with the folder of hard-to-round cases where it is installed, if the program is installed beside
-   it. */
-static char *placed(const char *text) {
-  static const char in_tree[] = "reference/worst", installed[] = "share/posenc/worst";
-  char program[4096 - sizeof installed] = "", folder[4096];
-  const char *at = strstr(text, in_tree);
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  char *copy = NULL, *end = strstr(program, "/bin/posenc");
-  if (!at || length < 0 || !end || strcmp(end, "/bin/posenc") != 0) return allocated(strdup(text));
-  snprintf(folder, sizeof folder, "%.*s/%s", (int)(end - program), program, installed);
-  if (access(folder, F_OK) != 0) return allocated(strdup(text));
-  if (asprintf(&copy, "%.*s%s%s", (int)(at - text), text, folder, at + sizeof in_tree - 1) < 0) allocated(NULL);
-  return copy;
-}
-
-/* Prints the text from the column `indent` on, in lines of WIDTH columns. */
-static void print_wrapped(const char *text, int indent) {
-  int column = indent;
-  for (const char *word = text; *word; word += strspn(word, " ")) {
-    const int length = (int)strcspn(word, " ");
-    if (word > text && column + 1 + length > WIDTH) {
-      printf("\n%*s", indent, "");
-      column = indent;
-    } else if (word > text) {
-      putchar(' ');
-      column++;
-    }
-    printf("%.*s", length, word);
-    column += length;
-    word += length;
-  }
-  putchar('\n');
-}
-
-typedef struct short_text {
-  char text[400];
-} short_text;
-
-/* Returns the short text of an option, or the other one up to its first colon, semicolon or full stop outside of
-   brackets, and what is in brackets at its end. */
-static short_text shortened(const char *text) {
-  short_text cut;
-  const char *given = strchr(text, '\n'), *end = text, *last = strrchr(text, '(');
-  int inside = 0;
-  for (; !given && *end && (inside || !strchr(":;.", *end) || (end[1] && end[1] != ' ')); end++)
-    inside += (*end == '(') - (*end == ')');
-  const bool has_default = !given && last && last > end && text[strlen(text) - 1] == ')' && !strpbrk(last, ":;");
-  if (given) end = given;
-  snprintf(cut.text, sizeof cut.text, "%.*s%s%s", (int)(end - text), text, has_default ? " " : "",
-           has_default ? last : "");
-  return cut;
-}
-
-static const char *whole(const char *text) {
-  const char *end = strchr(text, '\n');
-  return end ? end + 1 : text;
-}
-
-/* Prints "  --dim D           number of columns", with further lines of the text aligned below it. */
-static void print_option(const option_row *row, bool in_full) {
-  const char letter = option_names[row->code].letter;
-  const value_text value = value_of(row);
-  const int indent = in_full ? INDENT : SHORT_INDENT;
-  char head[128];
-  char with_letter[] = "-?, ";
-  with_letter[1] = letter;
-  char *text = placed(in_full ? whole(row->help) : shortened(row->help).text);
-  const int width = snprintf(head, sizeof head, "  %s--%s%s%s", letter ? with_letter : "", option_names[row->code].name,
-                             *value.text ? " " : "", value.text);
-  if (width <= indent - 2)
-    printf("%-*s", indent, head);
-  else if (!in_full && width + 2 + strlen(text) <= WIDTH)
-    printf("%s  ", head);
-  else
-    printf("%s\n%*s", head, indent, "");
-  print_wrapped(text, indent);
-  free(text);
-}
-
-/* Prints the names of the options that posenc help problem explains. */
-static void print_named(unsigned commands, bool in_full) {
-  char names[ROWS * 24] = "";
-  for (size_t i = 0; i < ROWS; i++)
-    if (rows[i].commands & commands && rows[i].commands & PROBLEM)
-      strcat(strcat(names, *names ? " --" : "--"), option_names[rows[i].code].name);
-  if (!*names) return;
-  printf("%sProblem, see posenc help problem:\n  ", in_full ? "\n" : "");
-  print_wrapped(names, 2);
-}
-
-void options_print_help(unsigned commands, bool in_full) {
-  const char *title = NULL; /* of a group of which nothing is printed yet */
-  const bool is_page = commands & PROBLEM;
-  if (commands != POSENC) puts("Defaults are in brackets, at the end.");
-  if (!is_page) print_named(commands, in_full);
-  for (size_t i = 0; i < ROWS; i++) {
-    if (!rows[i].commands) title = rows[i].help;
-    if (!(rows[i].commands & commands) || (rows[i].commands & PROBLEM && !is_page)) continue;
-    if (title) printf("%s%s:\n", in_full ? "\n" : "", title);
-    title = NULL;
-    print_option(&rows[i], in_full);
-  }
-}
-
-/* Prints the first examples of a command's notes. */
-static void print_some_examples(const char *notes) {
-  enum { SOME = 2 };
-  static const char heading[] = "Examples:\n";
-  const char *begin = strstr(notes, heading);
-  if (!begin) return;
-  const char *end = begin + sizeof heading - 1;
-  for (int examples = 0; *end; end += strcspn(end, "\n") + 1) {
-    examples += strncmp(end, "  $ ", 4) == 0;
-    if (examples > SOME) break;
-  }
-  printf("%.*s", (int)(end - begin), begin);
-}
-
-/* Prints the exit statuses in a command's notes in short: the first case of each. */
-static void print_statuses(const char *notes) {
-  static const char heading[] = "Exit status:\n";
-  enum { LENGTH = sizeof heading - 1 };
-  char statuses[256] = "";
-  const char *line = strstr(notes, heading);
-  if (!line) return;
-  for (line += LENGTH; *line == ' '; line += strcspn(line, "\n") + 1) {
-    if (line[2] == ' ') continue; /* more about the same status */
-    const char *text = line + 3 + strspn(line + 3, " "), *other = strstr(text, " or ");
-    const size_t used = strlen(statuses), first = strcspn(text, ",;\n");
-    const int length = (int)(other && other < text + first ? (size_t)(other - text) : first);
-    snprintf(statuses + used, sizeof statuses - used, "%s%c %.*s", used ? ", " : "", line[2], length, text);
-  }
-  printf("%.*s ", LENGTH - 1, heading);
-  print_wrapped(statuses, LENGTH);
-}
-
-__attribute__((noreturn)) static void print_help(const command *self, bool in_full) {
-  printf("%s\n%s", self->usage, in_full ? "Options:\n" : "");
-  options_print_help(self->bit, in_full);
-  char *notes = placed(self->notes);
-  putchar('\n');
-  if (in_full) {
-    fputs(notes, stdout);
-  } else {
-    print_statuses(notes);
-    print_some_examples(notes);
-  }
-  free(notes);
-  finish(EXIT_SUCCESS);
+bool options_told(size_t row, option_help *told) {
+  if (row >= ROWS) return false;
+  const option_row *of = &rows[row];
+  *told = (option_help){.commands = of->commands, .text = of->help};
+  if (!of->commands) return true;
+  told->name = option_names[of->code].name;
+  told->letter = option_names[of->code].letter;
+  told->value = value_of(of);
+  return true;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------- */
@@ -523,7 +374,7 @@ void options_read(options *given, int argc, char **argv) {
     const char *text = optarg ? optarg : "";
     given->texts[row->code] = text;
     take_value(given, row, name_of(row->code).text, text, false);
-    if (given->help || given->manual) print_help(given->self, given->manual);
+    if (given->help || given->manual) options_print_page(given->self, given->manual);
     if (given->version) {
       char name[32];
       snprintf(name, sizeof name, "posenc-%s", given->self->name);
@@ -575,4 +426,90 @@ enum option_code options_first_given(const options *given, option_set set) {
 void options_refuse(const options *given, option_set set, const char *other) {
   const enum option_code first = options_first_given(given, set);
   if (first < OPTIONS) options_die(given, first, "cannot be combined with ", other);
+}
+
+/* ---- the problem that they describe, and which option is at fault if it is invalid ----------------- */
+
+/* Returns a copy of the problem with the option's default. */
+static posenc_problem without(const options *given, enum option_code code) {
+  options changed = *given;
+  options_reset(&changed, code);
+  return changed.problem;
+}
+
+/* Exits with the refusal if this option was given, and the problem would be valid without it. */
+static void blame(const options *given, enum option_code code, const char *refusal) {
+  if (!is_given(given, code)) return;
+  const posenc_problem other = without(given, code);
+  if (!posenc_problem_refusal(&other)) options_die(given, code, refusal, "");
+}
+
+/* Exits with the refusal and the first given option without which the problem would be valid. --len and --dim are not
+   tried. */
+static void blame_formula(const options *given, const char *refusal) {
+  const option_set suspects = ANY_OF(PROBLEM_SET);
+  for (int code = 0; code < OPTIONS; code++)
+    if (code != OPTION_LEN && code != OPTION_DIM && option_set_has(suspects, code)) blame(given, code, refusal);
+}
+
+/* Whether the number of columns is odd, where the command has --odd, and the problem is valid otherwise. */
+static bool is_only_odd(const options *given) {
+  posenc_problem other = given->problem;
+  other.odd = POSENC_ODD_PAD;
+  return options_knows(given, OPTION_ODD) && given->problem.odd == POSENC_ODD_REFUSED &&
+         !posenc_problem_refusal(&other);
+}
+
+/* Sets equal numbers of pairs for axes that have none. */
+static void fill_pairs(const options *given) {
+  for (int a = 0; given->grid && a < given->grid->count; a++)
+    if (given->grid->axis[a].pairs == 0) given->grid->axis[a].pairs = given->problem.dim / (2 * given->grid->count);
+}
+
+/* Returns the reason why the problem is invalid, or null. */
+static const char *refusal_of(const options *given) {
+  fill_pairs(given);
+  const posenc_problem *problem = &given->problem;
+  if (problem->scaling.factors && given->factors != problem->dim / 2)
+    die("--scaling longrope: %" PRId64 " factors, and --dim %" PRId64 " has %" PRId64 " frequencies", given->factors,
+        problem->dim, problem->dim / 2);
+  const char *refusal = posenc_problem_refusal(problem);
+  return refusal && is_only_odd(given) ? "dim must be even; --odd pad or --odd ceil takes an odd one" : refusal;
+}
+
+bool options_have_table(const options *given) {
+  const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS) || given->grid,
+             dim = is_given(given, OPTION_DIM);
+  if (!len || !dim) {
+    const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
+    const enum option_code first = options_first_given(given, ANY_OF(PROBLEM_SET));
+    if (first < OPTIONS) options_die(given, first, "needs ", missing);
+    return false;
+  }
+  const char *refusal = refusal_of(given);
+  if (!refusal) return true;
+  blame_formula(given, refusal);
+  /* If rows × dim overflows, the message names the larger of the two. */
+  const bool wide = given->problem.dim > given->problem.rows;
+  blame(given, wide ? OPTION_DIM : OPTION_LEN, refusal);
+  blame(given, wide ? OPTION_LEN : OPTION_DIM, refusal);
+  const char *all = problem_options_listed(&given->problem, given->texts[OPTION_POSITIONS]);
+  die("%s: %s", all ? all : "the problem", refusal);
+}
+
+void options_require_table(const options *given, const char *path) {
+  const char *refusal = refusal_of(given);
+  if (!refusal) return;
+  blame_formula(given, refusal);
+  die("%s: %s", path, refusal);
+}
+
+posenc_options options_of_plan(const options *given, const posenc_kernel *kernel) {
+  posenc_options plan = posenc_default_options();
+  plan.kernel = kernel;
+  plan.max_ulp = given->max_ulp;
+  plan.threads = given->threads;
+  plan.isa = given->isa;
+  plan.stores = given->stores;
+  return plan;
 }

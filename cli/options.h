@@ -123,7 +123,7 @@ struct options {
   double min_time;
   int64_t batch;
   int64_t rows, calls; /* of choose: rows of a call, and calls of a plan; 0 if not given */
-  unsigned modes; /* a set of 1 << bench_mode */
+  unsigned modes;      /* a set of 1 << bench_mode */
   shard only;
   double growth, slower, alpha;
   int blocks;
@@ -143,9 +143,6 @@ options options_defaults(void);
 /* Reads the command line of a subcommand; argv[0] is "posenc COMMAND". The program ends after --help, --version and any
    error. */
 void options_read(options *given, int argc, char **argv);
-
-/* Prints the options that the commands of these bits have, in groups: in full, or a line of each if it fits. */
-void options_print_help(unsigned commands, bool in_full);
 
 static inline bool is_given(const options *given, enum option_code code) {
   return given->texts[code];
@@ -174,6 +171,31 @@ enum option_code options_first_given(const options *given, option_set set);
 
 /* Exits if an option of the set was given, because it has no effect together with `other`. */
 void options_refuse(const options *given, option_set set, const char *other);
+
+/* ---- help (help.c) ----------------------------------------------------------------------------- */
+
+/* The name of an option's value in the help. */
+typedef struct value_text {
+  char text[96];
+} value_text;
+
+/* What the help says of a row of cli/options.def: an option, or the title of a group, which is of no command. */
+typedef struct option_help {
+  unsigned commands;
+  const char *name;
+  char letter;      /* 0 if it has none */
+  value_text value; /* "FILE", or its words, as in "f32|f64"; "" if it has none */
+  const char *text;
+} option_help;
+
+/* Returns false behind the last row. */
+bool options_told(size_t row, option_help *told);
+
+/* Prints the options that the commands of these bits have, in groups: in full, or a line of each if it fits. */
+void options_print_help(unsigned commands, bool in_full);
+
+/* Prints all about a command, or its page in short, and exits. */
+_Noreturn void options_print_page(const command *self, bool in_full);
 
 /* ---- the problem ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/shard.h"
+#include "cli/values.h"
 
 #include "cli/message.h"
 #include "common/memory.h"

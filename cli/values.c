@@ -4,6 +4,7 @@
 #include "cli/values.h"
 
 #include "cli/message.h"
+#include "common/grid.h"
 #include "common/memory.h"
 #include "common/scaling.h"
 #include "files/numbers.h"
@@ -148,4 +149,167 @@ int64_t parse_scaling(const char *option, const char *text, bool files, posenc_s
     die("%s longrope: original is missing", option);
   free(words);
   return factors;
+}
+
+/* ---- --grid: axes and their positions, see common/grid.h ----------------------------------------- */
+
+/* The parts of a value of --grid that have been read. */
+typedef struct reader {
+  const char *option, *text;
+  bool files;
+  posenc_axes *axes; /* axes in the order of the grid's dimensions */
+  char letters[POSENC_AXES + 1];
+  const char *columns; /* null: in the same order */
+  char *pairs;
+  int lists; /* number of axes with a list */
+} reader;
+
+/* Cuts the text at the first such character. Returns the text behind it, or null if there is none. */
+static char *cut(char *text, char at) {
+  char *found = strchr(text, at);
+  if (found) *found++ = '\0';
+  return found;
+}
+
+/* The most positions of an axis in a file's metadata, where a short text must not take all memory. */
+enum { METADATA_MOST = 1 << 24 };
+
+/* Appends a RUN to the list, which stays null as long as positions are the coordinates themselves. */
+static void take_run(const reader *r, char *value, posenc_axis *axis, double **list) {
+  char *first = cut(value, ':'), *step = first ? cut(first, ':') : NULL;
+  if (!*value) die_value(r->option, r->text, "a run is empty");
+  const int64_t size = parse_integer(r->option, value, 1, INT64_C(1) << 40), before = axis->size;
+  const double from = first ? parse_real(r->option, first) : 0.0, by = step ? parse_real(r->option, step) : 1.0;
+  axis->size += size;
+  if (!r->files && axis->size > METADATA_MOST) die_value(r->option, r->text, "too many positions");
+  if (before == 0 && from == 0.0 && by == 1.0) return;
+  *list = reallocarray(*list, (size_t)axis->size, sizeof **list);
+  if (!*list) die_value(r->option, r->text, "too many positions for the memory");
+  for (int64_t n = 0; !axis->positions && n < before; n++) (*list)[n] = (double)n;
+  for (int64_t n = 0; n < size; n++)
+    if (!grid_step(from, by, n, &(*list)[before + n]))
+      die_value(r->option, r->text, "its positions are not exact in double");
+  axis->positions = *list;
+}
+
+/* Cuts the text at the first + that is not part of an exponent. Returns the text behind it, or null. */
+static char *cut_run(char *text) {
+  for (char *at = text; *at; at++)
+    if (*at == '+' && at > text && at[-1] != 'e' && at[-1] != 'E') return cut(at, '+');
+  return NULL;
+}
+
+/* Reads "RUN+RUN…" into an axis. */
+static void take_runs(reader *r, char *value, posenc_axis *axis) {
+  double *list = NULL;
+  int runs = 0;
+  for (char *next; value; value = next, runs++) {
+    next = cut_run(value);
+    take_run(r, value, axis, &list);
+  }
+  r->lists += runs > 1;
+}
+
+static void take_axis(reader *r, char letter, char *value) {
+  if (r->axes->count == POSENC_AXES) die_value(r->option, r->text, "more than 4 axes");
+  if (strchr(r->letters, letter)) die_value(r->option, r->text, "an axis is given twice");
+  posenc_axis *axis = &r->axes->axis[r->axes->count];
+  r->letters[r->axes->count++] = letter;
+  char *divisor = *value == '@' ? NULL : cut(value, '/');
+  *axis = (posenc_axis){.stride = 1, .divisor = divisor ? parse_positive(r->option, divisor) : 1.0};
+  if (*value != '@') {
+    take_runs(r, value, axis);
+    return;
+  }
+  if (!r->files) die_value(r->option, r->text, "names a file");
+  axis->size = parse_numbers(r->option, value, ",", true, &axis->positions);
+  r->lists++;
+}
+
+static int take_word(const reader *r, const char *word, const char *const *words) {
+  for (int n = 0; words[n]; n++)
+    if (strcmp(words[n], word) == 0) return n;
+  char why[80];
+  snprintf(why, sizeof why, "'%.40s' is not %s or %s", word, words[0], words[2] ? words[2] : words[1]);
+  die_value(r->option, r->text, why);
+}
+
+static void take_axis_key(reader *r, const char *key, char *value) {
+  static const char *const flags[] = {"no", "yes", NULL};
+  if (key[0] != '\0' && key[1] == '\0' && key[0] >= 'a' && key[0] <= 'z')
+    take_axis(r, *key, value);
+  else if (strcmp(key, "columns") == 0)
+    r->columns = value;
+  else if (strcmp(key, "pairs") == 0)
+    r->pairs = value;
+  else if (strcmp(key, "order") == 0)
+    r->axes->order = (posenc_axis_order)take_word(r, value, grid_orders);
+  else if (strcmp(key, "frequencies") == 0)
+    r->axes->frequencies = (posenc_axis_frequencies)take_word(r, value, grid_frequencies);
+  else if (strcmp(key, "grouped") == 0)
+    r->axes->grouped = take_word(r, value, flags);
+  else
+    die_unknown(r->option, r->text, "no such key", NULL,
+                "keys are letters of axes, columns, pairs, order, frequencies and grouped");
+}
+
+/* Sets the strides of a grid and returns the number of its places; with lists, returns their length. */
+static int64_t set_strides(const reader *r) {
+  posenc_axes *axes = r->axes;
+  int64_t places = 1;
+  if (r->lists) {
+    for (int a = 0; a < axes->count; a++)
+      if (axes->axis[a].size != axes->axis[0].size)
+        die_value(r->option, r->text, "lists are of all axes, and as long as each other");
+    return axes->axis[0].size;
+  }
+  for (int a = axes->count - 1; a >= 0; a--) {
+    axes->axis[a].stride = places;
+    if (__builtin_mul_overflow(places, axes->axis[a].size, &places)) die_value(r->option, r->text, "too many places");
+  }
+  return places;
+}
+
+/* Puts the axes in the order of their columns. */
+static void set_columns(const reader *r) {
+  posenc_axes *axes = r->axes;
+  const posenc_axes rows = *axes;
+  if (!r->columns) return;
+  if (strlen(r->columns) != strlen(r->letters)) die_value(r->option, r->text, "columns have a letter for each axis");
+  for (int a = 0; a < axes->count; a++) {
+    const char *found = strchr(r->letters, r->columns[a]);
+    if (!found || strchr(r->columns + a + 1, r->columns[a]))
+      die_value(r->option, r->text, "columns have a letter for each axis");
+    axes->axis[a] = rows.axis[found - r->letters];
+  }
+}
+
+static void set_pairs(const reader *r) {
+  char *word = r->pairs;
+  for (int a = 0; word && a < r->axes->count; a++) {
+    char *next = cut(word, ':');
+    if (!next != (a + 1 == r->axes->count)) die_value(r->option, r->text, "pairs has a number for each axis");
+    r->axes->axis[a].pairs = parse_integer(r->option, word, 1, INT64_C(1) << 40);
+    word = next;
+  }
+}
+
+posenc_axes *parse_grid(const char *option, const char *text, bool files, int64_t *rows) {
+  char *words = strdup(text), *rest = words;
+  reader r = {.option = option, .text = text, .files = files, .axes = calloc(1, sizeof *r.axes)};
+  if (!words || !r.axes) die("out of memory");
+  r.axes->size = sizeof *r.axes;
+  while (rest) {
+    char *key = rest;
+    rest = cut(key, ',');
+    char *value = cut(key, '=');
+    if (!value) die_value(option, text, "not of parts LETTER=SIZE and KEY=VALUE");
+    take_axis_key(&r, key, value);
+  }
+  if (r.axes->count == 0) die_value(option, text, "it has no axis");
+  *rows = set_strides(&r);
+  set_columns(&r);
+  set_pairs(&r);
+  free(words);
+  return r.axes;
 }

@@ -3,6 +3,7 @@
 #ifndef POSENC_CLI_VALUES_H
 #define POSENC_CLI_VALUES_H
 
+#include "common/shard.h"
 #include "posenc.h"
 
 int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most);
@@ -18,5 +19,19 @@ int64_t parse_numbers(const char *option, const char *text, const char *between,
 
 /* Reads "KIND,key=value,...", see common/scaling.h. Returns the number of longrope's factors. */
 int64_t parse_scaling(const char *option, const char *text, bool files, posenc_scaling *scaling);
+
+/* Returns new axes, which stay until the program ends; axes without `pairs` have 0 pairs. *rows is the number of places
+   of the grid, or the length of its lists. files: lists may be read. Exits if the text is invalid. */
+posenc_axes *parse_grid(const char *option, const char *text, bool files, int64_t *rows);
+
+/* Reads "I/N", or "auto" with an optional ":LAUNCHER" and "/N". With "auto", variables of the environment determine the
+   shard. Exits with a message if they do not, or if they contradict each other. */
+shard shard_read(const char *option, const char *text);
+
+/* Returns the name of a file, with the number of the shard for each %I. It is valid until the program ends. */
+const char *shard_output(shard part, const char *name);
+
+/* Returns the words of a command line, without --shard, --output and --resume, quoted for a shell, as a new string. */
+const char *shard_command(int argc, char **argv);
 
 #endif

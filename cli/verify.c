@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/memory.h"
 #include "verify/verify.h"
+#include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/measure.h"
-#include "cli/resume.h"
-#include "cli/select.h"
 #include "common/field.h"
 #include "records/baseline.h"
 #include "records/print.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/catalogue.h"
 #include "cli/encodings.h"
 #include "cli/files.h"
-#include "cli/select.h"
 #include "files/safetensors.h"
 
 #include <stdio.h>
