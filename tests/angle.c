@@ -3,7 +3,6 @@
 #include "impls/cr/cr.h"
 #include "lib/exact/fixed.h"
 #include "lib/exact/wide.h"
-#include "lib/exact/wider.h"
 #include "reference/integer.h"
 #include "tests/exact.h"
 #include "tests/numbers.h"

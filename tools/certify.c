@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the certificates of the correctly rounded kernels (impls/cr/certificate.h): computes each table of families.def
+ * Makes the certificates of the correctly rounded kernels (impls/cr/cr.h): computes each table of families.def
  * in each dtype, with the rounding test and without it, and lists the elements that differ. Every element of 2^20 rows
  * is compared. Arguments: the files to write, certificates.def and misrounded.def.
  */

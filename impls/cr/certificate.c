@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "impls/cr/certificate.h"
+#include "impls/cr/cr.h"
 
 #include <stddef.h>
 

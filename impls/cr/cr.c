@@ -2,7 +2,6 @@
 #include "impls/cr/cr.h"
 #include "lib/api/kernel.h"
 #include "lib/exact/wide.h"
-#include "lib/exact/wider.h"
 
 #include <stdlib.h>
 #include <string.h>

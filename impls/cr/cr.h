@@ -49,7 +49,7 @@
  * round to different numbers. f64 has a fast path of its own (sums.h).
  *
  * cr_element computes an element within 2^-122 (wide.h). If a midpoint is within 2^-121 of the result, it recomputes
- * the element with 256 bits, within the frequency's error times the position (wider.h): this happens for one element of
+ * the element with 256 bits, within the frequency's error times the position (wide.h): this happens for one element of
  * f64 in 2^60, and for one sine near 2^-40 in 2^27. An exact value even nearer to a midpoint might be misrounded. No
  * proof is known that excludes this for every base and dim. In a table of 2^40 positions and 4096 columns, values that
  * behave like random numbers come no nearer to a midpoint of f32 than about 2^-77. The nearest ones that a scan of 2^32
@@ -61,10 +61,47 @@
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
 
-#include "impls/cr/certificate.h"
 #include "impls/rotation/rotation.h"
 #include "lib/exact/angle.h"
 #include "lib/exact/round.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- certificates ---------------------------------------------------------------------------------- */
+
+/*
+ * The fast path misrounds about one element in 10^7; with a fused multiply-add it has the same bits on every processor.
+ * For the tables of families.def, from position 0 to CERTIFIED_POSITIONS, tools/certify.c computes every element with
+ * the rounding test and without it, and lists those that differ. A kernel makes such a table without the test, and
+ * recomputes the listed elements.
+ */
+enum { CERTIFIED_POSITIONS = 1 << 20, CERTIFIED_PAIRS = 1 << 11 };
+
+/* The elements of a table that the fast path misrounds, sorted; null if the table has no certificate. */
+typedef struct certificate {
+  const uint32_t *misrounded;
+  int64_t count;
+} certificate;
+
+/* Packs a position, a frequency index, and whether the element is the cosine. */
+static inline uint32_t certificate_entry(int64_t position, int64_t index, bool cosine) {
+  return (uint32_t)(position << 12 | index << 1 | cosine);
+}
+static inline int64_t certificate_position(uint32_t entry) {
+  return entry >> 12;
+}
+static inline int64_t certificate_index(uint32_t entry) {
+  return (entry >> 1) & (CERTIFIED_PAIRS - 1);
+}
+static inline bool certificate_cosine(uint32_t entry) {
+  return entry & 1;
+}
+
+/* Returns the certificate of a plan whose constants have this digest (cr_digest); static storage. */
+certificate certificate_find(uint64_t digest);
+
+/* ---- the fast path ----------------------------------------------------------------------------------- */
 
 #define CR_ERROR_BITS 44
 #define CR_ERROR CR_POWER(CR_ERROR_BITS)

@@ -10,6 +10,7 @@
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
 
+#include "impls/cr/anchors.h"
 #include "impls/cr/sums.h"
 
 #ifndef TILES

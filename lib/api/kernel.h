@@ -68,4 +68,9 @@ const posenc_kernel *kernel_best_serial(const posenc_problem *problem, const pos
    Creating the plan is not included, since a plan can be used many times. */
 double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, const posenc_options *options);
 
+/* Returns the seconds that the kernel took, by earlier measurements on this machine, for the measured problem whose
+   number of rows is nearest, within a factor of two, and which is otherwise like this one; INFINITY if there is
+   none. */
+double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem, int threads, const char *kernel);
+
 #endif

@@ -5,7 +5,6 @@
 #include "lib/api/rows.h"
 #include "lib/api/slice.h"
 #include "lib/api/store.h"
-#include "lib/api/wisdom.h"
 #include "lib/apply/apply.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/api/wisdom.h"
+#include "lib/api/kernel.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/exact/wider.h"
+#include "lib/exact/wide.h"
 
 static const fixed one = {{0, 0, 0, 0, 1}}, nothing = {{0}};
 
