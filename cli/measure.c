@@ -97,14 +97,14 @@ static void select_shapes(selection *chosen, const options *given, bool sweep) {
 }
 
 /* The argument of ask_kernels, which runs in a process of its own because some kernels may be of plugins. */
-typedef struct question {
+typedef struct refusal_request {
   const options *given;
   const selection *chosen;
   bool *left_out;
-} question;
+} refusal_request;
 
 /* Returns null if the kernel can compute any of the shapes, else the reason why it cannot compute the last one. */
-static const char *refusal_of(const question *asked, const posenc_kernel *kernel) {
+static const char *refusal_of(const refusal_request *asked, const posenc_kernel *kernel) {
   const posenc_options how = options_of_plan(asked->given, kernel);
   const char *refusal = NULL;
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
@@ -115,7 +115,7 @@ static const char *refusal_of(const question *asked, const posenc_kernel *kernel
 }
 
 static void ask_kernels(void *argument) {
-  const question *asked = argument;
+  const refusal_request *asked = argument;
   json_t *answers = json_array();
   for (size_t k = 0; k < asked->chosen->kernel_count; k++) {
     const posenc_kernel *kernel = asked->chosen->kernels[k];
@@ -140,7 +140,7 @@ static void ignore_lost(const posenc_kernel *kernel, const char *words, void *ar
 /* Returns for each kernel, in order, null or the reason why it can compute none of the shapes. Kernels that crash when
    asked get null, because the measurement reports the crash. */
 static json_t *refusals_of(const options *given, const selection *chosen) {
-  question asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
+  refusal_request asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
   /* A kernel that does not answer is not judged here, but when it is measured, which takes the time limit again. */
   static const double patience = 3.0;
   const double silence = fmin(given->silence, patience);
@@ -195,7 +195,7 @@ static void leave_out_untimed(const options *given, selection *timed) {
 
 /* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread. */
 static void ask_defaults(void *argument) {
-  const question *asked = argument;
+  const refusal_request *asked = argument;
   json_t *names = json_array();
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
     posenc_options how = options_of_plan(asked->given, NULL);
@@ -222,7 +222,7 @@ static void add_beside(const options *given, selection *chosen) {
   bool any = is_given(given, OPTION_KERNEL);
   for (size_t k = 0; k < chosen->kernel_count; k++) any = any || catalogue_place(chosen->kernels[k]).path;
   if (!any || given->self->bit != REPORT) return;
-  question asked = {given, chosen, NULL};
+  refusal_request asked = {given, chosen, NULL};
   isolated end = isolate(ask_defaults, &asked, &(isolation){.silence = given->silence});
   json_t *names = end.result ? json_loads(end.result, 0, NULL) : NULL;
   size_t i;

@@ -211,8 +211,8 @@ options options_defaults(void) {
 /* ---- what the help says of each row ------------------------------------------------------------------ */
 
 /* Returns the name of the option's value in the help: "FILE", or the words, as in "f32|f64". */
-static value_text value_of(const option_row *row) {
-  value_text v = {""};
+static option_value value_of(const option_row *row) {
+  option_value v = {""};
   if (row->value) snprintf(v.text, sizeof v.text, "%s", row->value);
   for (const char *const *name = row->kind.names; name && *name; name++)
     if (**name) snprintf(v.text + strlen(v.text), sizeof v.text - strlen(v.text), "%s%s", *v.text ? "|" : "", *name);

@@ -175,16 +175,16 @@ void options_refuse(const options *given, option_set set, const char *other);
 /* ---- help (help.c) ----------------------------------------------------------------------------- */
 
 /* The name of an option's value in the help. */
-typedef struct value_text {
+typedef struct option_value {
   char text[96];
-} value_text;
+} option_value;
 
 /* What the help says of a row of cli/options.def: an option, or the title of a group, which is of no command. */
 typedef struct option_help {
   unsigned commands;
   const char *name;
-  char letter;      /* 0 if it has none */
-  value_text value; /* "FILE", or its words, as in "f32|f64"; "" if it has none */
+  char letter;        /* 0 if it has none */
+  option_value value; /* "FILE", or its words, as in "f32|f64"; "" if it has none */
   const char *text;
 } option_help;
 

@@ -25,11 +25,11 @@ static const struct {
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Repetitions, sorted by benchmark in the order of registration. */
-typedef struct samples {
+typedef struct mode_repetitions {
   const json_t **entries;
   size_t count;
   double *scratch; /* memory for a number of each repetition */
-} samples;
+} mode_repetitions;
 
 static json_int_t family(const json_t *entry) {
   return field_integer(entry, "family_index");
@@ -48,7 +48,7 @@ static bool is_of(const json_t *entry, const char *mode) {
 }
 
 /* Collects the repetitions of one mode. `entries` and `scratch` have room for all repetitions. */
-static void collect(samples *s, const json_t *benchmarks, const char *mode) {
+static void collect(mode_repetitions *s, const json_t *benchmarks, const char *mode) {
   s->count = 0;
   for (size_t i = 0; i < json_array_size(benchmarks); i++) {
     const json_t *entry = json_array_get(benchmarks, i);
@@ -62,7 +62,7 @@ typedef struct summary {
 } summary;
 
 /* Summarizes a figure of the repetitions [first, end). */
-static summary summarize(const samples *s, size_t first, size_t end, const char *key) {
+static summary summarize(const mode_repetitions *s, size_t first, size_t end, const char *key) {
   const size_t count = end - first;
   for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);
   numbers_sort(s->scratch, count);
@@ -70,7 +70,7 @@ static summary summarize(const samples *s, size_t first, size_t end, const char 
   return (summary){middle, (s->scratch[count - 1] - s->scratch[0]) / middle};
 }
 
-static bool is_shown(const samples *s, int column) {
+static bool is_shown(const mode_repetitions *s, int column) {
   return json_object_get(s->entries[0], columns[column].key);
 }
 
@@ -96,14 +96,14 @@ static int larger(int a, int b) {
   return a > b ? a : b;
 }
 
-static void print_head(const samples *s, widths w, FILE *stream) {
+static void print_head(const mode_repetitions *s, widths w, FILE *stream) {
   fprintf(stream, "%-*s %-*s", w.table, "table", w.kernel, "kernel");
   for (int c = 0; c < COLUMNS; c++)
     if (is_shown(s, c)) fprintf(stream, " %*s", columns[c].width + (int)strlen(columns[c].unit), columns[c].head);
   fprintf(stream, " %8s\n", "spread");
 }
 
-static void print_benchmark(const samples *s, size_t first, size_t end, widths w, FILE *stream) {
+static void print_benchmark(const mode_repetitions *s, size_t first, size_t end, widths w, FILE *stream) {
   const names n = names_of(s->entries[first]);
   fprintf(stream, "%-*.*s %-*.*s", w.table, n.length.table, n.table, w.kernel, n.length.kernel, n.kernel);
   for (int c = 0; c < COLUMNS; c++) {
@@ -117,7 +117,7 @@ static void print_benchmark(const samples *s, size_t first, size_t end, widths w
   fprintf(stream, " %7.1f%%\n", 100 * summarize(s, first, end, "real_time").spread);
 }
 
-static void print_mode(const samples *s, bench_mode mode, FILE *stream) {
+static void print_mode(const mode_repetitions *s, bench_mode mode, FILE *stream) {
   fprintf(stream, "%s: %s\n", bench_mode_name(mode), bench_mode_summary(mode));
   widths w = {24, 12};
   for (size_t i = 0; i < s->count; i++) {
@@ -141,7 +141,7 @@ void print_unreliable(const json_t *record, FILE *stream) {
 void print_timings(const json_t *record, FILE *stream) {
   const json_t *benchmarks = json_object_get(record, "benchmarks");
   const size_t most = json_array_size(benchmarks) + 1;
-  samples s = {.entries = calloc(most, sizeof(*s.entries)), .scratch = calloc(most, sizeof *s.scratch)};
+  mode_repetitions s = {.entries = calloc(most, sizeof(*s.entries)), .scratch = calloc(most, sizeof *s.scratch)};
   if (!s.entries || !s.scratch) die("out of memory");
   const char *before = "";
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {

@@ -5,6 +5,7 @@
 #include "common/scaling.h"
 #include "common/shapes.h"
 #include "identify/formula.h"
+#include "identify/makers.h"
 #include "models/model.h"
 #include "reference/scaling.h"
 

@@ -2,6 +2,7 @@
 #include "identify/search.h"
 
 #include "identify/formula.h"
+#include "identify/makers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -121,7 +121,7 @@ static bool find_grid(grid *g) {
 /* ---- what each axis is ---------------------------------------------------------------------------- */
 
 /* Identifies the values of an axis as a table. Returns false if memory runs out. */
-static bool identify_part(const grid *g, part *p) {
+static bool identify_part(const grid *g, grid_part *p) {
   const view *v = &p->of;
   const posenc_dtype dtype = g->dtype;
   const size_t element = posenc_dtype_bytes(dtype);
@@ -342,7 +342,8 @@ static int64_t column_of(const grid *g, int64_t column) {
 }
 
 /* Compares a row of an axis with `made`, numbers of the dtype. */
-static void compare_row(const grid *g, const part *of, int64_t row, posenc_dtype dtype, const void *made, maker *by) {
+static void compare_row(const grid *g, const grid_part *of, int64_t row, posenc_dtype dtype, const void *made,
+                        maker *by) {
   for (int64_t c = 0; c < of->of.count; c++) {
     const double there = grid_value(g, &of->of, row, c),
                  here =

@@ -14,19 +14,19 @@ typedef struct view {
 } view;
 
 /* An axis: its rows and columns, and the result for them. */
-typedef struct part {
+typedef struct grid_part {
   view of;
   unsigned char *file; /* a .npy file with their values, in memory */
   table_file *table;
   identity *found; /* null for an axis with a list of positions */
-} part;
+} grid_part;
 
 typedef struct grid {
   const identify_request *request;
   unsigned char *bytes; /* the bytes of the table */
   posenc_dtype dtype, held;
   int64_t dim, zeros; /* zeros: number of rows of zeros before the places */
-  part parts[POSENC_AXES];
+  grid_part parts[POSENC_AXES];
   int count;              /* number of axes; in a grid, the last one changes from row to row */
   int order[POSENC_AXES]; /* the order of their columns */
   columns columns;        /* columns of the whole row */

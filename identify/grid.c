@@ -52,7 +52,7 @@ void grid_free_parts(grid *g) {
     table_close(g->parts[a].table);
     free(g->parts[a].file);
     free(g->parts[a].of.columns);
-    g->parts[a] = (part){.found = NULL};
+    g->parts[a] = (grid_part){.found = NULL};
   }
   g->count = 0;
 }
@@ -208,7 +208,7 @@ static void print_grid(const grid *g, FILE *out) {
   const char *models = g->is_one ? models_of(g) : NULL;
   if (models) fprintf(out, ", as in %s", models);
   for (int n = 0; n < g->count; n++) {
-    const part *p = &g->parts[g->order[n]];
+    const grid_part *p = &g->parts[g->order[n]];
     char *own = identity_sentence(p->found);
     fprintf(out, "; %c: %s", letter_of(g, g->order[n]),
             !own                               ? "?"
@@ -263,7 +263,7 @@ static void tell_parts(const grid *g, char *text, size_t size) {
   bool alike = true;
   if (!asked || asked->axes->count != g->count || asked->axes->frequencies != POSENC_AXES_RESTARTED) return;
   for (int n = 0; n < g->count; n++) {
-    const part *p = &g->parts[g->order[n]];
+    const grid_part *p = &g->parts[g->order[n]];
     char own[sizeof first] = "";
     axis_pairs pairs;
     if (!p->found || p->found->verdict != IDENTIFY_TABLE) continue;
@@ -305,7 +305,7 @@ static json_t *runs_json(const posenc_axis *axis) {
 static json_t *axes_json(const grid *g) {
   json_t *all = json_array();
   for (int n = 0; n < g->count; n++) {
-    const part *p = &g->parts[g->order[n]];
+    const grid_part *p = &g->parts[g->order[n]];
     const identify_request own = {.table = p->table, .name = g->request->name};
     const char letter[] = {letter_of(g, g->order[n]), '\0'};
     json_t *one = json_pack("{s:s, s:I, s:I, s:I}", "axis", letter, "size", (json_int_t)p->of.rows, "columns",

@@ -3,6 +3,7 @@
 
 #include "common/progress.h"
 #include "identify/formula.h"
+#include "identify/makers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +14,12 @@ enum { BLOCK_VALUES = 1 << 19 }; /* values of the file that are read at once */
 /* ---- all of the file ------------------------------------------------------------------------------ */
 
 /* Receives the rows of the file, which are compared with exact values and with makers. */
-typedef struct sums {
+typedef struct judged_rows {
   identity *found;
   makers *m; /* the closest of them are compared with all rows */
-} sums;
+} judged_rows;
 
-static void add_element(sums *s, int64_t row, int64_t column, double there, double real, double rounded) {
+static void add_element(judged_rows *s, int64_t row, int64_t column, double there, double real, double rounded) {
   identity *found = s->found;
   const double error = fabs(there - real);
   if (!isfinite(there)) return;
@@ -36,7 +37,7 @@ static bool is_zero(const double *values, int64_t count) {
   return true;
 }
 
-static void add_row(sums *s, int64_t row, const double *there) {
+static void add_row(judged_rows *s, int64_t row, const double *there) {
   identity *found = s->found;
   const making *how = &found->how;
   const columns *at = &how->columns;
@@ -63,7 +64,7 @@ static void add_row(sums *s, int64_t row, const double *there) {
     if (s->m->all[n].closest) makers_compare(s->m, &s->m->all[n], row, there);
 }
 
-static bool read_all(const search *of, sums *s) {
+static bool read_all(const search *of, judged_rows *s) {
   const window *w = &of->window;
   const int64_t block = w->dim < BLOCK_VALUES ? BLOCK_VALUES / w->dim : 1, judged = s->found->judged;
   void *encoded = calloc((size_t)(block * w->dim), posenc_dtype_bytes(w->stored));
@@ -219,7 +220,7 @@ static bool judge_with(search *s, makers *m, identity *found) {
   if (found->bad) compare_some(m, &s->window);
   mark_closest(m);
   found->proved = exact_values_proved(m->exact);
-  return read_all(s, &(sums){found, m}) && keep_matches(m, found);
+  return read_all(s, &(judged_rows){found, m}) && keep_matches(m, found);
 }
 
 bool judge(search *s, identity *found) {

@@ -125,19 +125,19 @@ static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 /* Sums of weighted rotations (rope: cosines, then sines) or of differences (add: columns) for each position. */
-typedef struct sums {
+typedef struct pair_sums {
   int64_t rows, dim;
   double *values, *weights;
-} sums;
+} pair_sums;
 
-static bool make_sums(sums *all, int64_t rows, int64_t dim) {
-  *all = (sums){.rows = rows, .dim = dim};
+static bool make_sums(pair_sums *all, int64_t rows, int64_t dim) {
+  *all = (pair_sums){.rows = rows, .dim = dim};
   all->values = calloc((size_t)rows * (size_t)dim, sizeof *all->values);
   all->weights = calloc((size_t)rows * (size_t)dim, sizeof *all->weights);
   return all->values && all->weights;
 }
 
-static void add_vector(const sums *all, source *s, const guess *g, int64_t row) {
+static void add_vector(const pair_sums *all, source *s, const guess *g, int64_t row) {
   const int64_t at = axes_index(s->v.from->axes, s->v.at, row, NULL) * all->dim, half = all->dim / 2;
   vectors_read(&s->v, row);
   for (int64_t i = 0; s->op == POSENC_ROPE && i < half; i++) {
@@ -156,13 +156,13 @@ static void add_vector(const sums *all, source *s, const guess *g, int64_t row) 
 
 /* Divides the sums by their weights. Pairs of length 0, whose rotation is unknown, stay 0; if all rows have them, the
    column is a damaged one. */
-static void divide(const sums *all) {
+static void divide(const pair_sums *all) {
   for (int64_t n = 0; n < all->rows * all->dim; n++)
     if (all->weights[n] > 0.0) all->values[n] /= all->weights[n];
 }
 
 /* Whether the slowest pair that visibly rotates does so backwards from row to row. Then all sines are negated. */
-static bool turn_forward(const sums *all, double unit) {
+static bool turn_forward(const pair_sums *all, double unit) {
   const int64_t half = all->dim / 2;
   double turned = 0.0;
   for (int64_t i = half - 1; i >= 0 && fabs(turned) <= FITTING_UNITS * unit; i--) {
@@ -180,7 +180,7 @@ static bool turn_forward(const sums *all, double unit) {
 
 /* Makes the file of the table in memory. Values of 16-bit arrays are stored as f32, rounded to the arrays'
    precision. */
-static bool make_table(const sums *all, posenc_dtype dtype, recovered *found, fault *why) {
+static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *found, fault *why) {
   const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
   const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
   char header[NPY_HEADER_MAX];
@@ -211,7 +211,7 @@ static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
   return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
-static bool recover_from(source *s, sums *all, recovered *found, fault *why) {
+static bool recover_from(source *s, pair_sums *all, recovered *found, fault *why) {
   guess g;
   if (!find_pairs(s, &g, &found->bad_row, why)) return false;
   if (!make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim)) return fault_say(why, "out of memory");
@@ -227,7 +227,7 @@ static bool recover_from(source *s, sums *all, recovered *found, fault *why) {
 
 bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why) {
   source s = {.op = op, .scale = 1.0};
-  sums all = {0};
+  pair_sums all = {0};
   *found = (recovered){.bad_row = -1};
   bool ok = vectors_open(&s.v, from);
   s.unit = ldexp(1.0, -format_of(s.v.at->dtype)->precision);

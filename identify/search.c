@@ -41,7 +41,7 @@ static void tell_other_shift(search *s, double pairs) {
 }
 
 /* Stores the differences of an explained table's frequencies from those of a formula in s->phases. */
-static void drifts_from(search *s, const making *how, const formula *f, const sampling *at) {
+static void drifts_from(search *s, const making *how, const formula *f, const sampled_rows *at) {
   formula_frequencies(f, how->columns.pairs, s->w);
   for (int64_t i = 0; i < how->columns.pairs; i++) s->w[i] *= how->step;
   waves_drifts(&s->window, &how->columns, at, s->w, s->phases);
@@ -53,7 +53,7 @@ static void drifts_from(search *s, const making *how, const formula *f, const sa
 
 /* Refines the formula for every denominator, because slopes do not distinguish them. Returns how many, those of dim / 2
    first; other denominators are kept only with fewer digits. */
-static size_t refined_formulas(search *s, const making *how, const columns *at, const sampling *rows,
+static size_t refined_formulas(search *s, const making *how, const columns *at, const sampled_rows *rows,
                                formula refined[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0, 0.5};
   const double pairs = (double)at->pairs;
@@ -73,7 +73,7 @@ static size_t refined_formulas(search *s, const making *how, const columns *at, 
 }
 
 /* Refines base and scale: finds the plainest formula that explains the rows as well. */
-static void refine_base(search *s, const sampling *rows) {
+static void refine_base(search *s, const sampled_rows *rows) {
   enum { DIGITS_MOST = 40 };
   const explanation old = s->best;
   const formula *from = &old.how.formula;
@@ -417,7 +417,7 @@ size_t search_run(search *s) {
   }
   s->coarse = false;
   if (evident && on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
-  const sampling all = waves_spread(&s->window, &s->sampling);
+  const sampled_rows all = waves_spread(&s->window, &s->sampling);
   if (explanation_is_good(&s->best) && evident && !explanation_is_scaled(&s->best)) refine_base(s, &all);
   if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) trial_far(s, &s->columns, &formulas[0]);
   if (!explanation_is_good(&s->best)) search_list(s);

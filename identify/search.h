@@ -21,7 +21,7 @@ typedef struct explanation {
 typedef struct search {
   const identify_request *request;
   window window;
-  sampling sampling;
+  sampled_rows sampling;
   int64_t run; /* number of equal rows in succession */
   columns columns;
   estimate offset;

@@ -12,7 +12,7 @@ static const double pi = 3.14159265358979323846;
 /* A column, or two columns as one complex number: cosine + i sine. */
 typedef struct view {
   const window *w;
-  const sampling *at;
+  const sampled_rows *at;
   int64_t sine, cosine;
 } view;
 
@@ -128,7 +128,7 @@ static estimate single_frequency(const view *v) {
 
 static const estimate unknown = {0.0, INFINITY};
 
-static estimate frequency_of(const window *w, const columns *s, const sampling *at, int64_t i) {
+static estimate frequency_of(const window *w, const columns *s, const sampled_rows *at, int64_t i) {
   const double step = (double)at->step;
   const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
   if (!columns_complete(s, i)) return unknown;
@@ -136,10 +136,10 @@ static estimate frequency_of(const window *w, const columns *s, const sampling *
   return (estimate){each.value / step, fmax(each.error, 0x1p-52 * fabs(each.value)) / step};
 }
 
-sampling waves_spread(const window *w, const sampling *at) {
+sampled_rows waves_spread(const window *w, const sampled_rows *at) {
   int64_t step = 1;
   while (at->step == 1 && 2 * step * (at->count - 1) < w->count) step *= 2;
-  return (sampling){0, step, at->count};
+  return (sampled_rows){0, step, at->count};
 }
 
 /* Returns the frequency from rows farther apart, with whole turns added; or the known one if it is more accurate or the
@@ -153,8 +153,8 @@ static estimate sharper(const estimate *known, const estimate *far, double step)
   return (estimate){value, far->error};
 }
 
-void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies) {
-  const sampling far = waves_spread(w, at);
+void waves_frequencies(const window *w, const columns *s, const sampled_rows *at, estimate *frequencies) {
+  const sampled_rows far = waves_spread(w, at);
   for (int64_t i = 0; i < s->pairs; i++) {
     frequencies[i] = frequency_of(w, s, at, i);
     if (far.step == 1) continue;
@@ -186,7 +186,7 @@ static estimate offset_of(const view *v, int64_t k) {
   return (estimate){found, noise / from_flat * (sqrt(xx / determinant) + fabs(found) * sqrt(count / determinant))};
 }
 
-estimate waves_offset(const window *w, const sampling *at) {
+estimate waves_offset(const window *w, const sampled_rows *at) {
   enum { BEST = 9, LAGS = 8 };
   estimate best[BEST];
   double values[BEST];
@@ -262,7 +262,7 @@ static estimate single_phase(const view *v, long double frequency, estimate *amp
   return (estimate){atan2(-b, a), 4.0 * noise * sqrt(of_phase)};
 }
 
-void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+void waves_phases(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude) {
   double sum = 0.0, weights = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {
@@ -323,7 +323,7 @@ static estimate single_drift(const view *v, long double frequency) {
   return (estimate){m[2][3] / m[2][2], rounding(v->w) / sqrt(m[2][2])};
 }
 
-void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+void waves_drifts(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *drifts) {
   const double step = (double)at->step;
   for (int64_t i = 0; i < s->pairs; i++) {

@@ -105,15 +105,15 @@ static int64_t run_end(const window *w, int64_t row) {
 
 /* Returns the rows from which frequencies are determined. Rounded positions come in runs of equal rows, whose middle is
    at the right position. The first and the last run may be cut off, and are left out. */
-sampling window_sampling(const window *w) {
+sampled_rows window_sampling(const window *w) {
   const int64_t begin = run_end(w, 0) + 1;
   int64_t end = begin, runs = 0;
   for (int64_t next; runs < SAMPLED_RUNS && end < w->count && (next = run_end(w, end) + 1) < w->count; runs++)
     end = next;
   const int64_t step = runs ? (end - begin + runs / 2) / runs : 1;
-  if (step <= 1) return (sampling){0, 1, least(w->count, SAMPLED_ROWS)};
+  if (step <= 1) return (sampled_rows){0, 1, least(w->count, SAMPLED_ROWS)};
   const int64_t first = (begin + run_end(w, begin)) / 2;
-  return (sampling){first, step, (end - 1 - first) / step + 1};
+  return (sampled_rows){first, step, (end - 1 - first) / step + 1};
 }
 
 /* ---- columns: which has which sine or cosine ----------------------------------------------------- */

@@ -45,11 +45,11 @@ void window_shift(window *w, double offset);
 
 /* Rows with equal steps, from which frequencies are determined. In a table of rounded positions, only some of many
    equal rows are at the right position. */
-typedef struct sampling {
+typedef struct sampled_rows {
   int64_t first, step, count;
-} sampling;
+} sampled_rows;
 
-sampling window_sampling(const window *w);
+sampled_rows window_sampling(const window *w);
 
 /* ---- which column has which sine or cosine ------------------------------------------------------- */
 
@@ -101,23 +101,23 @@ typedef struct estimate {
 } estimate;
 
 /* Estimates the offset of all waves. Its error is infinite if the columns do not agree on one. */
-estimate waves_offset(const window *w, const sampling *at);
+estimate waves_offset(const window *w, const sampled_rows *at);
 
 /* Estimates the frequency of each frequency index, in radians per row. A pair that rotates backwards, because its
    cosine comes first, has a negative frequency; a single column never has. Whole turns between two sampled rows are not
    counted. */
-void waves_frequencies(const window *w, const columns *s, const sampling *at, estimate *frequencies);
+void waves_frequencies(const window *w, const columns *s, const sampled_rows *at, estimate *frequencies);
 
 /* Estimates the phases of row 0 for given frequencies; single columns are treated as cosines. amplitude: that of all
    waves, not null. */
-void waves_phases(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+void waves_phases(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude);
 
 /* Returns the same number of rows, spread over the whole window, in which slow waves cover more of a turn. */
-sampling waves_spread(const window *w, const sampling *at);
+sampled_rows waves_spread(const window *w, const sampled_rows *at);
 
 /* Estimates by how much each wave is faster than its given frequency, in radians per row. */
-void waves_drifts(const window *w, const columns *s, const sampling *at, const long double *frequencies,
+void waves_drifts(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *drifts);
 
 /* Estimates the frequencies again from all rows, given the position of row 0, the step from row to row and the

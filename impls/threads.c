@@ -10,16 +10,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-typedef struct shared {
+typedef struct thread_constants {
   const posenc_kernel *serial;
   void *constants;
   const apply_loops *loops;
   struct team *team;
   int threads;
-} shared;
+} thread_constants;
 
 static void release(void *constants) {
-  shared *made = (shared *)constants;
+  thread_constants *made = (thread_constants *)constants;
   team_destroy(made->team);
   if (made->serial->release) made->serial->release(made->constants);
   free(made);
@@ -29,7 +29,7 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
                                   const posenc_options *options, void **constants) {
   const posenc_kernel *serial = kernel_best_serial(problem, options, promise);
   if (!serial) return POSENC_CANNOT_RUN;
-  shared *made = (shared *)calloc(1, sizeof *made);
+  thread_constants *made = (thread_constants *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   const int processors = team_processors(), wanted = options->threads ? options->threads : processors;
   made->serial = serial;
@@ -99,7 +99,7 @@ static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, 
 
 /* A call. A table is divided by rows; add and rope by rows or by sequences. */
 typedef struct call {
-  const shared *made;
+  const thread_constants *made;
   const posenc_problem *problem;
   const posenc_slice *slice; /* null for a table */
   const char *x;
@@ -110,7 +110,7 @@ typedef struct call {
 } call;
 
 /* Estimates the seconds that one thread takes for `rows` rows, counting those of all sequences. */
-static double seconds_alone(const shared *made, const posenc_problem *problem, int64_t rows) {
+static double seconds_alone(const thread_constants *made, const posenc_problem *problem, int64_t rows) {
   return 1e-12 * kernel_cost(made->serial, problem, NULL) * (double)rows / (double)problem->rows;
 }
 
@@ -148,7 +148,7 @@ static void apply_to_sequences(void *argument, int64_t part) {
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const shared *made = (const shared *)constants;
+  const thread_constants *made = (const thread_constants *)constants;
   call c = {.made = made, .problem = problem, .out = (char *)out, .row = row};
   c.bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
   divide(&c.parts, made->threads, rows, c.bytes, true, problem->first + row);
@@ -158,7 +158,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
 /* Few rows of many sequences, as in decoding, are divided by sequences. */
 static posenc_status apply_parts(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
-  const shared *made = (const shared *)constants;
+  const thread_constants *made = (const thread_constants *)constants;
   const int64_t element = (int64_t)posenc_dtype_bytes(problem->dtype), row_bytes = apply_width(problem) * element;
   call c = {
       .made = made, .problem = problem, .slice = slice, .x = (const char *)x, .out = (char *)out, .bytes = row_bytes};
@@ -176,7 +176,7 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
 /* Returns the stages of the serial kernel, whose blocks all threads use. */
 static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                           posenc_stages *stages) {
-  const shared *made = (const shared *)constants;
+  const thread_constants *made = (const thread_constants *)constants;
   return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
 }
 

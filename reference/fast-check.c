@@ -26,16 +26,16 @@ typedef struct limits {
 } limits;
 
 /* The errors of LANES sines or cosines, computed from the values of the fast reference. */
-typedef struct estimate {
+typedef struct lane_errors {
   double ulp[LANES], abs[LANES];
   uint64_t exponent[LANES];  /* of ulp, minus FIRST_EXPONENT; or COUNTED */
   uint64_t uncertain[LANES]; /* sign set: the exact value is needed */
-} estimate;
+} lane_errors;
 
 typedef struct row_estimate {
   fast_lanes value;
   double sine[LANES], cosine[LANES]; /* elements of the table */
-  estimate of_sine, of_cosine;
+  lane_errors of_sine, of_cosine;
 } row_estimate;
 
 /* Sums and histogram of a tile, per lane. Lanes are added up at the end, so that the sums are the same on all tiers. */
@@ -58,7 +58,7 @@ typedef struct totals {
  * Conditions are signs of differences, which take the same few instructions on every tier.
  */
 INLINE bool compare(const double *high, const double *low, const double *got, const limits *l, const fast_oracle *f,
-                    estimate *e) {
+                    lane_errors *e) {
   const uint64_t per_unit = (uint64_t)(2 * BIAS + f->format->precision - 1) << 52;
   const double unit = double_of((uint64_t)(BIAS - f->format->precision + 1) << 52), tiny = f->tiny;
   const uint64_t least = (uint64_t)(BIAS + FIRST_EXPONENT) << 52, most = least + ((uint64_t)EXPONENTS << 52) - 1;
@@ -93,7 +93,7 @@ INLINE bool judge(const table_tile *t, const unsigned char *row, const limits *l
   return sine | cosine;
 }
 
-INLINE void tally(const estimate *e, totals *all) {
+INLINE void tally(const lane_errors *e, totals *all) {
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
     all->ulp[k] += e->ulp[k];
@@ -112,7 +112,7 @@ INLINE void tally(const estimate *e, totals *all) {
                                       row_estimate *now) {                                                             \
     return judge(t, row, l, now);                                                                                      \
   }                                                                                                                    \
-  attributes static void tally_##name(const estimate *e, totals *all) {                                                \
+  attributes static void tally_##name(const lane_errors *e, totals *all) {                                             \
     tally(e, all);                                                                                                     \
   }
 EACH_TIER(CHECK)
@@ -121,7 +121,7 @@ EACH_TIER(CHECK)
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
   bool (*judge)(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now);
-  void (*tally)(const estimate *e, totals *all);
+  void (*tally)(const lane_errors *e, totals *all);
 } checks[] = {EACH_TIER(CHECK_ENTRY)};
 
 /* ---- one tile ---------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ static void recompute_uncertain(const table_tile *t, int64_t position, bool cosi
   const fast_oracle *f = t->oracle;
   const double *high = cosine ? now->value.cos_high : now->value.sin_high,
                *low = cosine ? now->value.cos_low : now->value.sin_low, *got = cosine ? now->cosine : now->sine;
-  estimate *e = cosine ? &now->of_cosine : &now->of_sine;
+  lane_errors *e = cosine ? &now->of_cosine : &now->of_sine;
   for (int k = 0; k < LANES; k++) {
     if (!(e->uncertain[k] & SIGN)) continue;
     exact value;
