@@ -39,17 +39,15 @@ claim :: text :: ^(doc/(sinusoids|glossary)[.]md|README[.]md|NEWS|reports/|tools
 claim :: text :: ^doc/verification[.]md .*. claims . 5 :: an area of mutations
 claim :: name :: ^(reports|tools)/ :: what is often said of encodings
 claim :: name :: ^records/fields[.]def claims?$ :: what is often said of encodings, in a report
-claim :: name :: ^verify/ :: open 24: a bound holds (subject_claims), or there is none (WINDOWS_OF_NO_CLAIM)
 claim :: text :: ^(cli|common|records)/ :: open 6: a bound, in messages that tests quote
 peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
 settle :: name :: SETTLED$ :: memory that grows no more
-strip :: name :: ^verify/ :: open 1: columns of a problem
 whatever :: text :: ^verify/ :: open 1: any
 ROWS
 
 # Types that a header defines, and a file of another folder again, for another thing. All are open: one of the two is to
 # be renamed.
-twice='accuracy cache columns exam figure limits maker pair place probe row_source search selection span subject tally team
+twice='accuracy cache columns exam figure limits maker place probe row_source search selection span subject tally team
 variant verdict window words'
 
 # ---- words ----
