@@ -368,9 +368,9 @@ static fixed draw_fixed(int limbs) {
 
 static void set_fixed(mpfr_t to, const fixed *x) {
   mpfr_set_ui(to, 0, MPFR_RNDN);
-  for (int i = FIXED_LIMBS - 1; i >= 0; i--) {
-    mpfr_mul_2ui(to, to, 64, MPFR_RNDN);
-    mpfr_add_ui(to, to, x->limb[i], MPFR_RNDN);
+  for (int half = 2 * FIXED_LIMBS - 1; half >= 0; half--) { /* of a limb, as a long may have 32 bits */
+    mpfr_mul_2ui(to, to, 32, MPFR_RNDN);
+    mpfr_add_ui(to, to, x->limb[half / 2] >> 32 * (half % 2) & UINT32_MAX, MPFR_RNDN);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/progress.h"
 #include "common/threads.h"
@@ -289,6 +290,7 @@ typedef struct work {
   exam part;
   double elements, done;
   enum { WAITS, BEGUN, ENDED } state;
+  char *text; /* the record as the worker has sent it, until all exams have ended; or null */
   json_t *record;
 } work;
 
@@ -474,6 +476,14 @@ static bool next_piece(piece *set, void *argument) {
   return false;
 }
 
+/* Keeps a record as text, a tenth of its memory, as the process is copied for each further exam: that took a quarter of
+   the time of 10,000 exams. */
+static void keep_text(work *w, const char *text) {
+  w->text = memory_copy_text(text);
+  json_decref(w->record);
+  w->record = NULL;
+}
+
 static void piece_ended(size_t number, const isolated *end, void *argument) {
   examination *all = argument;
   if (end->how == ENDED_FORK_FAILED) {
@@ -485,6 +495,15 @@ static void piece_ended(size_t number, const isolated *end, void *argument) {
     json_t *record = end->result ? json_loads(end->result, 0, NULL) : record_of_end(&w->part, end);
     if (!record) all->error = ENOMEM;
     take_record(w, record, end->how == ENDED_BY_SILENCE);
+    if (end->result) keep_text(w, end->result);
+  }
+}
+
+static void read_texts(examination *all) {
+  for (size_t n = 0; n < all->count; n++) {
+    work *w = &all->works[n];
+    if (w->text) w->record = json_loads(w->text, 0, NULL);
+    free(w->text);
   }
 }
 
@@ -542,6 +561,7 @@ static json_t *examine_all(const verify_request *request, const exam_parts *p, c
   json_t *records = json_array();
   if (!records || !open_examination(&all, p, mine)) all.error = ENOMEM;
   isolate_all(&(pieces){next_piece, piece_ended, &all});
+  read_texts(&all);
   if (!all.error) tell_left_out(&all);
   if (all.works) qsort(all.works, all.count, sizeof *all.works, in_order);
   for (size_t n = 0; n < all.count; n++)
