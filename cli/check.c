@@ -475,7 +475,7 @@ static void add_findings(const options *given, table_file *table, table_part par
              is_open = given->model || (is_far && (!table || is_plain)),
              is_wrong = is_limited ? field_integer(whole, "failed") > 0 : is_open,
              has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
-             is_sought = is_wrong || (given->model && !has_columns);
+             is_sought = is_wrong || (given->model && !has_columns), is_asked = is_sought || given->expect;
   const char *file = given->operands[0];
   const question what = {.problem = given->problem, .part = part};
   options without = *given;
@@ -483,11 +483,12 @@ static void add_findings(const options *given, table_file *table, table_part par
   json_t *finding;
   bool unused;
   if (!is_sought) without.model = NULL;
-  if (!given->expect && !is_sought && !is_plain) return;
+  if (!is_asked && !is_plain) return;
   const question *const sought = is_sought ? &what : NULL;
   json_t *found = NULL;
-  if (table && (given->expect || is_sought)) found = identified_table(&without, table, file, sought, &unused);
-  if (!table && (given->expect || is_sought)) found = identified_array(&without, file, sought, &unused);
+  if (is_asked)
+    found = table ? identified_table(&without, table, file, sought, &unused)
+                  : identified_array(&without, file, sought, &unused);
   if (is_sought) set_cause(whole, record, found, table);
   json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
   const bool is_unsaid = *field_string(record, "cause") && !is_limited && field_integer(whole, "failed") == 0;

@@ -179,7 +179,7 @@ typedef struct option_value {
   char text[96];
 } option_value;
 
-/* What the help says of a row of cli/options.def: an option, or the title of a group, which is of no command. */
+/* The words of the help for a row of cli/options.def: an option, or the title of a group, which is of no command. */
 typedef struct option_help {
   unsigned commands;
   const char *name;

@@ -39,7 +39,7 @@ typedef struct pieces {
 void isolate_all(const pieces *p);
 
 /*
- * The same for work that obeys orders (isolate_order in common/work.h), of several workers at a time.
+ * Runs work that obeys orders (isolate_order in common/work.h), in several workers at a time.
  *
  * isolate_start returns null if no process could be created. isolate_ask sends an order of at most ISOLATE_ORDER bytes,
  * and waits for its answer; it returns false if the worker has ended instead, which isolate_end then explains.

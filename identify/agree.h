@@ -18,7 +18,7 @@
  * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
  * positions are assumed to begin at 0. Returns false if memory runs out.
  *
- * Of several axes (found->how.axes), the same is said, but sections are compared first, and places instead of
+ * A table of several axes (found->how.axes) is compared likewise: its sections first, then places instead of
  * positions.
  */
 bool agree(const search *s, identity *found);

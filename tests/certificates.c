@@ -211,7 +211,7 @@ int main(void) {
   for (size_t k = 0; k < count; k++) {
     const posenc_kernel *kernel = kernels[k];
     const char *why = posenc_kernel_refusal(kernel, NULL, NULL);
-    /* Those of tiers: cr-portable does not fuse, so it has no use for a certificate (test_portable). */
+    /* cr-portable has no fused operations, so it has no use for a certificate (test_portable). */
     if (strncmp(kernel->name, "cr-", 3) != 0 || !(kernel->isa & ~POSENC_ISA_GENERIC)) continue;
     if (why) {
       skip(kernel->name, why);

@@ -278,7 +278,7 @@ static json_t *shard_json(const verify_request *request, const exam_parts *p, co
 
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
 
-/* What is known of whether an exam's kernel takes its shape. */
+/* Whether the kernel of an exam takes its shape, as far as it was asked. */
 typedef enum inquiry_state { NOT_ASKED, ASKED, REFUSED, TAKEN, SILENT } inquiry_state;
 
 typedef struct examination examination;
@@ -340,25 +340,27 @@ static bool is_first(examination *all, size_t number) {
   return true;
 }
 
-/* Whether an exam of an earlier kernel on this shape checks the library's code for add and rope, which all kernels
-   without an apply of their own use. */
-static bool is_apply_known(examination *all, size_t number) {
+/* Whether the library makes the rows of an exam from what the kernel makes, as for all kernels of which this is true:
+   applies them, or rounds those of f32. */
+static bool is_librarys(const exam *e) {
+  return op_is_applied(e->of->problem.op) ? !e->kernel->apply : e->kernel->f32_only;
+}
+
+/* Whether an exam of an earlier kernel on this shape checks that code of the library. */
+static bool is_library_known(examination *all, size_t number) {
   const exam *e = &all->asked[number].of;
-  if (!op_is_applied(e->of->problem.op) || e->kernel->apply) return false;
-  for (size_t n = 0; n < number; n++) {
+  for (size_t n = 0; n < number && is_librarys(e); n++) {
     const exam *before = &all->asked[n].of;
-    if (before->of == e->of && !before->kernel->apply && is_taken(all, n) && is_first(all, n)) return true;
+    if (before->of == e->of && is_librarys(before) && is_taken(all, n) && is_first(all, n)) return true;
   }
   return false;
 }
 
-/* Whether the kernel makes f32 for this exam's rows of 16 bits, as for those of another exam of it and the operation:
-   its code cannot tell them apart. */
-static bool is_made_in_f32(examination *all, size_t number) {
+/* Whether an exam of 16 bits is of a kernel that takes another one of f32 in the same operation. */
+static bool is_seen_in_f32(examination *all, size_t number) {
   const exam *e = &all->asked[number].of;
   const posenc_problem of = exam_shape(e).problem;
-  if (posenc_dtype_bytes(of.dtype) != 2 || (!op_is_applied(of.op) && !e->kernel->f32_only)) return false;
-  for (size_t n = 0; n < all->exams; n++) {
+  for (size_t n = 0; n < all->exams && posenc_dtype_bytes(of.dtype) == 2; n++) {
     const exam *other = &all->asked[n].of;
     const posenc_problem of_other = exam_shape(other).problem;
     if (other->kernel == e->kernel && !other->cases && of_other.op == of.op && of_other.dtype == POSENC_F32 &&
@@ -366,22 +368,6 @@ static bool is_made_in_f32(examination *all, size_t number) {
       return true;
   }
   return false;
-}
-
-/* Whether an exam of an earlier kernel on this shape checks the library's code that rounds rows of f32. */
-static bool is_rounding_known(examination *all, size_t number) {
-  const exam *e = &all->asked[number].of;
-  for (size_t n = 0; n < number; n++) {
-    const exam *before = &all->asked[n].of;
-    if (before->of == e->of && before->kernel->f32_only && is_taken(all, n) && is_first(all, n)) return true;
-  }
-  return false;
-}
-
-/* Whether other exams check the kernel's code, and the library's that makes this shape of it. */
-static bool is_all_known(examination *all, size_t number, bool apply_known) {
-  if (!is_made_in_f32(all, number)) return false;
-  return op_is_applied(all->asked[number].of.of->problem.op) ? apply_known : is_rounding_known(all, number);
 }
 
 static void refusal_worker(void *argument) {
@@ -434,8 +420,9 @@ static bool prepare(work *w) {
   all->needed = NULL;
   const work *hung = *hung_in(all, e);
   e->brief = all->request->brief || e->cases || !is_first(all, w->exam);
-  e->apply_known = !e->brief && is_apply_known(all, w->exam);
-  e->brief = e->brief || is_all_known(all, w->exam, e->apply_known);
+  e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(all, w->exam);
+  /* A kernel cannot tell for what its rows of f32 are made. */
+  e->brief = e->brief || (is_seen_in_f32(all, w->exam) && is_library_known(all, w->exam));
   if (!hung && all->needed) return false;
   json_t *record = hung ? record_left_out(e, &hung->part) : record_of_silence(all, w);
   if (record) take_record(w, record, !hung);
@@ -476,8 +463,8 @@ static bool next_piece(piece *set, void *argument) {
   return false;
 }
 
-/* Keeps a record as text, a tenth of its memory, as the process is copied for each further exam: that took a quarter of
-   the time of 10,000 exams. */
+/* Keeps a record as text, which takes less memory: the process is copied for each further exam. With parsed records,
+   the copies took a quarter of the time of tests/kernels. */
 static void keep_text(work *w, const char *text) {
   w->text = memory_copy_text(text);
   json_decref(w->record);
