@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/scaling.h"
-#include "files/mapping.h"
+#include "inspect/files/mapping.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
 #include "verify/sampling.h"

@@ -2,7 +2,7 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "common/progress.h"
-#include "files/difference.h"
+#include "inspect/files/difference.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/progress.h"
-#include "files/mapping.h"
-#include "files/npy.h"
-#include "files/safetensors.h"
+#include "inspect/files/mapping.h"
+#include "inspect/files/npy.h"
+#include "inspect/files/safetensors.h"
 #include "posenc.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "common/output.h"
-#include "files/vectors.h"
+#include "inspect/files/vectors.h"
 
 #include <jansson.h>
 

@@ -8,9 +8,9 @@
 #include "common/isolate.h"
 #include "common/threads.h"
 #include "common/work.h"
-#include "identify/formula.h"
-#include "identify/identify.h"
-#include "models/model.h"
+#include "inspect/identify/formula.h"
+#include "inspect/identify/identify.h"
+#include "inspect/models/model.h"
 #include "verify/files.h"
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 
 #include "cli/files.h"
 #include "cli/options.h"
-#include "files/table.h"
-#include "identify/identify.h"
+#include "inspect/files/table.h"
+#include "inspect/identify/identify.h"
 #include "verify/files.h"
 
 #include <jansson.h>

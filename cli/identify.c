@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "identify/identify.h"
+#include "inspect/identify/identify.h"
 #include "cli/files.h"
 #include "cli/identified.h"
 #include "common/field.h"
-#include "identify/formula.h"
+#include "inspect/identify/formula.h"
 
 #include <inttypes.h>
 #include <math.h>

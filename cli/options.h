@@ -7,7 +7,7 @@
 #include "common/isolation.h"
 #include "common/shapes.h"
 #include "common/shard.h"
-#include "models/model.h"
+#include "inspect/models/model.h"
 #include "posenc.h"
 
 #include <limits.h>

@@ -7,7 +7,7 @@
 #include "common/grid.h"
 #include "common/memory.h"
 #include "common/scaling.h"
-#include "files/numbers.h"
+#include "inspect/files/numbers.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "cli/catalogue.h"
 #include "cli/encodings.h"
 #include "cli/files.h"
-#include "files/safetensors.h"
+#include "inspect/files/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

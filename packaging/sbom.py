@@ -27,7 +27,6 @@ NEEDS = [("mpfr", "DEPENDENCY_OF", "LGPL-3.0-or-later"), ("jansson", "DEPENDENCY
 OTHERS = [("configure", "FSFUL AND GPL-2.0-or-later WITH Libtool-exception"),
           ("aclocal.m4", "FSFULLRWD AND GPL-2.0-or-later WITH Autoconf-exception-generic"),
           ("Makefile.in", "MIT AND FSFULLRWD"),
-          ("m4/libtool.m4", "FSFULLR AND GPL-2.0-or-later WITH Libtool-exception"), ("m4/*", "FSFULLR"),
           ("build-aux/config.*", "GPL-3.0-or-later WITH Autoconf-exception-generic-3.0"),
           ("build-aux/install-sh", "X11"), ("build-aux/ltmain.sh", "GPL-2.0-or-later WITH Libtool-exception"),
           ("build-aux/*", "GPL-2.0-or-later WITH Autoconf-exception-generic")]

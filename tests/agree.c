@@ -2,7 +2,7 @@
 /* Tests that tables of public models agree with their configs, also tables made in f32 arithmetic and stored in
    bf16; and that tables of known mistakes disagree, with the right cause. It takes half a minute: dozens of
    tables are identified against each config. */
-#include "models/model.h"
+#include "inspect/models/model.h"
 #include "reference/fast.h"
 #include "reference/scaling.h"
 #include "tests/families.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Tests "make amalgamation": one source file has the functions of posenc.h and no others, passes the tests of the
 # library, and its kernels have the library's bits.
-# Touched by: lib impls encodings include tools/amalgamate.py
+# Touched by: lib impls include tools/amalgamate.py
 # shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
 . "${srcdir:-.}/tests/command.sh"
 diagnose() { { grep -v '^ok' out; cat err; } | tail -n 12 | cut -c1-300 | sed 's/^/# /'; }

@@ -3,10 +3,10 @@
    posenc identify finds what was applied. */
 #include "common/environment.h"
 #include "common/field.h"
-#include "files/npy.h"
-#include "identify/identify.h"
+#include "inspect/files/npy.h"
+#include "inspect/identify/identify.h"
+#include "inspect/models/model.h"
 #include "lib/exact/round.h"
-#include "models/model.h"
 #include "reference/format.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"

@@ -308,7 +308,7 @@ completes() { # WORDS ARGUMENT...: bash completes the last argument to the words
   words=$1
   shift
   bash -c '. "$0"; COMP_WORDS=(posenc "$@"); COMP_CWORD=$#; PATH=${POSENC%/*}:$PATH; _posenc; echo "${COMPREPLY[*]}"' \
-    "$root/completions/posenc.bash" "$@" >out 2>err
+    "$root/packaging/completions/posenc.bash" "$@" >out 2>err
   [ "$(cat out)" = "$words" ]
 }
 export POSENC
@@ -322,7 +322,7 @@ check 'completion: a file' completes '' check ''
 
 if command -v fish >/dev/null; then
   by_fish() { # WORD TEXT: whether fish completes the word to the text
-    HOME=$work PATH=${POSENC%/*}:$PATH fish -c "source '$root/completions/posenc.fish'; complete -C '$2'" >out 2>err
+    HOME=$work PATH=${POSENC%/*}:$PATH fish -c "source '$root/packaging/completions/posenc.fish'; complete -C '$2'" >out 2>err
     grep -q "^$1\($(printf '\t')\|$\)" out
   }
   check 'fish: a command' by_fish verify 'posenc ver'
@@ -333,7 +333,7 @@ else
   skip 'completion in fish' 'no fish here'
 fi
 if command -v zsh >/dev/null; then
-  check 'zsh: its completion can be read' zsh -n "$root/completions/_posenc"
+  check 'zsh: its completion can be read' zsh -n "$root/packaging/completions/_posenc"
 else
   skip 'zsh: its completion can be read' 'no zsh here'
 fi

@@ -33,7 +33,7 @@ else
 fi
 # shellcheck disable=SC2016 # bash's variables
 bash -c '. "$1"; COMP_WORDS=(posenc verify --kernel recipe/x); COMP_CWORD=3; PATH=$(dirname "$2"):$PATH; _posenc
-  echo "${COMPREPLY[*]}"' bash "$root/completions/posenc.bash" "$POSENC" >out 2>err
+  echo "${COMPREPLY[*]}"' bash "$root/packaging/completions/posenc.bash" "$POSENC" >out 2>err
 check 'completion knows them' grep -q '^recipe/xlm$' out
 
 # ---- causes of errors ----

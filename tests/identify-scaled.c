@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests identify on scaled rope caches and tables, in every layout and dtype, computed exactly and in f32 as
    frameworks do. It takes half a minute: frequencies of any scaling are searched. */
-#include "identify/formula.h"
+#include "inspect/identify/formula.h"
 #include "tests/identify.h"
 
 /* ---- scalings ------------------------------------------------------------------------------------- */

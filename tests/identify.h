@@ -3,9 +3,9 @@
 #ifndef POSENC_TESTS_IDENTIFY_H
 #define POSENC_TESTS_IDENTIFY_H
 
-#include "files/npy.h"
-#include "identify/identify.h"
 #include "impls/recipes/recipes.h"
+#include "inspect/files/npy.h"
+#include "inspect/identify/identify.h"
 #include "lib/exact/round.h"
 #include "reference/oracle.h"
 #include "tests/tap.h"

@@ -18,21 +18,21 @@ impls/rotation: impls/rotation lib/api lib/exact lib/simd
 impls/recipes: impls/recipes
 impls/opencl: impls/opencl impls/cr lib/exact
 impls/peers: impls/peers
-encodings: encodings lib/api lib/apply lib/exact lib/simd
+impls/encodings: impls/encodings lib/api lib/apply lib/exact lib/simd
 reference: reference
 common: common
 records: records common
-files: files reference common
-verify: verify models files reference common
-models: models files reference common
-identify: identify models files reference common
+inspect/files: inspect/files reference common
+verify: verify inspect/models inspect/files reference common
+inspect/models: inspect/models inspect/files reference common
+inspect/identify: inspect/identify inspect/models inspect/files reference common
 bench: bench reference common
 reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
 tools: tools impls/cr lib/api reports reports/model reports/page common
-cli: cli models verify identify files bench records reports reports/model reports/page impls/opencl/opencl.h impls/peers impls/recipes impls/cr/families.h common'
+cli: cli inspect/models verify inspect/identify inspect/files bench records reports reports/model reports/page impls/opencl/opencl.h impls/peers impls/recipes impls/cr/families.h common'
 
 # Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm;
 # and what the headers of tiers include, intrinsics.
@@ -102,14 +102,14 @@ ruled=$(printf '%s\n' "$rules" | pairs_of)
     { if (line != "") print line; last = key; line = $0 }
     END { if (line != "") print line }')"
 
-folders='include lib impls encodings reference common records files models verify identify bench reports tools cli'
+folders='include lib impls reference common records verify inspect bench reports tools cli'
 result 'every folder of sources has its row above' "$(for top in $folders; do
   find $top -name '*.[ch]' -o -name '*.cc'
 done | sed 's|/[^/]*$||' | sort -u | while read -r folder; do
   printf '%s\n' "$rules" | grep -q "^$folder:" || echo "$folder"
 done)"
 
-library='lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation encodings'
+library='lib/api lib/apply lib/exact lib/simd impls impls/cr impls/rotation impls/encodings'
 result 'the library takes only libc, libm and intrinsics from the system' "$(for folder in $library; do
   sources $folder
 done | includes | while read -r where name; do

@@ -175,8 +175,8 @@ analyze)
   (cd "$top" && cppcheck -q --std=c11 --library=posix,gnu --enable=warning,portability \
     --template='cppcheck/{id} {file}' \
     -DHAVE_CONFIG_H -D__x86_64__ -D__linux__ -D__GNUC__=12 -I include -I . -I "$OLDPWD" \
-    --include=/usr/include/jansson.h common reference files models records verify identify bench reports cli lib impls \
-    encodings tools) >cppcheck.log 2>&1
+    --include=/usr/include/jansson.h common reference inspect records verify bench reports cli lib impls \
+    tools) >cppcheck.log 2>&1
   sort -u cppcheck.log >>rows
   grep -e '^gcc/' -e '^cppcheck/' "$top/tests/analyze.txt" >patterns
   unexplained rows >left

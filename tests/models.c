@@ -2,7 +2,7 @@
 /* Tests ropes of models' configs: facts of public models, keys that cannot be represented, and the config of a
    problem. */
 #include "common/scaling.h"
-#include "models/model.h"
+#include "inspect/models/model.h"
 #include "tests/families.h"
 #include "tests/gguf.h"
 #include "tests/tap.h"

@@ -3,7 +3,7 @@
 # Tests releases and packages. "make release" makes the same bytes at another time, and its checksums and bill of
 # materials are correct; two builds of the tarball in different folders install the same bytes; REUSE and the ABI are
 # checked if their tools are installed. Debian's packages, a whole build, are made if POSENC_TEST_DEB is 1.
-# Touched by: configure.ac Makefile.am */Makefile.inc packaging debian LICENSES .reuse
+# Touched by: configure.ac Makefile.am */Makefile.inc packaging LICENSES .reuse
 # shellcheck disable=SC2016,SC2154 # text for Python; make sets the environment
 . "${srcdir:-.}/tests/tap.sh"
 root=$(cd "${srcdir:-.}" && pwd) build=${abs_top_builddir:?}

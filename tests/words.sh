@@ -11,7 +11,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 
-folders='include lib impls encodings reference common records files models verify identify bench reports tools cli'
+folders='include lib impls reference common records verify inspect bench reports tools cli'
 
 # Replaced words that are usual in another meaning, which no script can tell apart, are not looked for: the limit of
 # memory, samples of a table, forms of an option, half an ulp, room for a number.
@@ -27,12 +27,12 @@ tie :: text :: ties( to even| away|$)|with ties to even :: the rounding mode has
 tie :: text :: ^records/statistics[.][ch] :: equal numbers of a rank test are called so in its sources
 tie :: name :: ^records/statistics[.]c (ties|tied)$ :: equal numbers of a rank test are called so in its sources
 tie :: name :: ^reports/model/answer[.]c tie$ :: two kernels of one time
-tie :: text :: ^identify/.* tied with them :: makers of equally many bits
+tie :: text :: ^inspect/identify/.* tied with them :: makers of equally many bits
 tie :: name :: (from|near)_(a_)?ties?$ :: open 14: a distance from a midpoint, also a field of records
 tie :: text :: ^(reference/worst[.]c|reports/|verify/) :: open 6: a midpoint, in messages, pages and reference/worst
 middle :: text :: [Tt]he middle (half|position) :: of sorted numbers, of a block
 middle :: text :: (in the|in its|from the) middle( |,|$|[.]) :: of a block, of rows, of positions
-middle :: text :: ^identify/ :: of rows and of runs
+middle :: text :: ^inspect/identify/ :: of rows and of runs
 middle :: name :: . :: one in the middle of a list, of limbs, of rows; midpoints are named so
 middle :: text :: middle,? between two :: open 2: a midpoint, in the report and in reference/worst
 claim :: text :: ^(doc/(sinusoids|glossary)[.]md|README[.]md|NEWS|reports/|tools/) :: what is often said of encodings

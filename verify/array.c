@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/progress.h"
 #include "common/shapes.h"
-#include "models/model.h"
+#include "inspect/models/model.h"
 #include "reference/applied.h"
 #include "reference/axes.h"
 #include "reference/format.h"

@@ -3,7 +3,7 @@
 
 #include "common/isolate.h"
 #include "common/work.h"
-#include "files/mapping.h"
+#include "inspect/files/mapping.h"
 #include "reference/worst.h"
 #include "verify/checks.h"
 

@@ -5,8 +5,8 @@
 #define POSENC_VERIFY_FILES_H
 
 #include "common/suspect.h"
-#include "files/table.h"
-#include "files/vectors.h"
+#include "inspect/files/table.h"
+#include "inspect/files/vectors.h"
 #include "reference/oracle.h"
 
 #include <jansson.h>

@@ -5,7 +5,7 @@
 
 #include "common/isolation.h"
 #include "common/shapes.h"
-#include "files/table.h"
+#include "inspect/files/table.h"
 #include "reference/accuracy.h"
 #include "verify/checks.h"
 

@@ -79,7 +79,7 @@ def binary() -> str:
 
 
 def _line(name: str, memory_of_process: int, array: Memory) -> str:
-    """As files/table.h has it."""
+    """As inspect/files/table.h has it."""
     size = BYTES[array.dtype]
     axes = " ".join(f"{length}:{stride * size}" for length, stride in zip(array.shape, array.strides))
     return f"{name} {memory_of_process} {array.address} {array.dtype} {axes}"

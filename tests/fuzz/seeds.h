@@ -3,8 +3,8 @@
 #ifndef POSENC_TESTS_FUZZ_SEEDS_H
 #define POSENC_TESTS_FUZZ_SEEDS_H
 
-#include "files/npy.h"
-#include "files/safetensors.h"
+#include "inspect/files/npy.h"
+#include "inspect/files/safetensors.h"
 #include "tests/gguf.h"
 
 #include <stdio.h>

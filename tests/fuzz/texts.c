@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/readers.h"
 
-#include "files/table.h"
+#include "inspect/files/table.h"
 #include "records/baseline.h"
 #include "records/compare.h"
 #include "records/merge.h"

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables in files from any source. The contents of a file are not trusted, and only requested rows are in memory. */
+#ifndef POSENC_FILES_TABLE_H
+#define POSENC_FILES_TABLE_H
+
+#include "inspect/files/stored.h"
+
+#include <jansson.h>
+
+typedef struct table_file table_file;
+
+/* Arrays in the memory of another process are described in an environment variable, for which that process leaves this
+   one a descriptor of its memory, /proc/self/mem opened for reading. Arrays of Python are read in this way, without a
+   file or a copy. Each line is an array: NAME DESCRIPTOR ADDRESS DTYPE LENGTH:STRIDE... Strides are in bytes
+   and may be negative or 0; that of the last axis is one element. */
+#define MEMORY_VARIABLE "POSENC_ARRAYS"
+
+typedef struct memory_array {
+  int descriptor;
+  uint64_t address;  /* address of the first element */
+  size_t axis_count; /* the last axis has the elements of a row */
+  int64_t axes[STORED_AXES], strides[STORED_AXES];
+} memory_array;
+
+/* Reads a line as a table or an array. Returns false and sets `why` if it is malformed. */
+bool memory_array_find(const char *line, table_half half, stored *found, memory_array *place, fault *why);
+
+/* Opens a .npy or a safetensors file, as its content shows, or an array in memory if `path` is its
+   name. tensor: a name in a safetensors file, or null for the only tensor that can be a table; ignored for
+   .npy; `half`: see stored.h. Returns null and sets `why` if the table cannot be read. If the file is cut while it is
+   open, the process ends with a message and exit status 2. */
+table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
+
+/* table_open_half for a file's bytes in memory, which must stay valid until table_close. */
+table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why);
+
+/* Closes a table. `t` may be null. */
+void table_close(table_file *t);
+
+const stored *table_stored(const table_file *t);
+
+/* Returns "npy", "safetensors" or "memory". */
+const char *table_format(const table_file *t);
+
+/* Returns the tensor's name; null in a file without names. */
+const char *table_tensor(const table_file *t);
+
+/* The metadata (a new reference) and the positions (a new array) of a safetensors file; null for other files. */
+json_t *table_metadata(const table_file *t);
+bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why);
+
+/* Copies rows [row, row + rows), packed, row by row, in this machine's byte order. */
+void table_rows(table_file *t, int64_t row, int64_t rows, void *out);
+
+#endif

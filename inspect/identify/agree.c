@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/identify/agree.h"
+
+#include "common/grid.h"
+#include "common/scaling.h"
+#include "common/shapes.h"
+#include "inspect/identify/formula.h"
+#include "inspect/identify/makers.h"
+#include "inspect/models/model.h"
+#include "reference/scaling.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The differences of the window from a formula's table. */
+typedef struct differences {
+  int64_t elements, unexplained, row, column; /* row, column: of the first unexplained element */
+  double distance;
+} differences;
+
+enum { ROWS = 512, ONE_IN = 20 };
+static const double as_close = 4.0;
+
+/* Returns the problem's formula, with dynamic and linear scalings as base and scale, which every maker has. */
+static formula formula_of(const posenc_problem *problem) {
+  const posenc_scaling *s = &problem->scaling;
+  formula f = formula_plain(problem->base);
+  const double dim = (double)problem->dim;
+  f.shift = problem->shift;
+  f.scale = problem->scale;
+  if (s->kind == POSENC_SCALING_LINEAR) {
+    f.scale /= s->factor;
+  } else if (s->kind == POSENC_SCALING_DYNAMIC) {
+    const double length = (double)(s->length > s->original ? s->length : s->original),
+                 stretch = s->factor * length / (double)s->original - (s->factor - 1.0);
+    if (problem->dim > 2) f.base *= pow(stretch, dim / (dim - 2.0));
+  } else {
+    f.scaling = *s;
+  }
+  return f;
+}
+
+static void add_row(makers *m, int64_t row, const double *there, differences *d) {
+  const double *made = makers_row(m, &m->all[0], row);
+  for (int64_t c = 0; c < m->how.columns.dim; c++) {
+    if (m->how.bad && m->how.bad[c]) continue;
+    d->elements++;
+    if (fabs(there[c] - made[c]) <= makers_room(m, row, c)) continue;
+    if (d->unexplained++ == 0) d->row = row, d->column = c;
+  }
+}
+
+/* Compares at most `rows` rows of the window with a formula. Unexplained elements are far from exact; the distance is
+   that from the values of the closest maker. Without distances, it ends when so many elements are unexplained that the
+   formula is. Returns false if memory runs out. */
+static bool compare(const search *s, const identity *found, const making *how, bool distances, int64_t rows,
+                    differences *d) {
+  const posenc_kernel *const kernel = distances && found->match_count ? found->matches[0].kernel : NULL;
+  const int64_t most = rows * how->columns.dim / ONE_IN;
+  makers m;
+  *d = (differences){0};
+  if (!makers_open(&m, how, found->proved, s->window.count)) return false;
+  const bool enough = !kernel || makers_add(&m, &kernel, 1);
+  for (int64_t n = 0; enough && n < rows && (distances || d->unexplained <= most); n++) {
+    const int64_t row = window_sample(&s->window, rows, n);
+    if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), d);
+  }
+  maker *by = enough && distances ? &m.all[m.count - 1] : NULL;
+  if (by) explain_compare(&m, by, &s->window, rows);
+  d->distance = by ? maker_distance(by) : 0.0;
+  makers_close(&m);
+  return enough;
+}
+
+static bool is_explained(const differences *d) {
+  return d->unexplained * ONE_IN <= d->elements;
+}
+
+/* Returns the problem of an even number of columns that has its frequencies, as posenc.h says of odd ones, without
+   places. */
+static posenc_problem even(const posenc_problem *asked) {
+  posenc_problem problem = posenc_table(asked->rows, asked->dim);
+  problem.base = asked->base;
+  problem.shift = asked->shift;
+  problem.scale = asked->scale;
+  problem.scaling = asked->scaling;
+  if (asked->dim % 2 == 0) return problem;
+  problem.dim += asked->odd == POSENC_ODD_CEIL ? 1 : -1;
+  problem.shift += asked->odd == POSENC_ODD_CEIL ? 0.5 : 0.0;
+  return problem;
+}
+
+/* Whether the library makes such a table, apart from mistakes: a shift beside a scaling, which a wrong exponent is, and
+   a falling ramp. */
+static bool is_possible(const posenc_problem *problem) {
+  posenc_problem valid = *problem;
+  posenc_scaling *s = &valid.scaling;
+  if (s->kind != POSENC_SCALING_NONE) valid.shift = 0.0;
+  if (s->low > s->high) s->low = problem->scaling.high, s->high = problem->scaling.low;
+  return !posenc_problem_refusal(&valid);
+}
+
+/* Finds whether the table made as `at`, but for the formula, is that of the problem, and its differences from that.
+   own: the differences from the formula that was found; null if none was. Returns false if memory runs out. */
+static bool try(const search *s, const identity *found, const making *at, const differences *own,
+                const posenc_problem *asked, bool *agrees, differences *d) {
+  const posenc_problem problem = even(asked);
+  *agrees = false;
+  if (problem.dim != 2 * at->columns.pairs || !is_possible(&problem)) return true;
+  if (at->axes && !axes_are_sections(at->axes, asked)) return true;
+  making how = *at;
+  how.formula = formula_of(&problem);
+  how.amplitude = attention_of(&problem);
+  how.offset = 0.0;
+  const bool by_distance = own && !is_explained(own);
+  /* A row at another position than the others is no sample of them. */
+  const int64_t rows = found->positions ? s->window.count : ROWS;
+  if (!compare(s, found, &how, by_distance, rows, d)) return false;
+  *agrees = is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
+  return true;
+}
+
+/* ---- the formula ----------------------------------------------------------------------------------- */
+
+static bool is_near(double a, double b, double error) {
+  const double digits = 1e-6; /* relative error of numbers that people write */
+  return fabs(a - b) <= fmax(digits * fabs(b), error);
+}
+
+static bool is_within(const double range[2], double x) {
+  const double room = 1e-3; /* of what is read from a ramp */
+  return x >= range[0] * (1.0 - room) && x <= range[1] * (1.0 + room);
+}
+
+/* Describes another ramp by the words of configs. */
+static void tell_ramp(const identity *found, const posenc_problem *problem, char *text, size_t size) {
+  const posenc_scaling *s = &problem->scaling;
+  const bool is_yarn = s->kind == POSENC_SCALING_YARN;
+  const char *const high = is_yarn ? "beta_fast" : "high_freq_factor", *const low =
+                                                                           is_yarn ? "beta_slow" : "low_freq_factor";
+  const scaling_ranges fit = scalings_ranges(&found->how.formula.scaling, s, problem->base, found->how.columns.pairs);
+  const bool has_high = is_within(fit.high, s->high), has_low = is_within(fit.low, s->low);
+  const double fast = scalings_usual(fit.high), slow = scalings_usual(fit.low);
+  FILE *out = fmemopen(text, size, "w");
+  if (!out) return;
+  if (!has_high && !has_low && fit.original[0] <= fit.original[1] * 1.001) {
+    const double original = scalings_usual(fit.original);
+    fprintf(out, "the original length is %.0f, not %" PRId64 "%s", rint(original), s->original,
+            scalings_fit(fit.original).text);
+  } else {
+    if (!has_high)
+      fprintf(out, "%s is %s, not %s%s", high, number_within(fast, 1e-3).text, number_of(s->high).text,
+              scalings_fit(fit.high).text);
+    if (!has_low)
+      fprintf(out, "%s%s is %s, not %s%s", has_high ? "" : "; ", low, number_within(slow, 1e-3).text,
+              number_of(s->low).text, scalings_fit(fit.low).text);
+  }
+  fclose(out);
+}
+
+/* Describes what differs from the problem, in simple cases. An attention factor follows from the factor, so the factor
+   comes first. */
+void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const formula *f = &found->how.formula;
+  const posenc_problem problem = even(asked);
+  const posenc_scaling *s = &problem.scaling;
+  const formula wanted = formula_of(&problem);
+  const double attention = attention_of(&problem), shift = identity_shift(found, f), amplitude = found->how.amplitude;
+  const bool is_same = f->scaling.kind == wanted.scaling.kind;
+  if (2 * found->how.columns.pairs != problem.dim)
+    snprintf(text, size, "%" PRId64 " columns are turned, not %" PRId64, 2 * found->how.columns.pairs, problem.dim);
+  else if (!is_same && f->scaling.kind != POSENC_SCALING_NONE)
+    snprintf(text, size, "the scaling is %s, not %s", scaling_forms[f->scaling.kind].name, scaling_forms[s->kind].name);
+  else if (!is_near(f->base, wanted.base, f->base * f->base_error))
+    snprintf(text, size, "the base is %s, not %.15g", number_within(f->base, f->base_error).text, wanted.base);
+  else if (is_same && fabs(shift - asked->shift) > 1e-6)
+    snprintf(text, size, "the shift is %.9g, not %.9g", shift, asked->shift);
+  else if (is_same && !is_near(f->scale, wanted.scale, f->scale * f->scale_error))
+    snprintf(text, size, "the scale is %s, not %.15g", number_within(f->scale, f->scale_error).text, wanted.scale);
+  else if (is_same && !is_near(f->scaling.factor, s->factor, 0.0) && wanted.scaling.kind != POSENC_SCALING_NONE)
+    snprintf(text, size, "the factor is %.15g, not %.15g", f->scaling.factor, s->factor);
+  else if (!is_near(amplitude, attention, found->how.amplitude_error) && s->kind == POSENC_SCALING_NONE)
+    snprintf(text, size, "all values are multiplied by %.9g, not by %.9g", amplitude, attention);
+  else if (!is_near(amplitude, attention, found->how.amplitude_error))
+    snprintf(text, size, "the attention factor is %.9g, not %.9g", amplitude, attention);
+  else if (is_same && (s->kind == POSENC_SCALING_YARN || s->kind == POSENC_SCALING_LLAMA3))
+    tell_ramp(found, &problem, text, size);
+  else if (fabs(found->how.offset) > 0.0)
+    snprintf(text, size, "%s is added to all values",
+             number_within(found->how.offset, found->how.offset_error / fabs(found->how.offset)).text);
+}
+
+/* ---- rows, columns and single elements -------------------------------------------------------------- */
+
+/* Describes single elements with larger errors than roundings. */
+static void tell_elements(int64_t count, int64_t row, int64_t column, char *text, size_t size) {
+  snprintf(text, size, "%" PRId64 " %s off, the first at row %" PRId64 ", column %" PRId64, count,
+           count == 1 ? "element is" : "elements are", row, column);
+}
+
+/* Whether 95 % of the elements have the bits of a maker. */
+static bool is_made_by(const maker *m) {
+  return m->compared && m->equal * 20 >= m->compared * 19;
+}
+
+/* Whether a row of successive ones has that position. */
+static bool is_in(const posenc_problem *asked, int64_t position) {
+  return !asked->positions && position >= asked->first && position - asked->first < asked->rows;
+}
+
+/* Describes the rows of zeros. A config says nothing of a padding row, which is one; check is told of it. */
+static void tell_zeros(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  if (found->paddings > 1)
+    snprintf(text, size, "%" PRId64 " rows are all zeros, the first at position %" PRId64, found->paddings,
+             found->padding);
+  else if (asked && found->paddings && found->padding != asked->padding)
+    snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
+  else if (asked && found->blank > (asked->padding != POSENC_NO_PADDING))
+    snprintf(text, size, "%" PRId64 " %s all zeros, the first is row %" PRId64, found->blank,
+             found->blank == 1 ? "row is" : "rows are", found->first_blank);
+  else if (asked && !found->paddings && is_in(asked, asked->padding))
+    snprintf(text, size, "the row of position %" PRId64 " is not all zeros", asked->padding);
+}
+
+/* Describes what no formula has: rows in another order, and damage. */
+static void tell_damage(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  int64_t period;
+  const identity_order order = identity_order_of(found, &period);
+  const maker *closest = &found->matches[0];
+  const identify_damage *d = found->damage;
+  if (order == IDENTITY_REPEATED)
+    snprintf(text, size, "rows come again after %" PRId64, period);
+  else if (order == IDENTITY_NEGATED)
+    snprintf(text, size, "the sines are negated");
+  else if (order == IDENTITY_REVERSED)
+    snprintf(text, size, "rows are reversed");
+  else if (found->not_finite)
+    snprintf(text, size, "%" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
+             found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
+             found->not_finite_column);
+  else if (found->lost)
+    snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, found->lost,
+             found->lost == 1 ? "row is" : "rows are", found->first_lost);
+  else if (found->damage_count && d->sin == IDENTIFY_CONSTANT)
+    snprintf(text, size, "column %" PRId64 " is %.9g in all rows", d->column, d->value);
+  else if (found->damage_count && d->sin == IDENTIFY_MOVED)
+    snprintf(text, size, "column %" PRId64 " has what belongs to column %" PRId64, d->column, d->like);
+  else if (found->damage_count)
+    snprintf(text, size, "column %" PRId64 " is no part of the table", d->column);
+  else if (found->unexplained && !closest->kernel && is_made_by(closest))
+    tell_elements(found->unexplained, found->unexplained_row, found->unexplained_column, text, size);
+  else if (found->unexplained && identify_has_outliers(closest))
+    tell_elements(closest->outliers, closest->outlier_row, closest->outlier_column, text, size);
+  else
+    tell_zeros(found, asked, text, size);
+}
+
+/* Describes the part of the pairs, if it is not the asked one. */
+static void tell_part(const identity *found, columns_part asked, char *text, size_t size) {
+  static const char *const names[] = {[COLUMNS_COS] = "cos", [COLUMNS_SIN] = "sin"};
+  const columns *at = &found->how.columns;
+  const char *const has = at->part == COLUMNS_COS ? "cosines" : "sines";
+  if (at->part == asked) return;
+  if (at->part == COLUMNS_BOTH)
+    snprintf(text, size, "the file has sines and cosines, not the %s alone, as --part %s says",
+             asked == COLUMNS_COS ? "cosines" : "sines", names[asked]);
+  else
+    snprintf(text, size, "the file has %s alone: --part %s%s%s", has, names[at->part],
+             at->layout == POSENC_DUPLICATED ? "" : " --layout ",
+             at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
+}
+
+making making_asked(const posenc_problem *asked, columns_part part) {
+  const int64_t dim = even(asked).dim;
+  making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
+               .start = start_at(asked->positions ? 0 : asked->first),
+               .step = 1,
+               .positions = asked->positions,
+               .amplitude = attention_of(asked),
+               .axes = asked->axes};
+  const posenc_problem problem = even(asked);
+  at.formula = formula_of(&problem);
+  if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
+  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
+  return at;
+}
+
+static double position_asked(const posenc_problem *asked, int64_t row) {
+  return asked->positions ? asked->positions[row] : (double)asked->first + (double)row;
+}
+
+/* Whether the row is at that position, or its position is unknown. */
+static bool is_at(const identity *found, int64_t row, double position) {
+  const start *at = &found->how.start;
+  const double moved = (double)found->how.step * (double)row;
+  if (found->positions) return !(fabs(found->positions[row] - position) > 1e-6 * fmax(1.0, fabs(position)));
+  const double least = start_is_whole(at) ? (double)at->least : at->first - at->error,
+               most = start_is_whole(at) ? (double)at->most : at->first + at->error;
+  return position >= least + moved && position <= most + moved;
+}
+
+/* Returns the position of row 0 from which the most rows of a list are successive, if these are more than half. */
+static double start_of_most(const identity *found) {
+  double zeroth = 0.0;
+  int64_t votes = 0;
+  for (int64_t row = 0; row < found->judged; row++) {
+    const double of_row = found->positions[row] - (double)row;
+    if (isnan(of_row)) continue;
+    if (votes == 0) zeroth = of_row;
+    votes += fabs(zeroth - of_row) > 0.0 ? -1 : 1;
+  }
+  return zeroth;
+}
+
+/* Describes rows that are not at the asked positions. Without a question, those are rows out of step with almost all
+   others; a list with more of them has runs. */
+static void tell_rows(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const double zeroth = !asked && found->positions ? start_of_most(found) : 0.0;
+  double right = 0.0;
+  int64_t count = 0, first = 0;
+  for (int64_t row = 0; row < found->judged; row++) {
+    const double position = asked ? position_asked(asked, row) : zeroth + (double)row;
+    if (is_at(found, row, position)) continue;
+    if (!count++) first = row, right = position;
+  }
+  if (!found->positions || count == 0 || (!asked && count * ONE_IN > found->judged)) return;
+  if (count == 1)
+    snprintf(text, size, "row %" PRId64 " is at position %.15g, not at %.15g", first, found->positions[first], right);
+  else
+    snprintf(text, size,
+             "%" PRId64 " rows are at other positions, the first, row %" PRId64 ", at position %.15g, not at %.15g",
+             count, first, found->positions[first], right);
+}
+
+/* Describes another layout or other positions than check was asked for. */
+static void tell_place(const identity *found, const posenc_problem *asked, char *text, size_t size) {
+  const making how = making_asked(asked, found->how.columns.part);
+  const columns *at = &found->how.columns, wanted = how.columns;
+  const int64_t last = found->judged - 1;
+  const double right = position_asked(asked, 0), more = found->how.start.first - right;
+  if (how.axes && found->how.axes)
+    axes_tell_places(&found->how, &how, found->judged, text, size);
+  else if (at->layout != wanted.layout && at->pairs > 1)
+    snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&wanted));
+  else if (found->positions)
+    tell_rows(found, asked, text, size);
+  else if (!is_at(found, 0, right) || !is_at(found, last, position_asked(asked, last)))
+    snprintf(text, size, "positions are %.15g %s", fabs(more), more > 0.0 ? "more" : "less");
+}
+
+/* ---- the errors of the right formula --------------------------------------------------------------- */
+
+static void tell_errors(identity *found) {
+  const maker *closest = &found->matches[0];
+  char *text = found->errors;
+  const size_t size = sizeof found->errors;
+  if (identity_is_truncated(found))
+    snprintf(text, size, "those of values that are truncated to %s", dtype_name(found->held));
+  else if (found->unexplained && is_made_by(closest) && closest->kernel)
+    snprintf(text, size, "those of %s", closest->kernel->name);
+  else if (found->unexplained)
+    *text = '\0';
+  else if (found->held != found->stored)
+    snprintf(text, size, "those of values that are rounded to %s", dtype_name(found->held));
+  else if (identity_arithmetic(found) == POSENC_F64)
+    snprintf(text, size, "those of arithmetic in f64%s%s", found->held == POSENC_F64 ? "" : ", rounded to ",
+             found->held == POSENC_F64 ? "" : dtype_name(found->held));
+  else
+    snprintf(text, size, "those of %s in f32", found->max_abs > 4.0 * found->max_if_exact ? "angles" : "arithmetic");
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------- */
+
+/* Writes the first suspect that explains the table made as `at` but for its formula. Returns false if memory runs
+   out. */
+static bool find_suspect(const search *s, identity *found, const making *at, const differences *own) {
+  const suspect_list *suspects = s->request->suspects;
+  differences unused;
+  bool agrees = false;
+  for (size_t n = 0; suspects && n < suspects->count && !agrees; n++) {
+    if (!try(s, found, at, own, &suspects->items[n].problem, &agrees, &unused)) return false;
+    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
+  }
+  return true;
+}
+
+/* Tries the expected problems in a table made as `at` but for its formula. *agreed: the one that it agrees with, or
+   null; *d: the differences from it. Returns false if memory runs out. */
+static bool find_expected(const search *s, const identity *found, const making *at, const differences *own,
+                          const suspect **agreed, differences *d) {
+  const suspect_list *expected = s->request->expected;
+  bool agrees = false;
+  *agreed = NULL;
+  for (size_t n = 0; n < expected->count && !agrees; n++) {
+    if (!try(s, found, at, own, &expected->items[n].problem, &agrees, d)) return false;
+    if (agrees) *agreed = &expected->items[n];
+  }
+  return true;
+}
+
+/* Ends with agreement, unless a cause was told. d: the differences from the problem; if rounding does not explain them
+   all, the errors of the values where they were found are not those of the file. */
+static void conclude(identity *found, const suspect *agreed, const differences *d) {
+  if (*found->agreed) return;
+  found->agreement = AGREES;
+  if (!d->unexplained || found->unexplained) tell_errors(found);
+  snprintf(found->agreed, sizeof found->agreed, "%s", agreed->text);
+}
+
+/* Tries mistakes in the positions of a table made as `at`, and writes the first one that explains it. */
+static bool find_position_mistake(const search *s, identity *found, const making *at) {
+  const posenc_problem *asked = s->request->asked;
+  double *positions = calloc((size_t)s->window.count + 1, sizeof *positions);
+  const char *words = "";
+  const suspect *agreed = NULL;
+  making how = *at;
+  how.positions = positions;
+  bool enough = positions;
+  for (size_t n = 0; enough && !agreed; n++) {
+    bool is_other = false;
+    for (int64_t row = 0; row < s->window.count; row++) {
+      long double wrong = 0.0L;
+      words = position_mistake(n, position_asked(asked, row), &wrong);
+      positions[row] = (double)wrong;
+      is_other = is_other || fabs(positions[row] - position_asked(asked, row)) > 0.0;
+    }
+    differences unused;
+    if (!words) break;
+    if (is_other) enough = find_expected(s, found, &how, NULL, &agreed, &unused);
+  }
+  if (agreed) snprintf(found->agreed, sizeof found->agreed, "%s", words);
+  free(positions);
+  return enough;
+}
+
+/* As find_position_mistake, for axes: of all of them or of one. */
+static bool find_axis_positions(const search *s, identity *found, const making *at) {
+  const suspect *agreed = NULL;
+  bool failed = false;
+  for (int a = -1; a < at->axes->count && !agreed && !failed; a++) {
+    const char *words = "";
+    for (size_t n = 0; words && !agreed && !failed; n++) {
+      posenc_axes wrong;
+      differences unused;
+      making how = *at;
+      how.axes = &wrong;
+      words = axes_mistaken(at->axes, a, n, &wrong, &failed);
+      if (words && *words && !failed) failed = !find_expected(s, found, &how, NULL, &agreed, &unused);
+      if (agreed && a >= 0)
+        snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
+      else if (agreed)
+        snprintf(found->agreed, sizeof found->agreed, "%s", words);
+      axes_free_mistaken(at->axes, &wrong);
+    }
+  }
+  return !failed;
+}
+
+/* Tries mistakes in the axes of a table made as `at`, and writes the first one that explains it. */
+static bool find_axes_mistake(const search *s, identity *found, const making *at) {
+  axes_mistake mistakes[AXES_MISTAKES_MAX];
+  const size_t count = axes_mistakes(at->axes, mistakes);
+  for (size_t n = 0; n < count && !*found->agreed; n++) {
+    making how = *at;
+    differences d;
+    bool agrees;
+    suspect wrong = s->request->expected->items[0];
+    wrong.problem.axes = how.axes = mistakes[n].is_one ? NULL : &mistakes[n].axes;
+    posenc_problem valid = even(&wrong.problem);
+    valid.axes = how.axes;
+    if (posenc_problem_refusal(&valid)) continue;
+    if (!try(s, found, &how, NULL, &wrong.problem, &agrees, &d)) return false;
+    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", mistakes[n].words);
+  }
+  return *found->agreed || find_axis_positions(s, found, at);
+}
+
+/* Compares a table that is made as `at`, of which that is known or assumed: with the expected problems, then with these
+   at mistaken positions if `asked`, then with the suspects. */
+static bool agree_at(const search *s, identity *found, making at, bool asked) {
+  const bool is_table = found->verdict == IDENTIFY_TABLE;
+  char *text = found->agreed;
+  const size_t size = sizeof found->agreed;
+  const suspect *agreed;
+  differences d;
+  at.held = s->window.held;
+  if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return true;
+  if (!find_expected(s, found, &at, NULL, &agreed, &d)) return false;
+  if (agreed && is_table)
+    tell_damage(found, s->request->asked, text, size);
+  else if (agreed && d.unexplained)
+    tell_elements(d.unexplained, d.row, d.column, text, size);
+  if (agreed && is_table && (d.unexplained || found->positions) && !*text && asked)
+    tell_rows(found, s->request->asked, text, size);
+  if (agreed && is_table) conclude(found, agreed, &d);
+  if (agreed) return true;
+  if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;
+  return *text || find_suspect(s, found, &at, NULL);
+}
+
+/* Whether an expected problem has these sections. */
+static bool axes_are_expected(const suspect_list *expected, const posenc_axes *axes) {
+  for (size_t n = 0; n < expected->count; n++)
+    if (axes_are_sections(axes, &expected->items[n].problem)) return true;
+  return false;
+}
+
+bool agree(const search *s, identity *found) {
+  const identify_request *request = s->request;
+  const posenc_problem *asked = request->asked;
+  const bool is_table = found->verdict == IDENTIFY_TABLE;
+  differences own, d;
+  const suspect *agreed;
+  char *text = found->agreed;
+  const size_t size = sizeof found->agreed;
+  if (!request->expected) return true;
+  if (asked && is_table) tell_part(found, request->part, text, size);
+  const bool is_other =
+      is_table && asked && found->how.axes && asked->axes && !axes_have_pairs(found->how.axes, asked->axes);
+  if (asked && !*text && !is_other && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
+  if (!asked && !is_table && !found->how.axes &&
+      !agree_at(s, found, (making){.columns = s->columns, .start = start_at(0), .step = 1}, false))
+    return false;
+  if (!*text && !is_table) snprintf(text, size, "%s", found->negated);
+  if (*text || found->agreement == AGREES || !is_table) {
+    if (*text && found->agreement != AGREES) found->agreement = DISAGREES;
+    return true;
+  }
+  found->agreement = DISAGREES;
+  if (found->how.axes && !axes_are_expected(request->expected, found->how.axes)) {
+    axes_tell_sections(found->how.axes, &request->expected->items[0].problem, text, size);
+    return true;
+  }
+  if (!compare(s, found, &found->how, true, ROWS, &own)) return false;
+  if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
+  if (agreed) {
+    tell_damage(found, asked, text, size);
+    if (!*text && asked) tell_place(found, asked, text, size);
+    if (!*text && !asked) tell_rows(found, NULL, text, size);
+    conclude(found, agreed, &d);
+    return true;
+  }
+  if (!find_suspect(s, found, &found->how, &own)) return false;
+  if (!*text) tell_difference(found, &request->expected->items[0].problem, text, size);
+  return true;
+}

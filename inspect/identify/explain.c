@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/identify/search.h"
+
+#include "inspect/identify/formula.h"
+#include "inspect/identify/makers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- distances ----------------------------------------------------------------------------------- */
+
+void explain_compare(makers *m, maker *by, const window *w, int64_t rows) {
+  *by = maker_afresh(by);
+  for (int64_t n = 0; n < rows && n < w->count; n++) {
+    const int64_t row = window_sample(w, rows, n);
+    if (row >= 0) makers_compare(m, by, row, window_row(w, row));
+  }
+}
+
+/* Returns the distance of the closest maker, from more and more rows of the window until it is more than `limit`. */
+static double distance_of(makers *m, const window *w, double limit) {
+  static const int64_t stages[] = {5, WINDOW_SOME_ROWS, INT64_MAX};
+  double closest = INFINITY;
+  for (size_t stage = 0; stage < sizeof stages / sizeof *stages; stage++) {
+    double least = INFINITY;
+    for (size_t n = 0; n < m->count; n++) {
+      maker *by = &m->all[n];
+      if (stage && maker_distance(by) > closest) continue;
+      explain_compare(m, by, w, stages[stage]);
+      if (by->compared) least = fmin(least, maker_distance(by));
+    }
+    closest = least;
+    if (closest > limit || stages[stage] >= w->count) break;
+  }
+  return closest;
+}
+
+int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least) {
+  const int64_t dim = m->how.columns.dim;
+  int64_t *off = calloc((size_t)dim, sizeof *off), bad = 0, compared = 0;
+  if (!off) {
+    s->failed = true;
+    return 0;
+  }
+  for (int64_t n = 0; n < WINDOW_SOME_ROWS; n++) {
+    const int64_t row = window_sample(&s->window, WINDOW_SOME_ROWS, n);
+    if (row < 0 || isnan(making_position(&m->how, row))) continue;
+    const double *made = makers_row(m, by, row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < dim; c++)
+      off[c] += fabs(made[c] - there[c]) > fmax(makers_room(m, row, c), least * m->how.amplitude);
+    compared++;
+  }
+  for (int64_t c = 0; c < dim; c++) bad += s->bad[c] = off[c] * 2 > compared;
+  free(off);
+  return bad <= columns_spare(m->how.columns.pairs) ? bad : 0;
+}
+
+/* ---- how good an explanation is -------------------------------------------------------------------- */
+
+bool explanation_is_better(const explanation *than, double distance) {
+  const double much = 0.25;
+  return !than->found || distance < much * than->distance;
+}
+
+static const double good_part = 0.01;
+
+bool explanation_is_good(const explanation *e) {
+  return e->found && e->distance <= good_part * e->how.amplitude * e->how.amplitude;
+}
+
+bool explanation_is_exact(const search *s, const explanation *e) {
+  return s->failed || (e->found && !(e->distance > 0.0));
+}
+
+bool explanation_is_within(const search *s, const explanation *e, double units) {
+  const double most = units * ldexp(e->how.amplitude, -format_of(s->window.held)->precision);
+  return e->found && e->distance <= most * most;
+}
+
+bool explanation_is_rounding(search *s, const explanation *e) {
+  makers m;
+  int64_t off = 0, compared = 0;
+  if (explanation_is_within(s, e, 4.0) || s->failed) return true;
+  if (!explanation_is_good(e)) return false;
+  if (!makers_open(&m, &e->how, false, s->window.count)) {
+    s->failed = true;
+    return true;
+  }
+  for (int64_t n = 0; n < WINDOW_SOME_ROWS; n++) {
+    const int64_t row = window_sample(&s->window, WINDOW_SOME_ROWS, n);
+    if (row < 0 || isnan(making_position(&m.how, row))) continue;
+    const double *made = makers_row(&m, &m.all[0], row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < m.how.columns.dim; c++) off += fabs(made[c] - there[c]) > makers_room(&m, row, c);
+    compared += m.how.columns.dim;
+  }
+  makers_close(&m);
+  return off * 20 <= compared;
+}
+
+bool explain_leaves_curve(search *s, const making *how) {
+  makers m;
+  double squares = 0.0, changes = 0.0, *left = calloc((size_t)how->columns.dim, sizeof *left);
+  const bool enough = left && makers_open(&m, how, false, s->window.count);
+  if (!enough) s->failed = true;
+  for (int64_t row = 0; enough && row < s->window.count; row++) {
+    if (s->window.zero[row] || isnan(making_position(how, row))) continue;
+    const double *made = makers_row(&m, &m.all[0], row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < how->columns.dim; c++) {
+      const double here = there[c] - made[c], change = here - left[c];
+      squares += here * here;
+      changes += change * change;
+      left[c] = here;
+    }
+  }
+  if (enough) makers_close(&m);
+  free(left);
+  return changes < squares;
+}
+
+/* ---- proving a hypothesis -------------------------------------------------------------------------- */
+
+/* Compares a hypothesis with the table and keeps it if it is better. Damaged columns are left out if the other columns
+   are explained without them. */
+static void consider(search *s, const making *how, explanation *e) {
+  const double damage = 0.1, limit = e->found ? e->distance : INFINITY, hopeless = 0.35,
+               square = how->amplitude * how->amplitude;
+  makers m;
+  if (!makers_open(&m, how, false, s->window.count)) {
+    s->failed = true;
+    return;
+  }
+  /* A few rows may show such large errors that no recipe can have them. */
+  if (distance_of(&m, &s->window, 0.0) > hopeless * square) {
+    makers_close(&m);
+    return;
+  }
+  if (!makers_add(&m, s->request->kernels, s->request->kernel_count)) {
+    makers_close(&m);
+    s->failed = true;
+    return;
+  }
+  double distance = distance_of(&m, &s->window, limit);
+  if (distance > 0.1 * good_part * square && explain_mark_bad(s, &m, &m.all[0], damage)) {
+    m.how.bad = s->bad;
+    distance = distance_of(&m, &s->window, limit);
+  }
+  if (explanation_is_better(e, distance))
+    *e = (explanation){.found = true,
+                       .how = *how,
+                       .damaged = m.how.bad != NULL,
+                       .distance = distance,
+                       .original_least = how->formula.scaling.original,
+                       .original_most = how->formula.scaling.original};
+  else if (e->found && distance <= e->distance && fabs(how->start.first - e->how.start.first) > 0.5)
+    e->starts++;
+  makers_close(&m);
+}
+
+void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e) {
+  const double unit = ldexp(1.0, -format_of(how->held)->precision);
+  const double sums = 64.0 * 0x1p-53; /* rounding errors of sums of doubles */
+  const double room = amplitude->error + amplitude->value * fmax(unit / 4.0, sums);
+  const double close = s->coarse ? 0.1 : 0.05; /* the estimate is inaccurate if angles are */
+  posenc_scaling told;
+  const double attention = scalings_attention(&how->formula.scaling, amplitude->value, room + unit, &told);
+  const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,
+                          plainest(amplitude->value, room / amplitude->value).value, amplitude->value, s->window.most};
+  how->amplitude_error = room;
+  for (size_t n = 0; n < sizeof tried / sizeof *tried && !explanation_is_exact(s, e); n++) {
+    how->amplitude = tried[n];
+    if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
+    if (n && fabs(how->amplitude - 1.0) <= unit) continue; /* truncated values have an amplitude just below 1 */
+    consider(s, how, e);
+    if (!all) break;
+  }
+}
+
+/* ---- trying a formula: first positions from phases ----------------------------------------------- */
+
+/* The number of digits that another formula may have more and still be reported beside the best one. */
+enum { PLAINER = 2 };
+
+/* Tries several whole positions, from the middle on, which remain if the maker rounds positions. */
+static void consider_positions(search *s, making *how, const estimate *amplitude, explanation *e) {
+  enum { MOST = 257 };
+  const int64_t least = how->start.least, most = how->start.most;
+  if (least >= most || most - least >= MOST) {
+    explain_amplitudes(s, how, amplitude, true, e);
+    return;
+  }
+  for (int64_t n = 0, middle = least + (most - least) / 2; n <= most - least && !explanation_is_exact(s, e); n++) {
+    how->start = start_at(middle + (n % 2 ? (n + 1) / 2 : -(n / 2)));
+    explain_amplitudes(s, how, amplitude, false, e);
+  }
+}
+
+/* Widens a start by a run. Rounded positions appear as the middle of the positions that were rounded. */
+static void widen(int64_t run, start *at) {
+  if (run <= 1 || !start_is_whole(at)) return;
+  at->least -= run;
+  at->most += run;
+}
+
+/* ---- formulas -------------------------------------------------------------------------------------- */
+
+making trial_making(const search *s, const columns *at, const formula *f) {
+  return (making){.formula = *f,
+                  .columns = *at,
+                  .held = s->window.held,
+                  .offset = s->window.offset,
+                  .offset_error = s->offset.error,
+                  .step = 1};
+}
+
+/* First positions from phases, where angles have a relative error. */
+typedef struct starts {
+  double relative;
+  bool far, known;
+  size_t count;
+  start of[64];
+} starts;
+
+static void explain_starts(search *s, making *how, starts *told, bool whole, const estimate *amplitude,
+                           explanation *found) {
+  if (!told->known) {
+    const int64_t farthest = told->far ? INT64_C(1) << 41 : POSITION_NEAR;
+    const phase_clock c = {s->phases, s->w, how->columns.pairs, told->relative,
+                           (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
+    told->count = starts_find(&c, farthest, told->of, told->far ? 2 : sizeof told->of / sizeof *told->of);
+    told->known = true;
+  }
+  for (size_t n = 0; n < told->count && !explanation_is_exact(s, found); n++) {
+    how->start = told->of[n];
+    if (start_is_whole(&how->start) != whole) continue;
+    widen(s->run, &how->start);
+    consider_positions(s, how, amplitude, found);
+  }
+}
+
+void trial_shift_phases(search *s, int64_t pairs, int quarters) {
+  const double quarter = 1.57079632679489662;
+  for (int64_t i = 0; i < pairs; i++) s->phases[i].value += (double)quarters * quarter;
+}
+
+/* Tries a formula with first positions from phases, for rows in order (step 1) or reversed (step -1). */
+static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
+  estimate amplitude;
+  const bool alone = at->part != COLUMNS_BOTH;
+  formula_frequencies(f, at->pairs, s->w);
+  for (int64_t i = 0; i < at->pairs; i++) s->w[i] *= step;
+  waves_phases(&s->window, at, &s->sampling, s->w, s->phases, &amplitude);
+  if (isinf(amplitude.error)) return;
+  /* Cosines of reversed rows are those of the opposite positions. */
+  for (int sine = alone && step < 0; sine <= alone; sine++) {
+    /* Relative errors of recipes' angles: in double and f32, or in TF32 and bf16. Only double keeps phases at far
+       positions. */
+    starts told[2] = {{.relative = s->coarse ? 5e-4 : 1e-15, .far = far}, {.relative = s->coarse ? 8e-3 : 5e-7}};
+    making how = trial_making(s, at, f);
+    how.step = step;
+    if (sine) {
+      how.columns.part = COLUMNS_SIN;
+      trial_shift_phases(s, at->pairs, 1);
+    }
+    /* Whole positions come first. Others are tried only if roundings do not explain the whole ones. */
+    for (int n = 0; n < (far ? 1 : 4) && !s->failed; n++) {
+      if (explanation_is_good(found) && (n < 2 || explanation_is_rounding(s, found))) continue;
+      explain_starts(s, &how, &told[n % 2], n < 2, &amplitude, found);
+    }
+    if (sine) trial_shift_phases(s, at->pairs, -1);
+  }
+}
+
+static explanation explain_by(search *s, const columns *at, const formula *f, bool far) {
+  explanation found = {.found = false};
+  const columns reversed = columns_exchanged(at);
+  explain_order(s, at, f, 1, far, &found);
+  if (!far && !explanation_is_good(&found) && !s->failed) explain_order(s, &reversed, f, -1, far, &found);
+  return found;
+}
+
+static bool is_same_number(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static bool is_same_scaling(const posenc_scaling *a, const posenc_scaling *b) {
+  return a->kind == b->kind && is_same_number(a->factor, b->factor) && is_same_number(a->low, b->low) &&
+         is_same_number(a->high, b->high) && a->truncate == b->truncate;
+}
+
+static bool is_same(const formula *a, const formula *b) {
+  return is_same_number(a->base, b->base) && fabs(a->shift - b->shift) <= 0.0 &&
+         is_same_scaling(&a->scaling, &b->scaling);
+}
+
+void trial_weigh(search *s, const explanation *e) {
+  explanation *best = &s->best;
+  if (!e->found) return;
+  if (explanation_is_better(best, e->distance)) {
+    *best = *e, s->also.found = false;
+  } else if (e->distance <= best->distance && is_same(&e->how.formula, &best->how.formula)) {
+    best->original_least = e->original_least < best->original_least ? e->original_least : best->original_least;
+    best->original_most = e->original_most > best->original_most ? e->original_most : best->original_most;
+  } else if (e->distance <= best->distance && !s->also.found &&
+             e->how.formula.digits <= best->how.formula.digits + PLAINER) {
+    s->also = *e;
+  }
+}
+
+void trial_formulas(search *s, const columns *at, const formula *formulas, size_t count) {
+  for (size_t n = 0; n < count && !s->failed; n++) {
+    if (explanation_is_exact(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
+    const explanation e = explain_by(s, at, &formulas[n], false);
+    trial_weigh(s, &e);
+  }
+}
+
+void trial_far(search *s, const columns *at, const formula *f) {
+  const explanation far = explain_by(s, at, f, true);
+  trial_weigh(s, &far);
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds grids in tables: which columns belong to which axis, and what each axis is. */
+
+#include "inspect/identify/grid-parts.h"
+
+#include "common/work.h"
+#include "inspect/files/npy.h"
+#include "inspect/identify/identify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether two elements of a column are equal. Elements of a recovered table have errors. */
+static bool are_equal(const grid *g, const view *v, int64_t column, int64_t row, int64_t other) {
+  const double error = g->request->error;
+  if (!(error > 0.0))
+    return memcmp(grid_element(g, v, row, column), grid_element(g, v, other, column), posenc_dtype_bytes(g->dtype)) ==
+           0;
+  return fabs(grid_value(g, v, row, column) - grid_value(g, v, other, column)) <= 2.0 * error;
+}
+
+/* ---- which columns belong to which axis ----------------------------------------------------------- */
+
+enum { SLOW = 1, FAST = 2 };
+
+/* Returns a set: SLOW if the column is constant in blocks of `width` rows, FAST if its rows repeat after `width`. */
+static int kind_of(const grid *g, const view *v, int64_t column, int64_t width) {
+  int kind = SLOW | FAST;
+  for (int64_t row = 0; row < v->rows && kind; row++) {
+    if (!are_equal(g, v, column, row, row - row % width)) kind &= ~SLOW;
+    if (row >= width && !are_equal(g, v, column, row, row - width)) kind &= ~FAST;
+  }
+  return kind;
+}
+
+/* Finds the kinds of all columns in a grid of that width. Constant columns get the kind of the column before, or else
+   of the one behind. Returns false if a column has no kind, or if all have the same. */
+static bool find_kinds(const grid *g, const view *v, int64_t width, unsigned char *kinds) {
+  int64_t slow = 0, fast = 0;
+  for (int64_t c = 0; c < v->count; c++) {
+    kinds[c] = (unsigned char)kind_of(g, v, c, width);
+    if (!kinds[c]) return false;
+    slow += kinds[c] == SLOW;
+    fast += kinds[c] == FAST;
+  }
+  for (int64_t c = 1; c < v->count; c++)
+    if (kinds[c] == (SLOW | FAST)) kinds[c] = kinds[c - 1];
+  for (int64_t c = v->count - 1; c > 0; c--)
+    if (kinds[c - 1] == (SLOW | FAST)) kinds[c - 1] = kinds[c];
+  return slow >= 2 && fast >= 2;
+}
+
+/* Returns the number of first rows with equal values. */
+static int64_t run_of(const grid *g, const view *v, int64_t column) {
+  int64_t run = 1;
+  while (run < v->rows && are_equal(g, v, column, run, 0)) run++;
+  return run;
+}
+
+/* Returns the width of a grid and sets the kinds of its columns; returns 0 if there is no grid. `runs` has an element
+   for each column. */
+static int64_t find_width(const grid *g, const view *v, unsigned char *kinds, int64_t *runs) {
+  int64_t tried = 1;
+  for (int64_t c = 0; c < v->count; c++) runs[c] = run_of(g, v, c);
+  for (;;) { /* each pass tries the next longer run */
+    int64_t width = v->rows;
+    for (int64_t c = 0; c < v->count; c++)
+      if (runs[c] > tried && runs[c] < width) width = runs[c];
+    if (width == v->rows) return 0;
+    if (v->rows % width == 0 && find_kinds(g, v, width, kinds)) return width;
+    tried = width;
+  }
+}
+
+/* Takes the columns of a kind; the caller sets the rows. Returns false if memory runs out. */
+static bool take_kind(const view *v, const unsigned char *kinds, int kind, view *taken) {
+  *taken = *v;
+  taken->count = 0;
+  taken->columns = calloc((size_t)v->count, sizeof *taken->columns);
+  for (int64_t c = 0; taken->columns && c < v->count; c++)
+    if (kinds[c] == kind) taken->columns[taken->count++] = v->columns[c];
+  return taken->columns;
+}
+
+/* Divides the view into at most `most` axes, slow ones first, and takes over its columns. */
+static void find_axes(grid *g, view *v, int most) {
+  unsigned char *kinds = calloc((size_t)v->count + 1, 1);
+  int64_t *runs = calloc((size_t)v->count + 1, sizeof *runs);
+  g->failed |= !kinds || !runs;
+  const int64_t width = g->failed || most == 1 ? 0 : find_width(g, v, kinds, runs);
+  view slow = {0}, fast = {0};
+  if (width) g->failed |= !take_kind(v, kinds, SLOW, &slow) || !take_kind(v, kinds, FAST, &fast);
+  free(kinds);
+  free(runs);
+  if (!width || g->failed) {
+    free(slow.columns);
+    free(fast.columns);
+    g->parts[g->count++].of = *v;
+    return;
+  }
+  free(v->columns);
+  fast.rows = width;
+  slow.rows = v->rows / width;
+  slow.step = v->step * width;
+  find_axes(g, &slow, most - 1);
+  g->parts[g->count++].of = fast;
+}
+
+/* Divides the table into axes. Returns false if there is only one. */
+static bool find_grid(grid *g) {
+  view all = {.first = g->zeros, .step = 1, .rows = table_stored(g->request->table)->rows - g->zeros, .count = g->dim};
+  all.columns = calloc((size_t)g->dim, sizeof *all.columns);
+  g->failed = !all.columns;
+  if (g->failed) return false;
+  for (int64_t c = 0; c < g->dim; c++) all.columns[c] = c;
+  find_axes(g, &all, POSENC_AXES);
+  return !g->failed && g->count > 1;
+}
+
+/* ---- what each axis is ---------------------------------------------------------------------------- */
+
+/* Identifies the values of an axis as a table. Returns false if memory runs out. */
+static bool identify_part(const grid *g, grid_part *p) {
+  const view *v = &p->of;
+  const posenc_dtype dtype = g->dtype;
+  const size_t element = posenc_dtype_bytes(dtype);
+  char header[NPY_HEADER_MAX];
+  const size_t length = npy_header(dtype, (const int64_t[]){v->rows, v->count}, 2, header),
+               size = length + (size_t)(v->rows * v->count) * element;
+  fault why;
+  p->file = malloc(size);
+  if (!p->file) return false;
+  memcpy(p->file, header, length);
+  for (int64_t r = 0; r < v->rows; r++)
+    for (int64_t c = 0; c < v->count; c++)
+      memcpy(p->file + length + (size_t)(r * v->count + c) * element, grid_element(g, v, r, c), element);
+  stored_order(p->file + length, (size_t)(v->rows * v->count), element);
+  p->table = table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why);
+  if (!p->table) return false;
+  identify_request own = *g->request;
+  own.table = p->table;
+  own.expected = own.suspects = NULL;
+  p->found = identify(&own);
+  return p->found;
+}
+
+/* Identifies all axes. Returns false unless each is a table or has too few rows, and at least one is a table. */
+static bool identify_parts(grid *g) {
+  int tables = 0;
+  for (int a = 0; a < g->count; a++) {
+    g->failed = !identify_part(g, &g->parts[a]);
+    if (g->failed) return false;
+    const identity *found = g->parts[a].found;
+    const bool is_table = identity_is_table(found) && !found->positions;
+    if (!is_table && found->verdict != IDENTIFY_FEW) return false;
+    tables += is_table;
+  }
+  if (!tables) return false;
+  g->held = g->parts[0].found->held;
+  for (int a = 0; a < g->count; a++) {
+    int at = a;
+    for (; at > 0 && g->parts[g->order[at - 1]].of.columns[0] > g->parts[a].of.columns[0]; at--)
+      g->order[at] = g->order[at - 1];
+    g->order[at] = a;
+  }
+  return true;
+}
+
+bool grid_find_places(grid *g) {
+  if (find_grid(g)) return identify_parts(g);
+  if (g->zeros != 1 || g->failed) return false;
+  grid_free_parts(g); /* sines of the first place are zeros, too */
+  g->zeros = 0;
+  return find_grid(g) && identify_parts(g);
+}
+
+/* ---- the problem of all axes together ------------------------------------------------------------ */
+
+static bool is_near(double x, double y) {
+  return fabs(x - y) <= 1e-5 * fabs(y);
+}
+
+static const formula *formula_of(const grid *g, int column) {
+  return &g->parts[g->order[column]].found->how.formula;
+}
+
+static bool is_contiguous(const view *v, int64_t from, int64_t to) {
+  for (int64_t c = from + 1; c < to; c++)
+    if (v->columns[c] != v->columns[c - 1] + 1) return false;
+  return true;
+}
+
+/* Whether the columns of each axis are adjacent (*grouped), or adjacent in each half. */
+static bool find_columns(const grid *g, bool *grouped) {
+  bool whole = true, halves = true;
+  for (int a = 0; a < g->count; a++) {
+    const view *v = &g->parts[a].of;
+    const int64_t half = v->count / 2;
+    whole &= is_contiguous(v, 0, v->count);
+    halves &= v->count % 2 == 0 && is_contiguous(v, 0, half) && is_contiguous(v, half, v->count) &&
+              v->columns[half] == v->columns[0] + g->dim / 2;
+  }
+  *grouped = whole;
+  return whole || halves;
+}
+
+/* The forms of an axis's positions, as functions of the coordinates. */
+typedef enum spacing {
+  CENTRED,    /* centres of `size` cells from -1 to 1, times 2 pi: DINOv3 */
+  NORMALISED, /* 1, 2 … divided by the last and 1e-6, times 2 pi: DETR */
+  SIZED,      /* 0, b, 2 b … divided by the size, which is not b: positions of a grid of b, in diffusers */
+  PLAIN,      /* whole numbers, all with the same scale */
+  FORMS
+} spacing;
+
+static const double turn = 0x1.921fb54442d18p+2;
+
+/* Whether the positions of an axis have that form. Sets the first one, the step, the divisor and the scale. */
+static bool has_form(const grid *g, int n, spacing form, double size, double set[4]) {
+  const start *at = &g->parts[g->order[n]].found->how.start;
+  const double scale = formula_of(g, n)->scale, sized = rint(scale * size);
+  const bool whole = start_is_one(at);
+  const double first = whole ? (double)at->least : at->first;
+  switch (form) {
+  case CENTRED:
+    memcpy(set, (const double[]){1.0 - size, 2.0, size, turn}, 4 * sizeof *set);
+    return is_near(scale * size / 2.0, turn) && (whole || !start_is_whole(at)) && fabs(first - set[0] / 2.0) < 1e-3;
+  case NORMALISED:
+    memcpy(set, (const double[]){1.0, 1.0, size + 1e-6, turn}, 4 * sizeof *set);
+    return is_near(scale * size, turn) && whole && at->least == 1;
+  case PLAIN:
+    memcpy(set, (const double[]){first, 1.0, 1.0, formula_of(g, 0)->scale}, 4 * sizeof *set);
+    return whole;
+  case SIZED:
+    memcpy(set, (const double[]){0.0, sized, size, 1.0}, 4 * sizeof *set);
+    return whole && at->least == 0 && sized >= 1.0 && sized != size && is_near(scale * size, sized);
+  case FORMS:
+    break;
+  }
+  return false;
+}
+
+/* Sets positions, divisors and scale. Returns false if not all axes have that form, or if memory runs out. */
+static bool set_positions(grid *g, spacing form) {
+  posenc_axes *axes = &g->axes;
+  double set[4];
+  for (int n = 0; n < g->count; n++)
+    if (!has_form(g, n, form, (double)axes->axis[n].size, set)) return false;
+  for (int n = 0; n < g->count; n++) {
+    posenc_axis *axis = &axes->axis[n];
+    has_form(g, n, form, (double)axis->size, set);
+    axis->divisor = set[2];
+    g->problem.scale = set[3];
+    free(g->lists[n]);
+    axis->positions = g->lists[n] = calloc((size_t)axis->size, sizeof *g->lists[n]);
+    if (!g->lists[n]) return false;
+    for (int64_t k = 0; k < axis->size; k++) g->lists[n][k] = set[0] + set[1] * (double)k;
+  }
+  return true;
+}
+
+/* Sets base and frequencies. Frequencies that restart on each axis have the same base, and the scale that remains
+   beside the positions. Others have one base for all columns. Returns false if no base explains the frequencies. */
+static bool set_frequencies(grid *g, spacing form) {
+  posenc_problem *problem = &g->problem;
+  posenc_axes *axes = &g->axes;
+  const double all = (double)problem->dim / 2.0, first = formula_of(g, 0)->base,
+               of_all = pow(first, all / (double)axes->axis[0].pairs);
+  bool restarted = true, continued = form == PLAIN, dealt = form == PLAIN;
+  double before = 0.0;
+  for (int n = 0; n < g->count; n++) {
+    const formula *f = formula_of(g, n);
+    const double pairs = (double)axes->axis[n].pairs, relative = f->scale / formula_of(g, 0)->scale;
+    if (f->scaling.kind != POSENC_SCALING_NONE || f->shift > 0.0 || f->shift < 0.0) return false;
+    restarted &= is_near(f->base, first) && (form != PLAIN || is_near(relative, 1.0));
+    dealt &= is_near(f->base, first) && is_near(relative, pow(first, -n / all)) && is_near(pairs * g->count, all);
+    continued &= is_near(pow(f->base, all / pairs), of_all) && is_near(relative, pow(of_all, -before / all));
+    before += pairs;
+  }
+  problem->base = restarted || dealt ? first : plainest(of_all, 1e-5).value;
+  axes->frequencies = restarted ? POSENC_AXES_RESTARTED : continued ? POSENC_AXES_CONTINUED : POSENC_AXES_DEALT;
+  return restarted || continued || dealt;
+}
+
+/* Whether a problem describes the table: it has no other amplitude, offset, damage or rows of zeros. */
+static bool is_plain(const identity *found) {
+  return found->verdict == IDENTIFY_TABLE && number_is_one(found->how.amplitude) && !(fabs(found->how.offset) > 0.0) &&
+         !found->damage_count && !found->paddings;
+}
+
+/* Sets sizes, strides and layout. Returns false if no problem has them. */
+static bool set_axes(grid *g) {
+  const columns *first = &g->parts[g->order[0]].found->how.columns;
+  int64_t stride = 1, pairs = 0;
+  bool whole;
+  g->axes = posenc_grid(1, (const int64_t[]){1}, 2);
+  g->axes.count = g->count;
+  for (int a = g->count - 1; a >= 0; a--) {
+    int column = 0;
+    while (g->order[column] != a) column++;
+    const columns *own = &g->parts[a].found->how.columns;
+    g->axes.axis[column] = (posenc_axis){own->pairs, g->parts[a].of.rows, stride, NULL, 1.0};
+    stride *= g->parts[a].of.rows;
+    pairs += own->pairs;
+    if (!is_plain(g->parts[a].found)) return false;
+    if (own->layout != first->layout || own->part != first->part || own->dim % 2) return false;
+  }
+  g->columns = (columns){first->layout, first->part, g->dim, pairs};
+  g->problem = posenc_table(stride + g->zeros, 2 * pairs);
+  g->problem.first = -g->zeros;
+  if (g->zeros == 1) g->problem.padding = -1;
+  g->problem.layout = first->layout;
+  g->problem.axes = &g->axes;
+  const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
+  if (g->zeros > 1 || !find_columns(g, &whole)) return false;
+  g->axes.grouped = whole && is_split && first->part == COLUMNS_BOTH;
+  return !whole || first->layout != POSENC_DUPLICATED; /* otherwise each axis is duplicated separately */
+}
+
+void grid_find_problem(grid *g) {
+  if (!set_axes(g)) return;
+  for (spacing form = CENTRED; form < FORMS && !g->is_one; form++)
+    g->is_one = set_positions(g, form) && set_frequencies(g, form);
+}
+
+/* ---- kernels that write the table of all axes ---------------------------------------------------- */
+
+/* Returns the problem as kernels compute it: for one part alone, a table of cosines, then sines. */
+static posenc_problem problem_of(const grid *g, posenc_dtype dtype) {
+  posenc_problem problem = g->problem;
+  problem.dtype = dtype;
+  if (g->columns.part != COLUMNS_BOTH) problem.layout = POSENC_SPLIT_CS;
+  return problem;
+}
+
+static int64_t column_of(const grid *g, int64_t column) {
+  bool cosine;
+  if (g->columns.part == COLUMNS_BOTH) return column;
+  const int64_t index = columns_index(&g->columns, column, &cosine);
+  return cosine ? index : g->columns.pairs + index;
+}
+
+/* Compares a row of an axis with `made`, numbers of the dtype. */
+static void compare_row(const grid *g, const grid_part *of, int64_t row, posenc_dtype dtype, const void *made,
+                        maker *by) {
+  for (int64_t c = 0; c < of->of.count; c++) {
+    const double there = grid_value(g, &of->of, row, c),
+                 here =
+                     format_nearest(format_of(g->held), format_element(dtype, made, column_of(g, of->of.columns[c]))),
+                 difference = fabs(there - here);
+    by->compared++;
+    by->equal += difference <= 0.0;
+    by->squares += difference * difference;
+    by->most = fmax(by->most, difference);
+    by->within = by->most;
+  }
+}
+
+/* Compares the rows of each axis with those of the kernel; null: the most accurate one of the library. Returns false if
+   it refuses the problem, or if memory runs out. */
+static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES]) {
+  const posenc_dtype dtype = kernel ? POSENC_F32 : g->held;
+  const posenc_problem problem = problem_of(g, dtype);
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  if (!kernel) options.max_ulp = 0.5;
+  if (kernel) isolate_turn(kernel);
+  if ((kernel && posenc_kernel_refusal(kernel, &problem, &options)) || posenc_problem_refusal(&problem)) return false;
+  posenc_plan *plan;
+  const posenc_status status = posenc_plan_create(&plan, &problem, &options);
+  g->failed |= status == POSENC_OUT_OF_MEMORY;
+  if (status != POSENC_OK) return false;
+  void *made = calloc((size_t)problem.dim, posenc_dtype_bytes(dtype));
+  g->failed |= !made;
+  for (int a = 0; a < g->count && made; a++) {
+    const view *v = &g->parts[a].of;
+    by[a] = (maker){.kernel = kernel, .closest = true};
+    for (int64_t row = 0; row < v->rows; row++) {
+      posenc_execute(plan, v->first + row * v->step, 1, made);
+      compare_row(g, &g->parts[a], row, dtype, made, &by[a]);
+    }
+  }
+  free(made);
+  if (kernel) isolate_turn(kernel);
+  posenc_plan_destroy(plan);
+  return !g->failed;
+}
+
+/* Replaces the result of the same maker, or adds a new one. Returns false if memory runs out. */
+static bool put(maker **all, size_t *count, const maker *by) {
+  for (size_t n = 0; n < *count; n++)
+    if ((*all)[n].kernel == by->kernel) {
+      (*all)[n] = *by;
+      return true;
+    }
+  maker *more = realloc(*all, (*count + 1) * sizeof *more);
+  if (!more) return false;
+  *all = more;
+  more[(*count)++] = *by;
+  return true;
+}
+
+static void put_all(grid *g, const maker by[POSENC_AXES]) {
+  maker sum = by[0];
+  for (int a = 1; a < g->count; a++) {
+    sum.compared += by[a].compared;
+    sum.equal += by[a].equal;
+    sum.squares += by[a].squares;
+    sum.within = sum.most = fmax(sum.most, by[a].most);
+  }
+  if (!g->parts[0].found) g->failed |= !put(&g->makers, &g->maker_count, &sum);
+  for (int a = 0; a < g->count; a++) {
+    identity *found = g->parts[a].found;
+    if (found) g->failed |= !put(&found->matches, &found->match_count, &by[a]);
+  }
+}
+
+void grid_find_makers(grid *g) {
+  maker by[POSENC_AXES];
+  if (!g->is_one) return;
+  if (!g->parts[0].found && compare(g, NULL, by)) put_all(g, by);
+  for (size_t k = 0; k < g->request->kernel_count && g->held != POSENC_F64 && !g->failed; k++)
+    if (compare(g, g->request->kernels[k], by)) put_all(g, by);
+  makers_rank(g->makers, g->maker_count);
+  for (int a = 0; a < g->count; a++)
+    if (g->parts[a].found) makers_rank(g->parts[a].found->matches, g->parts[a].found->match_count);
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/identify/identify.h"
+
+#include "common/number.h"
+#include "inspect/identify/agree.h"
+#include "inspect/identify/formula.h"
+#include "inspect/identify/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Known mistakes make something else than pairs of waves. They are looked for in tables of this size and more. */
+enum { MISTAKE_DIM = 8, MISTAKE_ROWS = 8, LAYOUTS = 4 };
+
+static const double mistake_near = 0.01; /* the error of values of f16 is smaller */
+
+/* ---- mistakes: exponents from the number of the column ------------------------------------------- */
+
+/* Returns the largest difference from columns j of sin or cos (position × base^(-j/dim)) in the first rows. */
+static double distance(const window *w, double first, double base, bool cosine_first) {
+  enum { ROWS = 64 };
+  double most = 0.0;
+  for (int64_t j = 0; j < w->dim; j++) {
+    const double frequency = pow(base, -(double)j / (double)w->dim);
+    const bool cosine = (j % 2 != 0) != cosine_first;
+    for (int64_t r = 0; r < w->count && r < ROWS; r++) {
+      const double angle = (first + (double)r) * frequency;
+      most = fmax(most, fabs(window_row(w, r)[j] - (cosine ? cos(angle) : sin(angle))));
+    }
+  }
+  return most;
+}
+
+/* Whether exponents are computed from the number j of the column, as 2j/dim or j/dim, instead of the index of the pair,
+   so that a sine and the next cosine have different frequencies. Writes a description. */
+static bool mistake_of_columns(const window *w, char *words, size_t size) {
+  if (w->dim < MISTAKE_DIM || w->count < MISTAKE_ROWS) return false;
+  for (int first = 0; first <= 1; first++)
+    for (int cosine_first = 0; cosine_first <= 1; cosine_first++) {
+      /* The base follows from the first sine with a frequency below 1 at position 1. */
+      const int64_t j = cosine_first ? 1 : 2;
+      const double sine = window_row(w, 1 - first)[j];
+      if (!(sine > 0.0 && sine < 1.0)) continue;
+      const double base = pow(asin(sine), -(double)w->dim / (double)j);
+      if (!(base > 1.0) || !isfinite(base) || distance(w, first, base, cosine_first) > mistake_near) continue;
+      const bool doubled = base > 1e6;
+      /* Bases have three digits, and one value determines as many. */
+      const double told = doubled ? sqrt(base) : base, unit = pow(10.0, floor(log10(told)) - 2.0);
+      snprintf(words, size,
+               "the exponents are %s of the column j instead of 2i/dim of the pair i, so that the sine and the cosine "
+               "of a pair have different frequencies; base %s, from position %d on",
+               doubled ? "2j/dim" : "j/dim", number_of(rint(told / unit) * unit).text, first);
+      return true;
+    }
+  return false;
+}
+
+/* ---- mistakes: columns less their means ---------------------------------------------------------- */
+
+/* Returns the largest difference from a table in the first rows, after subtracting each column's mean there from both.
+   It is infinite if the means are equal. */
+static double distance_of_changes(const window *w, const columns *at, const formula *f, double first) {
+  enum { ROWS = 64 };
+  const double sure = 0.1;
+  double most = 0.0, constant = 0.0, change[ROWS];
+  const int64_t rows = w->count < ROWS ? w->count : ROWS;
+  for (int64_t c = 0; c < w->dim && most <= mistake_near; c++) {
+    bool cosine;
+    const int64_t i = columns_index(at, c, &cosine);
+    const double frequency = pow(f->base, -(double)i / ((double)at->pairs - f->shift));
+    double mean = 0.0;
+    for (int64_t r = 0; r < rows; r++) {
+      const double angle = (first + (double)r) * frequency;
+      change[r] = window_row(w, r)[c] - (cosine ? cos(angle) : sin(angle));
+      mean += change[r] / (double)rows;
+    }
+    constant = fmax(constant, fabs(mean));
+    for (int64_t r = 0; r < rows; r++) most = fmax(most, fabs(change[r] - mean));
+  }
+  return constant > sure ? most : INFINITY;
+}
+
+/* Whether each column of a table is less a constant, such as its mean. Writes a description. */
+static bool mistake_of_means(const window *w, char *words, size_t size) {
+  static const posenc_layout layouts[] = {POSENC_INTERLEAVED, POSENC_SPLIT, POSENC_INTERLEAVED_CS, POSENC_SPLIT_CS};
+  formula usual[FORMULAS_MAX];
+  const size_t count = formulas_usual(0.0, usual, w->dim / 2);
+  if (w->dim < MISTAKE_DIM || w->dim % 2 || w->count < MISTAKE_ROWS) return false;
+  for (size_t n = 0; n < 2 * count * LAYOUTS; n++) {
+    const columns at = {layouts[n % LAYOUTS], COLUMNS_BOTH, w->dim, w->dim / 2};
+    const formula *f = &usual[n / LAYOUTS % count];
+    const int first = n / LAYOUTS >= count;
+    if (distance_of_changes(w, &at, f, first) > mistake_near) continue;
+    snprintf(words, size,
+             "each column is less a constant, such as its mean: base %s, shift %g, %s, from position %d on",
+             number_of(f->base).text, f->shift, columns_layout_name(&at), first);
+    return true;
+  }
+  return false;
+}
+
+/* ---- mistakes: rows and columns exchanged -------------------------------------------------------- */
+
+/* Estimates c in x(n+1) + x(n-1) = 2 c x(n) by least squares. Returns NaN if the residual is more than rounding. */
+static double cosine_along(const window *w, int64_t row) {
+  const double *x = window_row(w, row), rounding = 1e-4;
+  double products = 0.0, squares = 0.0, left = 0.0;
+  for (int64_t n = 1; n + 1 < w->dim; n++) {
+    products += x[n] * (x[n + 1] + x[n - 1]);
+    squares += x[n] * x[n];
+  }
+  const double cosine = products / squares / 2.0;
+  for (int64_t n = 1; n + 1 < w->dim; n++) {
+    const double rest = x[n + 1] + x[n - 1] - 2.0 * cosine * x[n];
+    left += rest * rest;
+  }
+  return squares > 0.0 && left <= rounding * squares ? cosine : (double)NAN;
+}
+
+/* Whether the rows are waves, as the columns of a table are. */
+static bool mistake_is_transposed(const window *w) {
+  enum { ROWS = 16, LEAST = 8 };
+  const double fast = 0.95; /* cosine of a step; slower waves cannot be distinguished from other smooth curves */
+  int64_t waves = 0, fast_waves = 0, rows = 0;
+  if (w->dim < LEAST) return false;
+  for (; rows < w->count && rows < ROWS; rows++) {
+    const double cosine = cosine_along(w, rows);
+    waves += !isnan(cosine);
+    fast_waves += fabs(cosine) < fast;
+  }
+  return waves * 4 >= rows * 3 && fast_waves >= 3;
+}
+
+static bool say(identity *found, identify_verdict verdict, const char *reason) {
+  found->verdict = verdict;
+  snprintf(found->reason, sizeof found->reason, "%s", reason);
+  return true;
+}
+
+static bool all_rows_equal(const window *w) {
+  for (int64_t r = 1; r < w->count; r++)
+    if (memcmp(window_row(w, 0), window_row(w, r), (size_t)w->dim * sizeof(double)) != 0) return false;
+  return true;
+}
+
+/*
+ * Whether half of the elements equal a maker's, and the others are near. In sums and products of two tables, columns of
+ * low frequencies, whose cosines are near 1, also equal a table's, but the others are not near.
+ */
+static bool is_half_equal(const maker *m, double amplitude) {
+  return m->equal * 2 >= m->compared && sqrt(maker_distance(m)) <= fabs(amplitude) / 64.0;
+}
+
+/* Whether 95 % of the elements equal a maker's, or recipes' rounding explains all errors but a few. */
+static bool is_explained(const identity *found) {
+  for (size_t n = 0; n < found->match_count; n++) {
+    const maker *m = &found->matches[n];
+    if (m->compared > 0 && m->equal * 20 >= m->compared * 19) return true;
+  }
+  /* A list of positions explains any single column. If all angles are small, sines alone also explain all multiples of
+     that column, after columns with larger values are left out. */
+  if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
+  return found->elements > 0 && found->unexplained * 20 <= found->elements;
+}
+
+/* Whether one maker writes all elements. */
+static bool is_made(const identity *found) {
+  return found->match_count > 0 && found->matches[0].compared > 0 &&
+         found->matches[0].equal == found->matches[0].compared;
+}
+
+static bool is_supported(const identity *found) {
+  for (size_t n = 0; n < found->match_count; n++)
+    if (found->matches[n].compared > 0 && is_half_equal(&found->matches[n], found->how.amplitude)) return true;
+  return is_explained(found);
+}
+
+/* ---- frequencies of other encodings --------------------------------------------------------------- */
+
+/* Whether w[i + 1] / w[i] is `ratio` for all i, within the errors. */
+static bool have_ratio(const estimate *w, int64_t pairs, double ratio) {
+  for (int64_t i = 0; i + 1 < pairs; i++)
+    if (!(fabs(w[i + 1].value - ratio * w[i].value) <= 4.0 * (w[i + 1].error + ratio * w[i].error) + 1e-6 * w[i].value))
+      return false;
+  return pairs >= FORMULA_EVIDENT;
+}
+
+static bool have_step(const estimate *w, int64_t pairs) {
+  const double step = w[1].value - w[0].value;
+  for (int64_t i = 1; i + 1 < pairs; i++)
+    if (!(fabs(w[i + 1].value - w[i].value - step) <=
+          4.0 * (w[i + 1].error + w[i].error + w[1].error + w[0].error) + 1e-6))
+      return false;
+  return pairs >= FORMULA_EVIDENT && fabs(step) > 1e-6;
+}
+
+/* Whether the frequencies in reversed order are those of a formula. Writes a description. */
+static bool are_reversed(search *s, char *words, size_t size) {
+  const int64_t pairs = s->columns.pairs;
+  formula formulas[FORMULAS_MAX];
+  for (int64_t i = 0; i < pairs; i++) s->phases[i] = (s->is_measured ? s->measured : s->frequencies)[pairs - 1 - i];
+  if (pairs < FORMULA_EVIDENT || !formulas_find(s->phases, pairs, formulas) || !formulas[0].most) return false;
+  const formula *f = &formulas[0];
+  snprintf(words, size, "the frequencies are in reversed order, the slowest first: base %s, shift %g, scale %s",
+           number_within(f->base, f->base_error).text, f->shift, number_within(f->scale, f->scale_error).text);
+  return true;
+}
+
+static void describe_frequencies(search *s, char *words, size_t size) {
+  const estimate *w = s->frequencies;
+  const int64_t pairs = s->columns.pairs;
+  const double error = w[0].error + w[1].error, step = fabs(w[1].value - w[0].value), first = w[0].value / step;
+  if (have_ratio(w, pairs, 2.0) || have_ratio(w, pairs, 0.5))
+    snprintf(words, size, "each frequency is twice its neighbour, as in the features of NeRF, which no base explains");
+  else if (have_step(w, pairs))
+    snprintf(words, size,
+             "the frequencies are %s, in steps of %s radians a row, where those of a base have equal ratios",
+             fabs(first - rint(first)) <= 4.0 * (1.0 + first) * error / step + 1e-6
+                 ? "multiples of one, as in a Fourier transform"
+                 : "evenly spaced",
+             number_within(step, 4.0 * error / step).text);
+  else if (!are_reversed(s, words, size))
+    snprintf(words, size, "no base explains its frequencies, nor a scaling that is known here");
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------------- */
+
+/* Sets the verdict for waves at whole positions, as caches have, with other frequencies. It names these in the digits
+   that are known. */
+static bool say_measured(identity *found, const search *s, const char *words) {
+  const making *how = &s->of_measured;
+  const int64_t pairs = how->columns.pairs;
+  const double sure = 4.0;
+  number_text w[3];
+  const int64_t shown[] = {0, pairs > 1, pairs - 1};
+  for (int n = 0; n < 3; n++) {
+    const estimate *one = &s->measured[shown[n]];
+    w[n] = one->value > sure * one->error ? number_within(one->value, sure * one->error / one->value) : number_of(0.0);
+  }
+  char reason[sizeof found->reason];
+  snprintf(reason, sizeof reason, "%s: %s, %s .. %s radians a row, from position %.0f on", words, w[0].text, w[1].text,
+           w[2].text, how->start.first);
+  found->how.columns = how->columns;
+  return say(found, IDENTIFY_BENT, reason);
+}
+
+static bool say_other_waves(identity *found, search *s, size_t formulas) {
+  char words[200] = "";
+  const int64_t known = search_count_known(s), pairs = s->columns.pairs;
+  if (formulas == 0 && pairs >= FORMULA_EVIDENT) describe_frequencies(s, words, sizeof words);
+  if (s->is_measured && *words) return say_measured(found, s, words);
+  if (s->columns.part == COLUMNS_BOTH && known * 2 >= pairs) {
+    if (formulas == 0 && pairs == 1)
+      return say(found, IDENTIFY_BENT, "the one frequency is not 1, which tells no base and scale");
+    if (formulas == 0 && known < FORMULA_EVIDENT)
+      return say(found, IDENTIFY_BENT,
+                 "a base and a scale would explain any two frequencies: these are of no plain base");
+    if (formulas == 0) return say(found, IDENTIFY_BENT, words);
+    return say(found, IDENTIFY_BENT, "the phases are those of no positions in steps of one row, and of no list");
+  }
+  if (s->columns.part == COLUMNS_BOTH)
+    return say(found, IDENTIFY_NO_TABLE, "its pairs of columns do not turn evenly from row to row");
+  if (known * 2 >= pairs && pairs >= FORMULA_EVIDENT)
+    return say(found, IDENTIFY_BENT, formulas ? "no positions explain their phases" : words);
+  if (known > 0)
+    return say(found, IDENTIFY_NO_TABLE,
+               "no two columns are sine and cosine of one angle, and too few are waves to tell a base");
+  return say(found, IDENTIFY_NO_TABLE, "no two columns are sine and cosine of one angle, and none is a wave");
+}
+
+/* Takes over the best explanation, and judges it by the whole file. */
+static bool judge_best(search *s, identity *found) {
+  found->how = s->best.how;
+  found->also_known = s->also.found;
+  found->also = s->also.how.formula;
+  found->also.scaling.factors = NULL;
+  found->original_least = s->best.original_least;
+  found->original_most = s->best.original_most;
+  found->starts = s->best.starts;
+  if (!found->how.positions) return judge(s, found);
+  double *all = search_list_all(s);
+  s->known = s->window.rows;
+  found->how.positions = all;
+  const bool enough = all && judge(s, found);
+  s->known = s->window.count;
+  free(all);
+  return enough;
+}
+
+static void free_parts(identity *found) {
+  free(found->matches);
+  free(found->damage);
+  free(found->factors);
+  free(found->factor_errors);
+  free(found->positions);
+  free(found->bad);
+}
+
+/* Whether every row of the window that is not zero has a whole position, in more than one run. A single run explains no
+   more than a first position does, and any curve has rows at positions between whole ones. */
+static bool is_whole_list(const window *w, const identity *found) {
+  for (int64_t r = 0; found->positions && r < w->count; r++)
+    if (!w->zero[r] && !(fabs(found->positions[r] - rint(found->positions[r])) <= 0.0)) return false;
+  return found->positions && found->runs > 1;
+}
+
+/* Tries a list of positions and keeps it if it explains the window. Rows at rounded positions, or in no order, may be
+   near rows of successive positions. `unread`: the identity before it was judged. */
+static bool judge_as_list(search *s, const identity *unread, identity *found) {
+  identity successive = *found;
+  const explanation best = s->best, also = s->also;
+  *found = *unread;
+  s->best.found = s->also.found = false;
+  search_list(s);
+  const bool good = !s->failed && explanation_is_good(&s->best), enough = good ? judge_best(s, found) : !s->failed;
+  if (good && enough && is_explained(found) && is_whole_list(&s->window, found)) {
+    free_parts(&successive);
+    return true;
+  }
+  free_parts(found);
+  *found = successive;
+  s->best = best;
+  s->also = also;
+  return enough;
+}
+
+/* Whether exponents are from the number of the column, or columns are less their means. Sets the verdict. */
+static bool is_mistake(identity *found, const window *w) {
+  char words[sizeof found->reason];
+  if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words)) return false;
+  found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
+  return say(found, IDENTIFY_BENT, words);
+}
+
+/* Negates the sines or the cosines of all pairs, or all columns of one part alone. */
+static void negate(search *s, const columns *at, bool cosines) {
+  for (int64_t c = 0; c < at->dim; c++) {
+    bool cosine;
+    columns_index(at, c, &cosine);
+    for (int64_t r = 0; r < s->window.count && cosine == cosines; r++) s->window.values[r * s->window.dim + c] *= -1.0;
+  }
+}
+
+/* Whether it is a table after negating sines, cosines or both. Sets the verdict, and leaves the window negated. */
+static bool is_negated(search *s, identity *found) {
+  const columns at = s->columns;
+  const explanation best = s->best;
+  const bool alone = at.part != COLUMNS_BOTH;
+  for (int n = 0; n < (alone ? 1 : 3) && !s->failed; n++) {
+    /* The cosines are negated, then also the sines, then only the sines. One part alone has no others. */
+    negate(s, &at, n != 1);
+    s->best.found = s->also.found = false;
+    search_run(s);
+    if (!explanation_is_good(&s->best) || s->best.how.positions || s->best.how.step < 0) continue;
+    const formula *f = &s->best.how.formula;
+    const columns *told = &s->best.how.columns;
+    const bool all = n == 1 || told->part != COLUMNS_BOTH, cosines = (n == 0) == (told->layout == at.layout);
+    char words[sizeof found->reason];
+    snprintf(found->negated, sizeof found->negated, "%s are negated",
+             all       ? "all values"
+             : cosines ? "the cosines"
+                       : "the sines");
+    snprintf(words, sizeof words, "%s: base %s, shift %g, from position %.15g on", found->negated,
+             number_within(f->base, f->base_error).text, f->shift, s->best.how.start.first);
+    found->how.columns = *told;
+    return say(found, IDENTIFY_BENT, words);
+  }
+  negate(s, &at, alone);
+  s->columns = at;
+  s->best = best;
+  return false;
+}
+
+static bool explain(search *s, identity *found) {
+  enum { ROWS_LEAST = 4 };
+  const window *w = &s->window;
+  int64_t rows = 0;
+  for (int64_t r = 0; r < w->count; r++) rows += !w->zero[r];
+  if (!w->finite) return say(found, IDENTIFY_NO_TABLE, "it has infinities or NaN among its first rows");
+  if (rows == 0) return say(found, IDENTIFY_NO_TABLE, "it is all zeros");
+  if (rows < ROWS_LEAST) return say(found, IDENTIFY_FEW, "too few rows to tell");
+  if (all_rows_equal(w)) return say(found, IDENTIFY_NO_TABLE, "all rows are the same");
+
+  const size_t count = search_run(s);
+  if (s->failed) return false;
+  if (!explanation_is_good(&s->best)) {
+    found->how = s->best.how;
+    if (!s->best.found) found->how.columns = s->columns;
+    found->how.positions = NULL;
+    found->how.formula.scaling.factors = NULL;
+    if (is_mistake(found, w) || (count > 0 && is_negated(s, found))) return true;
+    if (mistake_is_transposed(w))
+      return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
+    return say_other_waves(found, s, count);
+  }
+  const identity unread = *found;
+  if (!judge_best(s, found)) return false;
+  /* If half of a row is not explained, the row may be at another position. */
+  const bool is_read = is_explained(found) && (is_made(found) || found->unexplained * 2 < found->dim);
+  if (!is_read && !found->positions && !judge_as_list(s, &unread, found)) return false;
+  if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
+  if (is_mistake(found, w)) return true;
+  if (explain_leaves_curve(s, &found->how))
+    return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
+  char near[sizeof found->reason];
+  snprintf(near, sizeof near,
+           "the values are only near a formula: off by %.1g of the amplitude, and more than one element in 20 is "
+           "farther from it "
+           "than rounding explains",
+           sqrt(s->best.distance) / found->how.amplitude);
+  return say(found, IDENTIFY_BENT, near);
+}
+
+static void open_identity(const search *s, identity *found) {
+  found->stored = s->window.stored;
+  found->held = s->window.held;
+  found->rows = s->window.rows;
+  found->dim = s->window.dim;
+  found->error = s->request->error;
+  found->padding = POSENC_NO_PADDING;
+}
+
+/* Judges the table made as `how`. Returns false if memory runs out. *is_right: that explains it. */
+static bool judge_as(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+  free_parts(found);
+  *found = *unread;
+  found->how = *how;
+  found->how.held = found->held;
+  const identify_request *const request = s->request, none = {.table = request->table, .name = request->name};
+  s->request = &none; /* no maker is told */
+  s->known = s->window.rows;
+  const bool enough = judge(s, found);
+  s->known = s->window.count;
+  s->request = request;
+  *is_right = enough && is_explained(found);
+  found->verdict = *is_right ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE;
+  return enough;
+}
+
+/* Whether it is what is asked, and no element has a larger error than code in f32 makes, or if it is of f64, in f64. */
+static bool is_within(const identify_request *request, const identity *found) {
+  const posenc_problem *asked = request->asked;
+  const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;
+  return found->verdict == IDENTIFY_TABLE && !found->unexplained && !found->damage_count && !found->not_finite &&
+         (!found->paddings || has_zeros) && (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
+}
+
+/* Judges the table as what is asked. Returns false if memory runs out. *is_right: that explains it. */
+static bool judge_as_asked(search *s, identity *found, bool *is_right) {
+  const identity unread = *found;
+  const making how = making_asked(s->request->asked, s->request->part);
+  *is_right = false;
+  if (how.columns.dim > s->window.dim || how.columns.pairs < 1) return true;
+  const bool enough = judge_as(s, &unread, &how, found, is_right);
+  found->within = enough && is_within(s->request, found);
+  return enough;
+}
+
+/* Judges the table as what is asked, or else as the problem that was found. */
+static bool judge_places(search *s, const posenc_problem *problem, const columns *at, identity *found) {
+  const identify_request *request = s->request;
+  const identity unread = *found;
+  making how;
+  bool enough = true, is_right = false;
+  if (request_has_axes(request)) enough = judge_as_asked(s, found, &is_right);
+  /* Other sections of slow frequencies are near the asked ones. */
+  const bool is_near = is_right && (found->unexplained || found->damage_count) && problem &&
+                       !axes_have_pairs(problem->axes, request->asked->axes);
+  if (!enough || (is_right && !is_near) || !problem) return enough;
+  how = making_asked(problem, at->part);
+  how.columns = *at;
+  return judge_as(s, &unread, &how, found, &is_right);
+}
+
+/* Explains the table as what is asked, if no element differs from that; or else as what it is found to be. */
+static bool explain_as_asked(search *s, identity *found) {
+  const identity unread = *found;
+  bool is_right;
+  if (!s->request->as_asked || request_has_axes(s->request)) return explain(s, found);
+  if (!judge_as_asked(s, found, &is_right)) return false;
+  if (found->within) return true;
+  free_parts(found);
+  *found = unread;
+  return explain(s, found);
+}
+
+identity *identify(const identify_request *request) {
+  search s;
+  identity *found = calloc(1, sizeof *found);
+  bool enough = search_open(&s, request) && found;
+  if (enough) {
+    open_identity(&s, found);
+    enough = explain_as_asked(&s, found) && (request_has_axes(request) || agree(&s, found));
+  }
+  search_close(&s);
+  if (enough) return found;
+  identity_free(found);
+  return NULL;
+}
+
+identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at) {
+  search s;
+  identity *found = calloc(1, sizeof *found);
+  bool enough = search_open(&s, request) && found;
+  if (enough) {
+    open_identity(&s, found);
+    found->verdict = IDENTIFY_NO_TABLE;
+    enough = judge_places(&s, problem, at, found) && agree(&s, found);
+  }
+  search_close(&s);
+  if (enough) return found;
+  identity_free(found);
+  return NULL;
+}
+
+void identity_free(identity *found) {
+  if (!found) return;
+  free_parts(found);
+  free(found);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/identify/identify.h"
+
+#include "inspect/files/npy.h"
+#include "reference/format.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* SAMPLES: the number of rows in which pairs are searched. In units of the dtype's precision: the largest error of
+   lengths of a pair, and the smallest sine of a pair for which the rotation of the next pair is visible. */
+enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
+
+typedef struct source {
+  vectors v;
+  posenc_op op;
+  double unit, scale, largest; /* unit of the dtype; a factor that makes the largest |x| about 1; the largest |x| */
+} source;
+
+/* ---- the rotated columns, and their pairs ------------------------------------------------------------------------ */
+
+/* A guess: pairs are halves or neighbours, in columns [start, start + dim). */
+typedef struct guess {
+  posenc_layout pairs;
+  int64_t start, dim;
+} guess;
+
+/* Computes a pair of a guess in a vector, scaled. */
+static void pair_of(const guess *g, const source *s, const double *values, int64_t i, double pair[2]) {
+  const posenc_columns at = posenc_layout_columns(g->pairs, g->dim);
+  pair[0] = s->scale * values[g->start + at.sin + i * at.step];
+  pair[1] = s->scale * values[g->start + at.cos + i * at.step];
+}
+
+/* Computes the rotation of a pair, and returns its weight, x·x. */
+static double rotation_of(const guess *g, source *s, int64_t i, double *cosine, double *sine) {
+  double x[2], y[2];
+  pair_of(g, s, s->v.x, i, x);
+  pair_of(g, s, s->v.out, i, y);
+  *cosine = x[0] * y[0] + x[1] * y[1];
+  *sine = x[0] * y[1] - x[1] * y[0];
+  return x[0] * x[0] + x[1] * x[1];
+}
+
+/* Finds the first and the last changed column; columns before the first that are always 0 count as changed. Finds the
+   scale. Returns false if a row of x is not finite. */
+static bool find_changed(source *s, int64_t *first, int64_t *last, int64_t *bad_row) {
+  int64_t alive = s->v.at->dim; /* the first column that is not always 0 */
+  double largest = 0.0;
+  *first = s->v.at->dim;
+  *last = -1;
+  for (int64_t row = 0; row < s->v.at->rows; row++) {
+    vectors_read(&s->v, row);
+    for (int64_t c = 0; c < s->v.at->dim; c++) {
+      *bad_row = row;
+      if (!isfinite(s->v.x[c])) return false;
+      largest = fmax(largest, fabs(s->v.x[c]));
+      if (c < alive && (fabs(s->v.x[c]) > 0.0 || s->v.x[c] != s->v.out[c])) alive = c;
+      if (s->v.x[c] == s->v.out[c]) continue; /* NaN differs from everything */
+      if (c < *first) *first = c;
+      if (c > *last) *last = c;
+    }
+  }
+  *bad_row = -1;
+  if (alive == *first) *first = 0;
+  s->largest = largest;
+  if (largest > 0.0 && s->op == POSENC_ROPE) s->scale = ldexp(1.0, -ilogb(largest));
+  return true;
+}
+
+/* Whether one ratio of lengths fits all pairs of the samples. Pairs of length 0 are ignored. */
+static bool fits(const guess *g, source *s) {
+  double least = INFINITY, most = 0.0;
+  const int64_t count = s->v.at->rows < SAMPLES ? s->v.at->rows : SAMPLES;
+  for (int64_t n = 0; n < count; n++) {
+    vectors_read(&s->v, vectors_sample(&s->v, n, count));
+    for (int64_t i = 0; i < g->dim / 2; i++) {
+      double x[2], y[2];
+      pair_of(g, s, s->v.x, i, x);
+      pair_of(g, s, s->v.out, i, y);
+      const double length = hypot(x[0], x[1]);
+      if (length == 0.0) continue;
+      const double ratio = hypot(y[0], y[1]) / length;
+      if (!(ratio < INFINITY)) return false;
+      least = fmin(least, ratio);
+      most = fmax(most, ratio);
+    }
+  }
+  return most > 0.0 && most - least <= FITTING_UNITS * s->unit * most;
+}
+
+/* Guesses halves: tries all distances of the two columns of a pair. */
+static bool guess_halves(source *s, int64_t first, int64_t last, guess *g) {
+  for (int64_t half = (s->v.at->dim - first) / 2; half > 0; half--) {
+    *g = (guess){POSENC_SPLIT, first, 2 * half};
+    if (last < first + 2 * half && fits(g, s)) return true;
+  }
+  return false;
+}
+
+/* Returns the largest sine of a pair of the guess, in the last vectors, which usually rotate most, and in others. */
+static double largest_sine(const guess *g, source *s, int64_t i) {
+  double most = 0.0;
+  for (int64_t n = 0; n < SAMPLES && n < s->v.at->rows; n++)
+    for (int spread = 0; spread < 2; spread++) {
+      double cosine, sine;
+      vectors_read(&s->v, spread ? (int64_t)((double)n / SAMPLES * (double)s->v.at->rows) : s->v.at->rows - 1 - n);
+      const double weight = rotation_of(g, s, i, &cosine, &sine);
+      if (weight > 0.0) most = fmax(most, fabs(sine) / weight);
+    }
+  return most;
+}
+
+/* Guesses neighbours. The columns behind the last changed one would always fit. If the last pair rotates so slowly that
+   the next one's rotation is not visible, all columns count as rotated. */
+static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
+  *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
+  if (first + g->dim > s->v.at->dim || !fits(g, s)) return false;
+  if (largest_sine(g, s, g->dim / 2 - 1) < VISIBLE_UNITS * s->unit) g->dim = (s->v.at->dim - first) / 2 * 2;
+  return true;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* Sums of weighted rotations (rope: cosines, then sines) or of differences (add: columns) for each position. */
+typedef struct pair_sums {
+  int64_t rows, dim;
+  double *values, *weights;
+} pair_sums;
+
+static bool make_sums(pair_sums *all, int64_t rows, int64_t dim) {
+  *all = (pair_sums){.rows = rows, .dim = dim};
+  all->values = calloc((size_t)rows * (size_t)dim, sizeof *all->values);
+  all->weights = calloc((size_t)rows * (size_t)dim, sizeof *all->weights);
+  return all->values && all->weights;
+}
+
+static void add_vector(const pair_sums *all, source *s, const guess *g, int64_t row) {
+  const int64_t at = axes_index(s->v.from->axes, s->v.at, row, NULL) * all->dim, half = all->dim / 2;
+  vectors_read(&s->v, row);
+  for (int64_t i = 0; s->op == POSENC_ROPE && i < half; i++) {
+    double cosine, sine;
+    const double weight = rotation_of(g, s, i, &cosine, &sine);
+    all->values[at + i] += cosine;
+    all->values[at + half + i] += sine;
+    all->weights[at + i] += weight;
+    all->weights[at + half + i] += weight;
+  }
+  for (int64_t c = 0; s->op == POSENC_ADD && c < all->dim; c++) {
+    all->values[at + c] += s->v.out[c] - s->v.x[c];
+    all->weights[at + c] += 1.0;
+  }
+}
+
+/* Divides the sums by their weights. Pairs of length 0, whose rotation is unknown, stay 0; if all rows have them, the
+   column is a damaged one. */
+static void divide(const pair_sums *all) {
+  for (int64_t n = 0; n < all->rows * all->dim; n++)
+    if (all->weights[n] > 0.0) all->values[n] /= all->weights[n];
+}
+
+/* Whether the slowest pair that visibly rotates does so backwards from row to row. Then all sines are negated. */
+static bool turn_forward(const pair_sums *all, double unit) {
+  const int64_t half = all->dim / 2;
+  double turned = 0.0;
+  for (int64_t i = half - 1; i >= 0 && fabs(turned) <= FITTING_UNITS * unit; i--) {
+    turned = 0.0;
+    for (int64_t row = 0; row + 1 < all->rows; row++) {
+      const double *now = all->values + row * all->dim + i, *next = now + all->dim;
+      turned += now[0] * next[half] - now[half] * next[0];
+    }
+  }
+  if (!(turned < 0.0)) return false;
+  for (int64_t row = 0; row < all->rows; row++)
+    for (int64_t i = 0; i < half; i++) all->values[row * all->dim + half + i] *= -1.0;
+  return true;
+}
+
+/* Makes the file of the table in memory. Values of 16-bit arrays are stored as f32, rounded to the arrays'
+   precision. */
+static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *found, fault *why) {
+  const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
+  const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
+  char header[NPY_HEADER_MAX];
+  const size_t ahead = npy_header(as, (const int64_t[]){all->rows, all->dim}, 2, header);
+  unsigned char *bytes = malloc(ahead + count * element);
+  if (!bytes) return fault_say(why, "out of memory");
+  memcpy(bytes, header, ahead);
+  for (size_t n = 0; n < count; n++) {
+    const float single = dtype == POSENC_F64 ? 0.0f : (float)format_nearest(format_of(dtype), all->values[n]);
+    memcpy(bytes + ahead + n * element, as == POSENC_F64 ? (const void *)&all->values[n] : &single, element);
+  }
+  stored_order(bytes + ahead, count, element);
+  found->bytes = bytes;
+  found->table = table_open_memory(bytes, ahead + count * element, NULL, TABLE_WHOLE, why);
+  return found->table;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
+  int64_t first, last;
+  *g = (guess){POSENC_INTERLEAVED, 0, s->v.at->dim};
+  if (!find_changed(s, &first, &last, bad_row))
+    return fault_say(why, "not all numbers of row %" PRId64 " are finite", *bad_row);
+  if (last < 0) return fault_say(why, "it is x");
+  if (s->op == POSENC_ADD) return true;
+  if (guess_halves(s, first, last, g) || guess_neighbours(s, first, last, g)) return true;
+  return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
+}
+
+static bool recover_from(source *s, pair_sums *all, recovered *found, fault *why) {
+  guess g;
+  if (!find_pairs(s, &g, &found->bad_row, why)) return false;
+  if (!make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim)) return fault_say(why, "out of memory");
+  for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(all, s, &g, row);
+  divide(all);
+  found->pairs = g.pairs;
+  found->start = g.start;
+  found->dim = g.dim;
+  found->error = s->unit * (s->op == POSENC_ROPE ? VISIBLE_UNITS : 1.0 + s->largest);
+  found->back = s->op == POSENC_ROPE && turn_forward(all, s->unit);
+  return make_table(all, s->v.at->dtype, found, why);
+}
+
+bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why) {
+  source s = {.op = op, .scale = 1.0};
+  pair_sums all = {0};
+  *found = (recovered){.bad_row = -1};
+  bool ok = vectors_open(&s.v, from);
+  s.unit = ldexp(1.0, -format_of(s.v.at->dtype)->precision);
+  if (ok)
+    ok = recover_from(&s, &all, found, why);
+  else
+    fault_say(why, "out of memory");
+  vectors_close(&s.v);
+  free(all.values);
+  free(all.weights);
+  return ok;
+}
+
+void recovered_free(recovered *found) {
+  table_close(found->table);
+  free(found->bytes);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Known mistakes of programs that read a config. Sources: the threads of issue trackers, and the versions of
+   transformers' and vLLM's rope code. */
+#include "inspect/models/model.h"
+
+#include "common/grid.h"
+#include "reference/format.h"
+#include "reference/scaling.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *position_mistake(size_t n, long double right, long double *wrong) {
+  static const struct {
+    const char *words;
+    double step;
+    const format *type;
+  } all[] = {{"positions are 1 more", 1.0, NULL},
+             {"positions are 1 less", -1.0, NULL},
+             {"positions are rounded to bf16", 0.0, &format_bf16},
+             {"positions are rounded to f16", 0.0, &format_f16},
+             {"positions are rounded to f32", 0.0, &format_f32},
+             {"positions are integers of 32 bits", 0.0, NULL}};
+  const bool is_f16 = n < sizeof all / sizeof *all && all[n].type == &format_f16;
+  if (n >= sizeof all / sizeof *all) return NULL;
+  *wrong = right + all[n].step;
+  if (all[n].type && !(is_f16 && fabsl(right) >= 65504.0L)) *wrong = format_nearest(all[n].type, (double)right);
+  if (!all[n].type && all[n].step == 0.0 && fabsl(right) < 0x1p63L)
+    *wrong = (int32_t)(uint32_t)(uint64_t)(int64_t)right;
+  return all[n].words;
+}
+
+const char *pairs_mistake(posenc_layout right) {
+  return right == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours";
+}
+
+const char *turn_mistake(bool inverse) {
+  return inverse ? "pairs are turned forward" : "pairs are turned back";
+}
+
+/* ---- axes ------------------------------------------------------------------------------------------ */
+
+/* Gives an axis the positions of another one. */
+static void take_positions(posenc_axes *axes, int axis, const posenc_axis *other) {
+  const int64_t pairs = axes->axis[axis].pairs;
+  axes->axis[axis] = *other;
+  axes->axis[axis].pairs = pairs;
+}
+
+__attribute__((format(printf, 4, 5))) static posenc_axes *add_axes(const posenc_axes *right, axes_mistake *list,
+                                                                   size_t *count, const char *words, ...) {
+  axes_mistake *one = &list[(*count)++];
+  va_list arguments;
+  *one = (axes_mistake){.axes = *right};
+  va_start(arguments, words);
+  vsnprintf(one->words, sizeof one->words, words, arguments);
+  va_end(arguments);
+  return &one->axes;
+}
+
+size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]) {
+  static const char *const orders[] = {"axes are chunked", "axes are cyclic"},
+                           *const frequencies[] = {"frequencies are restarted on each axis",
+                                                   "frequencies are continued",
+                                                   "frequencies are dealt to the axes in turn"};
+  size_t count = 0;
+  for (int a = 0; a < right->count; a++) {
+    const char letter = grid_letter(right, a);
+    posenc_axes *other = add_axes(right, list, &count, "all columns have the positions of axis %c", letter);
+    for (int b = 0; b < right->count; b++) take_positions(other, b, &right->axis[a]);
+    for (int b = 0; b < a; b++) {
+      other = add_axes(right, list, &count, "axes %c and %c are exchanged", grid_letter(right, b), letter);
+      take_positions(other, a, &right->axis[b]);
+      take_positions(other, b, &right->axis[a]);
+    }
+  }
+  for (int n = 0; n < 3; n++) {
+    const posenc_axis_frequencies of = (posenc_axis_frequencies)n;
+    const posenc_axis_order order = (posenc_axis_order)n;
+    if (of != right->frequencies) add_axes(right, list, &count, "%s", frequencies[n])->frequencies = of;
+    if (n < 2 && order != right->order) add_axes(right, list, &count, "%s", orders[n])->order = order;
+  }
+  add_axes(right, list, &count, "the layout is that of %s", right->grouped ? "all columns" : "each axis")->grouped =
+      !right->grouped;
+  add_axes(right, list, &count, "rows are the positions, on one axis");
+  list[count - 1].is_one = true;
+  return count;
+}
+
+/* ---- formulas -------------------------------------------------------------------------------------- */
+
+/* Adds the exponents that lack the factor of 2 or the sign of -2i/dim, or have the factor twice. In all scalings but
+   those that count turns by the base, other bases make the same frequencies. */
+static void suspect_exponents(const posenc_problem *asked, suspect_list *list) {
+  static const struct {
+    const char *words;
+    double power; /* by which the exponent is multiplied */
+  } all[] = {{"the exponent lacks its factor of 2 (i/dim instead of 2i/dim)", 0.5},
+             {"the exponent has its factor of 2 twice (4i/dim instead of 2i/dim)", 2.0},
+             {"the exponent lacks its minus sign", -1.0}};
+  const posenc_scaling_kind kind = asked->scaling.kind;
+  const bool is_of_base = kind == POSENC_SCALING_YARN || kind == POSENC_SCALING_DYNAMIC;
+  const double pairs = (double)asked->dim / 2.0;
+  for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+    const double base = pow(asked->base, all[n].power);
+    posenc_problem other = *asked;
+    if (is_of_base)
+      other.shift = pairs - (pairs - asked->shift) / all[n].power;
+    else
+      other.base = base;
+    if (is_of_base || all[n].power < 0.0)
+      suspects_add(list, &other, "%s", all[n].words);
+    else
+      suspects_add(list, &other, "%s, or the base is %.9g, not %.15g", all[n].words, base, asked->base);
+  }
+}
+
+/* Adds other ends of a ramp. Those of yarn are found in the table, but for a falling ramp; few frequencies are within
+   llama3's. */
+static void suspect_ramp(const posenc_problem *asked, suspect_list *list) {
+  static const double factors[] = {1.0, 2.0, 4.0, 8.0, 16.0, 32.0};
+  const posenc_scaling *s = &asked->scaling;
+  posenc_problem other = *asked;
+  other.scaling.low = s->high, other.scaling.high = s->low;
+  if (s->kind == POSENC_SCALING_YARN) suspects_add(list, &other, "beta_fast and beta_slow are exchanged");
+  for (size_t n = 0; s->kind == POSENC_SCALING_LLAMA3 && n < sizeof factors / sizeof *factors; n++) {
+    other.scaling = *s;
+    other.scaling.low = factors[n];
+    if (factors[n] != s->low && factors[n] < s->high)
+      suspects_add(list, &other, "low_freq_factor is %g, not %g", factors[n], s->low);
+    other.scaling = *s;
+    other.scaling.high = factors[n];
+    if (factors[n] != s->high && factors[n] > s->low)
+      suspects_add(list, &other, "high_freq_factor is %g, not %g", factors[n], s->high);
+  }
+}
+
+void formula_suspects(const posenc_problem *asked, suspect_list *list) {
+  static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
+  const double attention = attention_of(asked);
+  const bool is_one = attention_is_one(asked), is_scaled = asked->scaling.kind != POSENC_SCALING_NONE;
+  posenc_problem other = *asked;
+  suspect_exponents(asked, list);
+  suspect_ramp(asked, list);
+  for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
+    other.base = bases[n];
+    if (other.base != asked->base) suspects_add(list, &other, "the base is %.15g, not %.15g", bases[n], asked->base);
+  }
+  other = *asked;
+  other.scale = 1.0;
+  if (asked->scale != 1.0) suspects_add(list, &other, "the scale is left out");
+  other = *asked;
+  other.scaling.attention = 1.0;
+  if (!is_one) {
+    suspects_add(list, &other, "the attention factor is left out");
+    other.scaling.attention = attention * attention;
+    suspects_add(list, &other, "the attention factor is squared");
+  }
+  other = *asked;
+  other.scaling = posenc_scaling_none();
+  if (is_scaled) suspects_add(list, &other, "the scaling is left out");
+  other.scaling.attention = attention;
+  if (is_scaled && !is_one) suspects_add(list, &other, "the scaling is left out, but for the attention factor");
+}
+
+/* Returns the problem with another scaling. */
+static posenc_problem scaled(const posenc_problem *asked, const posenc_scaling *scaling) {
+  posenc_problem other = *asked;
+  other.scaling = *scaling;
+  return other;
+}
+
+static void suspect_layers(model *m, const char *layer, int64_t length, const posenc_problem *asked,
+                           suspect_list *list) {
+  for (size_t n = 0; n < model_layers(m); n++) {
+    model_rope rope;
+    fault unused;
+    const char *name = model_layer(m, n);
+    if ((layer && strcmp(name, layer) == 0) || !model_rope_of(m, name, NULL, NULL, &rope, &unused)) continue;
+    const posenc_scaling scaling = model_scaling(&rope, length);
+    posenc_problem other = scaled(asked, &scaling);
+    other.base = rope.base;
+    if (rope.has_dim) other.dim = rope.dim;
+    suspects_add(list, &other, "the rope is that of layers of %.60s", name);
+  }
+}
+
+/* Adds two mistakes: all columns of a head rotated, or the frequencies of all columns in those that are rotated. */
+static void suspect_columns(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
+  if (!rope->has_dim || rope->head <= rope->dim || rope->head % 2) return;
+  posenc_problem other = *asked;
+  if (other.scaling.factors) other.scaling = posenc_scaling_none();
+  other.dim = rope->head;
+  suspects_add(list, &other, "%lld columns are turned, not %lld: all of a head", (long long)rope->head,
+               (long long)rope->dim);
+  if (asked->scaling.kind != POSENC_SCALING_NONE) return;
+  other.dim = rope->dim;
+  other.shift = (double)(rope->dim - rope->head) / 2.0;
+  suspects_add(list, &other, "the frequencies are those of all %lld columns of a head", (long long)rope->head);
+}
+
+static void suspect_length(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
+  if (rope->switch_at == INT64_MAX) return;
+  const bool is_longer = length > rope->switch_at;
+  const posenc_problem other = scaled(asked, is_longer ? &rope->scaling : &rope->longer);
+  suspects_add(list, &other, "the factors are those of %s sequences than %lld positions, for one of %lld",
+               is_longer ? "shorter" : "longer", (long long)rope->switch_at + is_longer, (long long)length);
+}
+
+static void suspect_yarn(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
+  const posenc_scaling *s = &asked->scaling;
+  const posenc_scaling usual = posenc_scaling_yarn(1.0, 2);
+  posenc_problem other = *asked;
+  const double ratio = rope->positions > 0 && s->original > 0 ? (double)rope->positions / (double)s->original : 0.0;
+  if (s->attention > 0.0) {
+    other.scaling.attention = 0.0;
+    suspects_add(list, &other, "the attention factor is 0.1 ln factor + 1, not the config's");
+  }
+  other = *asked;
+  other.scaling.truncate = !s->truncate;
+  suspects_add(list, &other, "the ends of the ramp are %s whole numbers",
+               s->truncate ? "not rounded to" : "rounded to");
+  other = *asked;
+  other.scaling.low = usual.low, other.scaling.high = usual.high;
+  if (s->low != usual.low || s->high != usual.high)
+    suspects_add(list, &other, "beta_slow and beta_fast are 1 and 32, not the config's");
+  other = *asked;
+  other.scaling.factor = ratio;
+  if (ratio > 1.0 && ratio != s->factor)
+    suspects_add(list, &other, "the factor is %g, max_position_embeddings / original, not the config's", ratio);
+  other = *asked;
+  other.scaling.original = rope->positions;
+  if (rope->positions > 1 && rope->positions != s->original)
+    suspects_add(list, &other, "the original length is max_position_embeddings, %lld", (long long)rope->positions);
+}
+
+static void suspect_linear(const posenc_problem *asked, suspect_list *list) {
+  posenc_problem other = *asked;
+  other.scaling = posenc_scaling_none();
+  other.scaling.kind = POSENC_SCALING_LINEAR;
+  other.scaling.factor = asked->scaling.factor;
+  if (other.scaling.factor > 1.0)
+    suspects_add(list, &other, "all frequencies are divided by the factor, %g", other.scaling.factor);
+}
+
+void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,
+                    suspect_list *list) {
+  suspect_layers(m, layer, length, asked, list);
+  suspect_columns(rope, asked, list);
+  suspect_length(rope, length, asked, list);
+  if (asked->scaling.kind == POSENC_SCALING_YARN) suspect_yarn(rope, asked, list);
+  if (asked->scaling.kind != POSENC_SCALING_NONE && asked->scaling.kind != POSENC_SCALING_LINEAR)
+    suspect_linear(asked, list);
+}

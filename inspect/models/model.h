@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Configs: the ropes that the files of a model describe, Hugging Face's config.json or a GGUF file. */
+#ifndef POSENC_MODELS_MODEL_H
+#define POSENC_MODELS_MODEL_H
+
+#include "common/suspect.h"
+#include "inspect/files/stored.h"
+#include "inspect/models/types.h"
+
+#include <jansson.h>
+
+typedef struct model model;
+
+/* Opens a config.json or a GGUF file, as its content shows. Returns null and sets `why` if it is neither, or does not
+   describe a rope. */
+model *model_open(const char *path, fault *why);
+
+/* model_open for the file's bytes in memory. */
+model *model_open_memory(const void *bytes, size_t size, fault *why);
+
+/* Closes a config. `m` may be null. */
+void model_close(model *m);
+
+/* The number and the names of the layer types that have ropes of their own; none if all layers have one. */
+size_t model_layers(const model *m);
+const char *model_layer(const model *m, size_t n);
+
+/* Reads the rope of a layer type; null: of all layers or, if they have several ropes, of those whose ropes are equal.
+   Parts of the config that the result does not contain are passed to `tell`; parts that it cannot contain are errors.
+   Returns false and sets `why` on failure. */
+bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why);
+
+/* Returns the scaling for a sequence of `length` positions. */
+posenc_scaling model_scaling(const model_rope *rope, int64_t length);
+
+/* Returns the n-th known mistake in positions, one more or in another type, and sets *wrong to what it makes of a
+   position; null if there are no more. */
+const char *position_mistake(size_t n, long double right, long double *wrong);
+
+/* Return the words for mistakes of a rope: pairs that are the other ones than the layout's, and the other direction. */
+const char *pairs_mistake(posenc_layout right);
+const char *turn_mistake(bool inverse);
+
+/* Other axes than the right ones, with the words for the mistake; is_one: instead of them, one axis whose positions are
+   the rows. */
+typedef struct axes_mistake {
+  posenc_axes axes;
+  bool is_one;
+  char words[64];
+} axes_mistake;
+
+/* Finds the mistakes: axes exchanged, one for all, other frequencies or columns, and last, one axis. Some make a
+   problem that the library refuses. Returns how many. */
+enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + 5 };
+size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
+
+/* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
+   the scale or the attention factor left out, or the latter squared. */
+void formula_suspects(const posenc_problem *asked, suspect_list *list);
+
+/* Adds known mistakes in the use of a config, as the problems that would be computed instead of `asked`, which is the
+   rope's for a sequence of `length` positions. */
+void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,
+                    suspect_list *list);
+
+/* Returns the part of config.json that describes this table of a rope on all columns of a head: {"head_dim",
+   "rope_parameters": {...}}. Returns null and sets `why` if no config describes it. */
+json_t *model_fragment(const posenc_problem *problem, fault *why);
+
+/* Changes the fragment to a head of `head` columns, of which `dim` from `start` on are rotated. */
+void model_fragment_head(json_t *fragment, int64_t dim, int64_t start, int64_t head);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+#include "inspect/models/words.h"
+
+#include "common/memory.h"
+#include "common/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  word what;
+  const char *name;
+  unsigned places;
+} keys[] = {
+#define KEY(word, name, places) {word, name, places},
+#include "inspect/models/keys.def"
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+_Static_assert((int)KEYS <= (int)KEYS_MAX, "a set of used keys has a member for each");
+
+static const struct {
+  const char *model_type;
+  word what;
+  unsigned places;
+  double value;
+} classes[] = {
+#define CLASS(model_type, word, places, value) {model_type, word, places, value},
+#include "inspect/models/keys.def"
+};
+enum { CLASSES = sizeof classes / sizeof *classes };
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+bool words_fail(words *w, const char *format, ...) {
+  va_list arguments;
+  if (w->failed) return false;
+  w->failed = true;
+  va_start(arguments, format);
+  vsnprintf(w->why->text, sizeof w->why->text, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+void words_tell(const words *w, const char *format, ...) {
+  char text[600];
+  va_list arguments;
+  if (!w->tell) return;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  w->tell(text, w->argument);
+}
+
+value_text value_text_of(const json_t *value) {
+  enum { SHOWN = 60 };
+  value_text shown = {"null"};
+  if (json_is_real(value)) {
+    snprintf(shown.text, sizeof shown.text, "%s", number_of(json_real_value(value)).text);
+    return shown;
+  }
+  char *all = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+  if (all) snprintf(shown.text, sizeof shown.text, "%.*s%s", SHOWN, all, strlen(all) > SHOWN ? "..." : "");
+  free(all);
+  return shown;
+}
+
+/* ---- looking up -------------------------------------------------------------------------------- */
+
+static bool is_for(const words *w, unsigned places) {
+  const unsigned only = places & (FULL | SLIDING);
+  return !only || only == w->layers;
+}
+
+static const json_t *present(const json_t *value) {
+  return json_is_null(value) ? NULL : value;
+}
+
+/* Returns the value of a key. The scaling's object is searched first. */
+static const json_t *value_of(const words *w, int key) {
+  const unsigned places = keys[key].places;
+  const char *const name = keys[key].name;
+  char full[160];
+  if (!w->architecture) {
+    const json_t *inner = places & ROPE ? present(json_object_get(w->rope, name)) : NULL;
+    return inner ? inner : places & TOP ? present(json_object_get(w->top, name)) : NULL;
+  }
+  if (places & TENSOR) return json_object_get(w->top, name);
+  snprintf(full, sizeof full, "%s.%s", w->architecture, name);
+  return places & GGUF ? json_object_get(w->top, full) : NULL;
+}
+
+/* Returns the row of the word's value; -1 if there is none. */
+static int find_key(const words *w, word what) {
+  for (int key = 0; key < KEYS; key++)
+    if (keys[key].what == what && is_for(w, keys[key].places) && value_of(w, key)) return key;
+  return -1;
+}
+
+const json_t *words_find(words *w, word what) {
+  for (int key = 0; key < KEYS; key++)
+    if (keys[key].what == what) w->used[key] = true;
+  const int key = find_key(w, what);
+  return key < 0 ? NULL : value_of(w, key);
+}
+
+key_name words_name(const words *w, word what) {
+  key_name name;
+  int key = find_key(w, what);
+  const bool is_inner = key >= 0 && keys[key].places & ROPE && present(json_object_get(w->rope, keys[key].name));
+  const unsigned others = FULL | SLIDING | (w->architecture ? TOP | ROPE : GGUF | TENSOR);
+  for (int other = 0; other < KEYS && key < 0; other++)
+    if (keys[other].what == what && !(keys[other].places & others)) key = other;
+  const bool is_prefixed = key >= 0 && w->architecture && !(keys[key].places & TENSOR);
+  snprintf(name.text, sizeof name.text, "%s%s%s",
+           is_inner      ? w->rope_name
+           : is_prefixed ? w->architecture
+                         : "",
+           is_inner || is_prefixed ? "." : "", key < 0 ? "?" : keys[key].name);
+  return name;
+}
+
+/* Finds the default of the model's class, and reports that it is used. */
+static bool find_default(const words *w, word what, double *value) {
+  const char *type = json_string_value(json_object_get(w->top, "model_type"));
+  for (int n = 0; n < CLASSES && type; n++)
+    if (classes[n].what == what && is_for(w, classes[n].places) && strcmp(classes[n].model_type, type) == 0) {
+      *value = classes[n].value;
+      words_tell(w, "%s is not in it; %s's default, %s, is taken", words_name(w, what).text, type,
+                 number_of_position(*value).text);
+      return true;
+    }
+  return false;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+/* Converts a number. Doubles can hold all numbers of JSON except integers of more than 53 bits, and reals that are not
+   near any double. */
+static bool number_of_value(words *w, word what, const json_t *json, double *value) {
+  *value = json_number_value(json);
+  if (!json_is_number(json))
+    return words_fail(w, "%s %s: no number", words_name(w, what).text, value_text_of(json).text);
+  if (json_is_integer(json) && (fabs(*value) > 0x1p62 || (json_int_t)*value != json_integer_value(json)))
+    return words_fail(w, "%s %s: an integer that is no double", words_name(w, what).text, value_text_of(json).text);
+  return true;
+}
+
+bool words_number(words *w, word what, double *value) {
+  const json_t *json = words_find(w, what);
+  return json ? number_of_value(w, what, json, value) : find_default(w, what, value);
+}
+
+bool words_whole(words *w, word what, int64_t *value) {
+  double number;
+  const json_t *json = words_find(w, what);
+  if (json_is_integer(json)) {
+    *value = json_integer_value(json);
+    return true;
+  }
+  if (json ? !number_of_value(w, what, json, &number) : !find_default(w, what, &number)) return false;
+  if (number != rint(number) || fabs(number) > 0x1p53)
+    return words_fail(w, "%s %s: no whole number", words_name(w, what).text, number_of(number).text);
+  *value = (int64_t)number;
+  return true;
+}
+
+bool words_flag(words *w, word what, bool *value) {
+  const json_t *json = words_find(w, what);
+  if (!json) return false;
+  if (!json_is_boolean(json))
+    return words_fail(w, "%s %s: not true or false", words_name(w, what).text, value_text_of(json).text);
+  *value = json_is_true(json);
+  return true;
+}
+
+const char *words_text(words *w, word what) {
+  const json_t *json = words_find(w, what);
+  if (json && !json_is_string(json))
+    words_fail(w, "%s %s: no string", words_name(w, what).text, value_text_of(json).text);
+  return json_string_value(json);
+}
+
+double *words_list(words *w, word what, int64_t *count) {
+  const json_t *json = words_find(w, what);
+  *count = (int64_t)json_array_size(json);
+  if (!json) return NULL;
+  double *values = memory_take((size_t)*count, sizeof *values);
+  if (!json_is_array(json)) words_fail(w, "%s %s: no list", words_name(w, what).text, value_text_of(json).text);
+  for (int64_t n = 0; n < *count && !w->failed; n++)
+    number_of_value(w, what, json_array_get(json, (size_t)n), &values[n]);
+  if (!w->failed) return values;
+  free(values);
+  return NULL;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+bool words_has_sliding(const words *w) {
+  const char *type = json_string_value(json_object_get(w->top, "model_type"));
+  for (int key = 0; key < KEYS; key++)
+    if (keys[key].places & SLIDING && keys[key].what == BASE && value_of(w, key)) return true;
+  for (int n = 0; n < CLASSES && type && !w->architecture; n++)
+    if (classes[n].places & SLIDING && strcmp(classes[n].model_type, type) == 0) return true;
+  return false;
+}
+
+bool words_has_rope(const words *w) {
+  static const word about[] = {BASE,       ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD, BASE_RATIO,
+                               NEIGHBOURS, SECTIONS,   PARAMETERS,   FACTORS};
+  const json_t *alibi = json_object_get(w->top, "alibi");
+  const char *kind = json_string_value(json_object_get(w->top, "position_embedding_type"));
+  /* A null also shows that the model's class has the key. */
+  if (json_object_get(w->top, "rope_scaling") || json_is_false(alibi)) return true;
+  if (kind && (strcmp(kind, "rotary") == 0 || strcmp(kind, "rope") == 0)) return true;
+  for (size_t n = 0; n < sizeof about / sizeof *about; n++)
+    if (find_key(w, about[n]) >= 0) return true;
+  return words_has_sliding(w);
+}
+
+static int row_of(const char *name, unsigned places) {
+  for (int key = 0; key < KEYS; key++)
+    if (keys[key].places & places && strcmp(keys[key].name, name) == 0) return key;
+  return -1;
+}
+
+/* Reports unused keys of config.json, or of GGUF after its architecture, that may be about rope. */
+static void tell_unused(const words *w) {
+  const size_t ahead = w->architecture ? strlen(w->architecture) : 0;
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)w->top, name, value) {
+    const bool is_behind = ahead && strncmp(name, w->architecture, ahead) == 0 && name[ahead] == '.';
+    const char *own = is_behind ? name + ahead + 1 : name;
+    const int row = row_of(own, w->architecture ? GGUF | TENSOR : TOP);
+    if (!present(value) || (!strstr(own, "rope") && !strstr(own, "rotary"))) continue;
+    if (row >= 0 && (w->used[row] || !is_for(w, keys[row].places))) continue;
+    if (row >= 0 && (keys[row].what == PARAMETERS || keys[row].what == WITHOUT_EFFECT)) continue;
+    words_tell(w, "%.100s %s is not looked at", name, value_text_of(value).text);
+  }
+}
+
+bool words_finish(words *w) {
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)w->rope, name, value) {
+    const int row = row_of(name, ROPE);
+    if (row < 0)
+      return words_fail(w, "%s.%.100s %s: what it means is not known", w->rope_name, name, value_text_of(value).text);
+    if (present(value) && !w->used[row] && keys[row].what != WITHOUT_EFFECT)
+      words_tell(w, "%s.%s %s has no effect there", w->rope_name, name, value_text_of(value).text);
+  }
+  tell_unused(w);
+  return !w->failed;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Words of a config: its values under the keys of inspect/models/keys.def, and the rope that they describe. */
+#ifndef POSENC_MODELS_WORDS_H
+#define POSENC_MODELS_WORDS_H
+
+#include "inspect/files/stored.h"
+#include "inspect/models/types.h"
+
+#include <jansson.h>
+
+/* The meanings of keys. One meaning can have several keys. */
+typedef enum word {
+  BASE,        /* base of the frequencies */
+  BASE_RATIO,  /* a factor of the base */
+  HEAD,        /* columns of a head */
+  HIDDEN,      /* columns of all heads */
+  HEADS,       /* number of heads */
+  ROTARY_HEAD, /* columns of a head that are rotated, after PLAIN_HEAD others */
+  PLAIN_HEAD,
+  ROTARY_DIM,   /* columns that are rotated */
+  ROTARY_SHARE, /* their share of a head's columns */
+  POSITIONS,    /* positions of the model */
+  ORIGINAL,     /* positions of its training before it was extended */
+  TYPE,         /* kind of scaling */
+  FACTOR,
+  ALPHA,           /* dynamic: the stretch of the base, for any length */
+  ATTENTION,       /* attention factor */
+  ATTENTION_TIMES, /* a factor of the formula's attention factor */
+  MSCALE,          /* yarn: the attention factor is m(MSCALE) / m(MSCALE_ALL), m(c) = 0.1 c ln factor + 1 */
+  MSCALE_ALL,
+  LOG_MULTIPLIER, /* yarn: if not 0, the attention factor is 1, and scores have one */
+  BETA_FAST,
+  BETA_SLOW,
+  TRUNCATE,
+  LOW_FREQ,
+  HIGH_FREQ,
+  SHORT_FACTORS, /* for sequences up to ORIGINAL positions, and for longer ones */
+  LONG_FACTORS,
+  FACTORS,      /* for all sequences */
+  SHORT_MSCALE, /* attention factors of SHORT_ and LONG_FACTORS */
+  LONG_MSCALE,
+  NEIGHBOURS, /* whether pairs are neighbours */
+  SECTIONS,   /* frequencies of each axis of positions */
+  SECTIONS_INTERLEAVED,
+  ALIBI,
+  KIND, /* kind of encoding */
+  XPOS,
+  PARAMETERS, /* the object of the scaling */
+  WITHOUT_EFFECT,
+  WORDS
+} word;
+
+enum key_place {
+  TOP = 1 << 0,     /* config.json */
+  ROPE = 1 << 1,    /* rope_parameters, or rope_scaling */
+  GGUF = 1 << 2,    /* after the name of the architecture */
+  TENSOR = 1 << 3,  /* the tensor of that name */
+  FULL = 1 << 4,    /* for layers of full attention only */
+  SLIDING = 1 << 5, /* for layers of sliding attention only */
+};
+
+enum { KEYS_MAX = 128 };
+
+typedef struct words {
+  const json_t *top, *rope; /* rope may be null */
+  const char *rope_name;    /* the key of `rope` */
+  const char *architecture; /* of a GGUF file, otherwise null */
+  unsigned layers;          /* FULL or SLIDING for those layers; 0 for all */
+  model_note *tell;
+  void *argument;
+  bool used[KEYS_MAX]; /* keys that were read, by row */
+  bool failed;         /* a value has the wrong type, which `why` describes */
+  fault *why;
+} words;
+
+/* Returns the value of a word; null if the config has none, or has JSON's null. */
+const json_t *words_find(words *w, word what);
+
+/* The key of a word's value, as "rope_scaling.factor"; without a value, the word's first name for all layers. */
+typedef struct key_name {
+  char text[160];
+} key_name;
+key_name words_name(const words *w, word what);
+
+/* Find a number of a word, or the class's default, whose use is reported. Return false if there is none, or, with
+   `failed` set, if the value has another type. */
+bool words_number(words *w, word what, double *value);
+bool words_whole(words *w, word what, int64_t *value);
+bool words_flag(words *w, word what, bool *value);
+
+/* Returns the text of a word; null if there is none. */
+const char *words_text(words *w, word what);
+
+/* Returns a new array of `count` numbers; null if there is none. */
+double *words_list(words *w, word what, int64_t *count);
+
+/* Whether layers of sliding attention have keys of their own, or defaults of the class. */
+bool words_has_sliding(const words *w);
+
+/* Whether any key shows that the model has a rope. */
+bool words_has_rope(const words *w);
+
+/* words_fail sets `failed` and the message, and returns false; words_tell reports a note. */
+__attribute__((format(printf, 2, 3))) bool words_fail(words *w, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void words_tell(const words *w, const char *format, ...);
+
+/* Fails at an unknown key of the scaling's object, and reports keys that were not read. */
+bool words_finish(words *w);
+
+/* A value for a message, at most 60 bytes of it. */
+typedef struct value_text {
+  char text[72];
+} value_text;
+value_text value_text_of(const json_t *value);
+
+/* ---- the rope of a config (rope.c) ---- */
+
+/* The lists of factors that ropes point to. */
+typedef struct rope_lists {
+  double **items;
+  size_t count;
+} rope_lists;
+void rope_lists_free(rope_lists *lists);
+
+/* Reads the rope. Returns false and sets w->why if there is none. */
+bool rope_read(words *w, rope_lists *lists, model_rope *rope);
+
+#endif
