@@ -299,27 +299,30 @@ static void check_blocks(fast_oracle *f, const fast_blocks *b, const unsigned ch
   fast_blocks_add(b, f->sums, a);
 }
 
-/* Sets the exact value of a witness to MPFR's. */
-static void set_witness(const fast_oracle *f, witness *w) {
-  if (is_padding(&f->problem, w->position)) return;
+/* Sets the exact value of a witness to MPFR's, unless it is the element of `before`. That has it, or is the first place
+   of new statistics, the sine of position 0, which is exactly 0. */
+static void set_witness(const fast_oracle *f, const witness *before, witness *w) {
+  const bool is_same = before->position == w->position && before->index == w->index && before->cosine == w->cosine;
+  if (is_same || is_padding(&f->problem, w->position)) return;
   const exact_pair pair = oracle_pair(f->exact, w->position, w->index);
   w->exact_high = w->cosine ? pair.cosine.high : pair.sine.high;
   w->exact_low = w->cosine ? pair.cosine.low : pair.sine.low;
 }
 
-void fast_witnesses(const fast_oracle *f, accuracy *a) {
-  set_witness(f, &a->max_ulp);
-  set_witness(f, &a->max_abs);
-  if (a->held > 0) set_witness(f, &a->worst);
+void fast_witnesses(const fast_oracle *f, const accuracy *before, accuracy *a) {
+  set_witness(f, &before->max_ulp, &a->max_ulp);
+  set_witness(f, &before->max_abs, &a->max_abs);
+  if (a->held > 0) set_witness(f, &before->worst, &a->worst);
 }
 
 void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *table, const posenc_bound *bound, accuracy *a) {
   const unsigned char *next = table;
+  const accuracy before = *a;
   for (int64_t done = 0; done < rows;) {
     const fast_blocks b = fast_blocks_of(f, row + done, rows - done);
     check_blocks(f, &b, next, bound, a);
     next += f->row_bytes * (size_t)b.rows;
     done += b.rows;
   }
-  if (rows > 0) fast_witnesses(f, a);
+  if (rows > 0) fast_witnesses(f, &before, a);
 }

@@ -65,7 +65,7 @@ void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *rows_ther
  * that the current anchor reaches (otherwise the anchor is moved), divided into pieces of at most FAST_BLOCK_ROWS rows.
  * Then any thread may check any block. It uses an `a` of its own, to be merged later, and `sums`, with one entry for
  * each of the blocks' tiles. `known` has what all have found before. In the end fast_blocks_add adds up sums, and
- * fast_witnesses, after all blocks, completes the witnesses.
+ * fast_witnesses, after all blocks, completes the witnesses, except those that `before` has, which were complete there.
  */
 enum { FAST_BLOCK_ROWS = 64 };
 typedef struct fast_blocks {
@@ -79,7 +79,7 @@ void fast_block_rows(const fast_blocks *b, int64_t block, int64_t *row, int64_t 
 void fast_check_block(const fast_oracle *f, const fast_blocks *b, int64_t block, const void *rows_there,
                       const posenc_bound *bound, const accuracy *known, accuracy *a, element_error *sums);
 void fast_blocks_add(const fast_blocks *b, const element_error *sums, accuracy *a);
-void fast_witnesses(const fast_oracle *f, accuracy *a);
+void fast_witnesses(const fast_oracle *f, const accuracy *before, accuracy *a);
 
 /* Sets whether the tables of later calls of fast_check have sines and cosines, or only one of them. */
 void fast_part(fast_oracle *f, bool sines, bool cosines);

@@ -21,44 +21,47 @@ struct oracle {
   double *factors;     /* of LongRoPE, a copy */
   int64_t count;       /* number of frequencies */
   int64_t *indices;    /* their indices in the problem */
-  mpfr_t slope;        /* slope_of, for frequencies of FREQUENCY_BITS */
+  mpfr_t ratio;        /* ratio_of, for frequencies of FREQUENCY_BITS */
   mpfr_t attention;    /* the attention factor, with the same precision */
   exact at_0;          /* the attention factor, as the cosine of position 0 */
   double most;         /* the attention factor if it is a double (other values are smaller), or infinity */
 };
 
-/* Computes -ln(base) / (dim/2 - shift), with the precision of `slope`. */
-static void slope_of(mpfr_t slope, const posenc_problem *problem) {
-  mpfr_t denominator;
+/* Computes the ratio of a frequency to the one before, base^(-1 / (dim/2 - shift)), with the precision of `ratio`. The
+   exponent's error is at most 2^13 of its last units, so it has spare bits. */
+enum { RATIO_BITS = 64 };
+static void ratio_of(mpfr_t ratio, const posenc_problem *problem) {
+  mpfr_t denominator, slope;
   mpfr_init2(denominator, 1200); /* exact: bits of such doubles are at most this far apart */
+  mpfr_init2(slope, mpfr_get_prec(ratio) + RATIO_BITS);
   mpfr_set_sj(denominator, problem->dim / 2, MPFR_RNDN);
   mpfr_sub_d(denominator, denominator, problem->shift, MPFR_RNDN);
   scaling_log_base(slope, problem);
   mpfr_div(slope, slope, denominator, MPFR_RNDN);
   mpfr_neg(slope, slope, MPFR_RNDN);
-  mpfr_clear(denominator);
+  mpfr_exp(ratio, slope, MPFR_RNDN);
+  mpfr_clears(denominator, slope, (mpfr_ptr)0);
 }
 
-/* Computes base^(-i / (dim/2 - shift)) = exp(slope i), and scales it. The slope's error is less than 2^13 of its last
-   units in the exponent, so it has spare bits; it gets more where a scaling cancels many. */
+/* Computes base^(-i / (dim/2 - shift)) as a power of the ratio, and scales it. A power has i times the ratio's relative
+   error, so the ratio has RATIO_BITS more; all of them get more where a scaling cancels many. */
 enum { SPARE_BITS = 128 };
 static void frequency(mpfr_t w, const oracle *o, int64_t index) {
   const mpfr_prec_t bits = mpfr_get_prec(w);
-  mpfr_t slope, precise;
-  mpfr_inits2(bits, slope, precise, (mpfr_ptr)0);
+  mpfr_t ratio, precise;
+  mpfr_inits2(bits, ratio, precise, (mpfr_ptr)0);
   for (mpfr_prec_t spare = SPARE_BITS;; spare *= 2) {
-    mpfr_set_prec(slope, bits + spare);
+    const bool is_kept = bits + spare + RATIO_BITS <= mpfr_get_prec(o->ratio);
     mpfr_set_prec(precise, bits + spare);
-    if (bits + spare <= mpfr_get_prec(o->slope))
-      mpfr_set(slope, o->slope, MPFR_RNDN);
-    else
-      slope_of(slope, &o->problem);
-    integer_times(slope, slope, o->indices[index]);
-    mpfr_exp(precise, slope, MPFR_RNDN);
+    if (!is_kept) {
+      mpfr_set_prec(ratio, bits + spare + RATIO_BITS);
+      ratio_of(ratio, &o->problem);
+    }
+    mpfr_pow_ui(precise, is_kept ? o->ratio : ratio, (unsigned long)o->indices[index], MPFR_RNDN);
     if (scaling_frequency(precise, bits, &o->problem, o->indices[index])) break;
   }
   mpfr_set(w, precise, MPFR_RNDN);
-  mpfr_clears(slope, precise, (mpfr_ptr)0);
+  mpfr_clears(ratio, precise, (mpfr_ptr)0);
 }
 
 /* The temporaries of one thread. */
@@ -149,8 +152,8 @@ oracle *oracle_create_some(const posenc_problem *problem, const selection *some)
     o->problem.scaling.factors = factors;
   }
   set_attention(o);
-  mpfr_init2(o->slope, FREQUENCY_BITS + SPARE_BITS);
-  slope_of(o->slope, &o->problem);
+  mpfr_init2(o->ratio, FREQUENCY_BITS + SPARE_BITS + RATIO_BITS);
+  ratio_of(o->ratio, &o->problem);
 #pragma omp parallel if (count > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
@@ -158,7 +161,7 @@ oracle *oracle_create_some(const posenc_problem *problem, const selection *some)
       mpfr_init2(frequencies[i], FREQUENCY_BITS);
       frequency(frequencies[i], o, i);
     }
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    if (count > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a team's threads may not run again */
   }
   return o;
 }
@@ -166,7 +169,7 @@ oracle *oracle_create_some(const posenc_problem *problem, const selection *some)
 void oracle_destroy(oracle *o) {
   if (!o) return;
   for (int64_t i = 0; i < o->count; i++) mpfr_clear(o->frequencies[i]);
-  mpfr_clears(o->attention, o->slope, (mpfr_ptr)0);
+  mpfr_clears(o->attention, o->ratio, (mpfr_ptr)0);
   free(o->frequencies);
   free(o->factors);
   free(o->indices);
@@ -287,33 +290,36 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
  */
 enum { TURN_BITS = 160, ANGLE_BITS = TURN_BITS + 8 };
 
+/* `rest` has the precision of x, for which mpfr_sub is several times as fast as mpfr_sub_d. */
 static exact sum_of_two(const mpfr_t x, mpfr_t rest) {
   const double high = mpfr_get_d(x, MPFR_RNDN);
-  mpfr_sub_d(rest, x, high, MPFR_RNDN);
+  mpfr_set_d(rest, high, MPFR_RNDN);
+  mpfr_sub(rest, x, rest, MPFR_RNDN);
   return (exact){.high = high, .low = mpfr_get_d(rest, MPFR_RNDN)};
 }
 
-static void double_angle(mpfr_t sine, mpfr_t cosine) {
+static void double_angle(mpfr_t sine, mpfr_t cosine, const mpfr_t one) {
   mpfr_mul(cosine, sine, cosine, MPFR_RNDN);
   mpfr_sqr(sine, sine, MPFR_RNDN);
   mpfr_swap(sine, cosine);
   mpfr_mul_2ui(sine, sine, 1, MPFR_RNDN);
   mpfr_mul_2ui(cosine, cosine, 1, MPFR_RNDN);
-  mpfr_ui_sub(cosine, 1, cosine, MPFR_RNDN);
+  mpfr_sub(cosine, one, cosine, MPFR_RNDN);
 }
 
 static void compute_turns(const oracle *o, int64_t index, int count, exact_pair *turns) {
   const mpfr_exp_t exponent = mpfr_get_exp(o->frequencies[index]);
-  mpfr_t angle, sine, cosine, rest;
-  mpfr_inits2(TURN_BITS, sine, cosine, rest, (mpfr_ptr)0);
+  mpfr_t angle, sine, cosine, rest, one;
+  mpfr_inits2(TURN_BITS, sine, cosine, rest, one, (mpfr_ptr)0);
+  mpfr_set_ui(one, 1, MPFR_RNDN);
   mpfr_init2(angle, ANGLE_BITS + (exponent > 0 ? exponent : 0));
   oracle_frequency(o, index, angle);
   mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
   for (int n = 0; n < count; n++) {
-    if (n) double_angle(sine, cosine);
+    if (n) double_angle(sine, cosine, one);
     turns[n] = (exact_pair){sum_of_two(sine, rest), sum_of_two(cosine, rest)};
   }
-  mpfr_clears(angle, sine, cosine, rest, (mpfr_ptr)0);
+  mpfr_clears(angle, sine, cosine, rest, one, (mpfr_ptr)0);
 }
 
 /*
@@ -349,7 +355,7 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) points[i] = compute_point(o, &w, (place){position, i});
     workspace_clear(&w);
-    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* a team's threads may not run again */
+    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
 
@@ -359,7 +365,7 @@ void oracle_turns(const oracle *o, int count, exact_pair *turns) {
   {
 #pragma omp for schedule(dynamic, 16)
     for (int64_t i = 0; i < frequencies; i++) compute_turns(o, i, count, turns + i * count);
-    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+    if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }
 

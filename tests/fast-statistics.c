@@ -415,6 +415,35 @@ static void test_turned_middles(void) {
   agrees(wrong, "values in the midpoint, next to a multiple of pi, rounded either way");
 }
 
+/* Tests that a witness which moves to the other value of the same pair, or from it to another row, takes MPFR's value
+   of its new place; and one that stays keeps it. */
+static void test_moved_witness(void) {
+  enum { FIRST = 1000 };
+  static const struct {
+    int64_t row;
+    bool cosine;
+    float error;
+  } calls[] = {{1, false, 1e-3f}, {1, true, 2e-3f}, {0, true, 3e-3f}, {1, true, 1e-3f}, {0, false, 4e-3f}};
+  enum { CALLS = sizeof calls / sizeof *calls };
+  const posenc_problem problem = table_of(2, 4, FIRST, 10000.0, 0.0);
+  subject s = subject_of(&problem);
+  fast_oracle *f = fast_create(&problem, 0);
+  accuracy a = {0};
+  int right = 0;
+  for (size_t n = 0; n < CALLS; n++) {
+    put_rounded(&s);
+    float *row = (float *)s.memory + 4 * calls[n].row;
+    row[column_of(&problem, 1, calls[n].cosine)] += calls[n].error;
+    fast_check(f, calls[n].row, 1, row, NULL, &a);
+    const exact_pair *pair = &s.exact[2 * (a.max_abs.position - FIRST) + 1];
+    const exact *value = a.max_abs.cosine ? &pair->cosine : &pair->sine;
+    right += a.max_abs.exact_high == value->high && a.max_abs.exact_low == value->low;
+  }
+  ok(right == CALLS, "a witness that moves has MPFR's value: %d of %d calls", right, CALLS);
+  fast_destroy(f);
+  subject_free(&s);
+}
+
 static void test_empty(void) {
   const posenc_problem problem = table_of(0, 8, 0, 10000.0, 0.0);
   fast_oracle *f = fast_create(&problem, 0);
@@ -432,6 +461,7 @@ int main(void) {
   test_middle();
   test_tiny_middles();
   test_turned_middles();
+  test_moved_witness();
   test_empty();
   return tap_done();
 }

@@ -346,6 +346,7 @@ void parts_take(part_team *p, window w) {
 
 void parts_end(part_team *p) {
   if (!p->count) return;
+  const accuracy none = {0};
   check_waiting(p);
-  fast_witnesses(p->reference, &p->s->found);
+  fast_witnesses(p->reference, &none, &p->s->found);
 }
