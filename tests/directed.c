@@ -30,8 +30,8 @@ static void test_steps(void) {
   uint64_t random = 1;
   arena *room = arena_create(4096);
   calls = 0;
-  const bool searching =
-      !subject_open(&s, &kernel, &of, &options) && room && subject_search(&s, EVALUATIONS, room, &random, &found);
+  const bool searching = !subject_open(&s, &kernel, &of, &options);
+  if (searching) subject_search(&s, EVALUATIONS, room, &random, &found);
   int64_t returns[ORACLE_RETURNS];
   oracle *o = oracle_create(&problem);
   const size_t count = oracle_returns(o, 0, SEARCH_REACH, returns);

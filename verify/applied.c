@@ -2,6 +2,7 @@
 #include "verify/applied.h"
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/threads.h"
 #include "reference/vectors.h"
@@ -19,21 +20,16 @@
  * of either sign, or nearly cancel the table.
  */
 
-/* Creates the references of axes, one for each thread. Returns false if memory runs out. */
-static bool open_places(operand *o) {
-  bool enough = (o->places = calloc((size_t)o->threads, sizeof(*o->places)));
-  for (int n = 0; enough && n < o->threads; n++) enough = (o->places[n] = axes_reference_create(o->problem));
-  return enough;
-}
-
-bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
+void operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference) {
   *o = (operand){.problem = problem, .threads = threads_most(), .seed = seed};
-  if (problem->axes) return open_places(o);
-  o->reference = reference ? reference : fast_create(problem, 0);
+  if (problem->axes) {
+    o->places = memory_take((size_t)o->threads, sizeof(*o->places));
+    for (int n = 0; n < o->threads; n++) o->places[n] = allocated(axes_reference_create(o->problem));
+    return;
+  }
+  o->reference = reference ? reference : allocated(fast_create(problem, 0));
   o->borrowed = reference;
-  if (!o->reference) return false;
-  o->lanes = aligned_alloc(64, (size_t)(o->threads * fast_groups(o->reference)) * sizeof *o->lanes);
-  return o->lanes;
+  o->lanes = allocated(aligned_alloc(64, (size_t)(o->threads * fast_groups(o->reference)) * sizeof *o->lanes));
 }
 
 static void operand_close(operand *o) {
@@ -210,13 +206,12 @@ static const posenc_problem *problem_of(const applied *a) {
   return &a->s->shape->problem;
 }
 
-bool applied_open(applied *a, int64_t rows, size_t bytes) {
+void applied_open(applied *a, int64_t rows, size_t bytes) {
   *a = (applied){.x = arena_create(bytes), .one = arena_create(bytes), .other = arena_create(bytes)};
   a->lists = arena_create(APPLIED_LIST * sizeof(int64_t));
-  a->drawn = malloc(bytes);
-  a->sums = calloc((size_t)rows, sizeof *a->sums);
-  a->digests = calloc((size_t)rows, sizeof *a->digests);
-  return a->x && a->one && a->other && a->lists && a->drawn && a->sums && a->digests;
+  a->drawn = memory_grow(NULL, bytes, 1);
+  a->sums = memory_take((size_t)rows, sizeof *a->sums);
+  a->digests = memory_take((size_t)rows, sizeof *a->digests);
 }
 
 void applied_close(applied *a) {
@@ -229,12 +224,12 @@ void applied_close(applied *a) {
   free(a->digests);
 }
 
-bool applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference) {
+void applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference) {
   s->checks[SEARCH].skip = "the search is one of tables";
   a->s = s;
   a->elements = 0;
   a->allowed.known = false;
-  return operand_open(&a->operand, &s->shape->problem, seed, reference);
+  operand_open(&a->operand, &s->shape->problem, seed, reference);
 }
 
 void applied_end(applied *a) {

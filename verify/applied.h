@@ -18,9 +18,8 @@ typedef struct operand {
   uint64_t seed;
 } operand;
 
-/* reference: one with the same frequencies for all positions, or null, as it must be with axes. Returns false if memory
-   runs out; must be closed in any case. */
-bool operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
+/* reference: one with the same frequencies for all positions, or null, as it must be with axes. */
+void operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
 
 /* Draws successive rows. Sequences of a batch have different x. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
@@ -60,14 +59,12 @@ enum { APPLIED_SPARE = 39 };
 /* The most rows of a list. */
 enum { APPLIED_LIST = (1 << 16) + 100 };
 
-/* Allocates memory for windows of `rows` rows and `bytes` bytes. Returns false if there is none; must be closed in any
-   case. */
-bool applied_open(applied *a, int64_t rows, size_t bytes);
+/* Allocates memory for windows of `rows` rows and `bytes` bytes. */
+void applied_open(applied *a, int64_t rows, size_t bytes);
 void applied_close(applied *a);
 
-/* Starts with a subject whose windows fit, one at a time. The other arguments are those of operand_open. Returns false
-   if memory runs out; must be ended in any case. */
-bool applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference);
+/* Starts with a subject whose windows fit, one at a time. The other arguments are those of operand_open. */
+void applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference);
 void applied_end(applied *a);
 
 /* Checks accuracy, memory and environment of a window; with `again`, also in-place, pair norm, determinism and

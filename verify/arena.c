@@ -4,6 +4,7 @@
 #include "verify/arena.h"
 
 #include "common/environment.h"
+#include "common/memory.h"
 #include "common/sanitizer.h"
 #include "common/work.h"
 
@@ -335,7 +336,7 @@ static arena *create(size_t bytes, bool sparse) {
 }
 
 arena *arena_create(size_t bytes) {
-  return create(bytes, false);
+  return allocated(create(bytes, false));
 }
 
 arena *arena_create_sparse(size_t bytes) {

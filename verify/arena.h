@@ -18,7 +18,7 @@ typedef struct arena arena;
 arena *arena_create(size_t bytes);
 
 /* Creates an arena of which nothing can be touched but the parts that arena_open opens, so that it may be far larger
-   than the memory of the machine. */
+   than the memory of the machine. Null if the system has no such range of addresses. */
 arena *arena_create_sparse(size_t bytes);
 void arena_destroy(arena *a);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/memory.h"
 #include "common/progress.h"
 #include "common/shapes.h"
 #include "inspect/models/model.h"
@@ -85,16 +86,14 @@ static const unsigned char *reordered(const array_exam *e, const unsigned char *
   return e->columns ? out : row;
 }
 
-static bool open_columns(array_exam *e) {
+static void open_columns(array_exam *e) {
   const int64_t dim = e->plain.dim, pairs = dim / 2;
-  if (!e->plain.axes || !e->plain.axes->grouped) return true;
-  e->columns = calloc((size_t)dim, sizeof *e->columns);
-  e->x_row = calloc((size_t)dim, sizeof(double));
-  e->got_row = calloc((size_t)dim, sizeof(double));
-  if (!e->columns || !e->x_row || !e->got_row) return false;
+  if (!e->plain.axes || !e->plain.axes->grouped) return;
+  e->columns = memory_take((size_t)dim, sizeof *e->columns);
+  e->x_row = memory_take((size_t)dim, sizeof(double));
+  e->got_row = memory_take((size_t)dim, sizeof(double));
   for (int64_t c = 0; c < dim; c++) e->columns[c] = axes_column(&e->plain, c % pairs, c >= pairs);
   e->plain.layout = POSENC_SPLIT;
-  return true;
 }
 
 static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
@@ -235,10 +234,11 @@ json_t *verify_array(const array_request *request, int64_t *bad_row) {
   e.attention = attention_of(&request->problem);
   e.plain = request->problem;
   e.plain.positions = NULL;
-  e.reference = axes_reference_create(&e.plain);
-  e.x = malloc(block);
-  e.got = malloc(block);
-  if (e.reference && e.x && e.got && open_columns(&e) && check_blocks(&e, bad_row)) record = record_of(&e);
+  e.reference = allocated(axes_reference_create(&e.plain));
+  e.x = memory_grow(NULL, block, 1);
+  e.got = memory_grow(NULL, block, 1);
+  open_columns(&e);
+  if (check_blocks(&e, bad_row)) record = record_of(&e);
   progress_clear();
   axes_reference_destroy(e.reference);
   free(e.columns);
@@ -299,7 +299,7 @@ static double pair_error(const trial *t, double least, fast_pair by, const doubl
   return (errors[0] > errors[1] || isnan(errors[0]) ? errors[0] : errors[1]) / size;
 }
 
-/* Returns the largest error of all samples; infinity if the trial is impossible. */
+/* Returns the largest error of all samples; infinity if columns that the trial leaves alone differ. */
 static double error_of(const trial *t, const array_request *request, vectors *v) {
   const int64_t count = v->at->rows < SAMPLES ? v->at->rows : SAMPLES;
   const posenc_columns at = posenc_layout_columns(t->problem.layout, t->columns);
@@ -307,8 +307,8 @@ static double error_of(const trial *t, const array_request *request, vectors *v)
   const format *f = format_of(request->problem.dtype);
   const double least = ldexp(1.0, f->least + f->precision);
   const int64_t pairs = t->columns / 2;
-  axes_reference *reference = axes_reference_create(&t->problem);
-  double worst = reference ? 0.0 : INFINITY;
+  axes_reference *reference = allocated(axes_reference_create(&t->problem));
+  double worst = 0.0;
   for (int64_t n = 0; n < count && isfinite(worst); n++) {
     const double *x = v->x + request->start, *got = v->out + request->start;
     const int64_t row = vectors_sample(v, n, count);

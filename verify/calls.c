@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/sanitizer.h"
 #include "verify/stress.h"
@@ -101,9 +102,9 @@ static void check_x_of_before(stress *t) {
   probe r;
   if (!probe_open(&r, t, &p, false)) return;
   const size_t bytes = r.row_bytes * ROWS;
-  unsigned char *room = malloc(CONTENTS * PARTS * bytes);
+  unsigned char *room = memory_grow(NULL, CONTENTS * PARTS * bytes, 1);
   content contents[CONTENTS];
-  for (int n = 0; room && n < CONTENTS; n++) {
+  for (int n = 0; n < CONTENTS; n++) {
     unsigned char *const mine = room + (size_t)n * PARTS * bytes;
     contents[n] = (content){mine, mine + bytes, mine + 2 * bytes};
     for (int64_t j = 0; j < ROWS * row_width(&p); j++)
@@ -113,7 +114,7 @@ static void check_x_of_before(stress *t) {
     apply_all(&r, contents[n].once, contents[n].twice);
     subject_end_calls(t->s, p.first);
   }
-  if (room) check_other_contents(t, &r, contents);
+  check_other_contents(t, &r, contents);
   free(room);
   probe_close(&r);
 }
@@ -167,9 +168,9 @@ static void *call_on_stack(void *argument) {
 /* Returns how many bytes of a stack were touched; -1 if the system does not tell. */
 static int64_t touched(unsigned char *stack) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = STACK_BYTES / page;
-  unsigned char *is_in = malloc(pages);
+  unsigned char *is_in = memory_take(pages, 1);
   size_t first = 0;
-  const bool told = is_in && mincore(stack, STACK_BYTES, is_in) == 0;
+  const bool told = mincore(stack, STACK_BYTES, is_in) == 0;
   while (told && first < pages && !(is_in[first] & 1)) first++;
   free(is_in);
   return told ? (int64_t)((pages - first) * page) : -1;
@@ -180,11 +181,11 @@ static int64_t stack_of_call(probe *r) {
   const size_t bytes = r->row_bytes * (size_t)r->of.problem.rows;
   unsigned char *stack =
       mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  stack_call call = {r, malloc(bytes)};
+  stack_call call = {r, memory_grow(NULL, bytes, 1)};
   pthread_attr_t attributes;
   pthread_t thread;
   int64_t used = -1;
-  if (stack != MAP_FAILED && call.out && pthread_attr_init(&attributes) == 0) {
+  if (stack != MAP_FAILED && pthread_attr_init(&attributes) == 0) {
 #ifdef MADV_NOHUGEPAGE
     madvise(stack, STACK_BYTES, MADV_NOHUGEPAGE);
 #endif
@@ -281,16 +282,16 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
 /* Checks more than 2^8, 2^12, 2^16 and 2^20 rows with few columns, all of them against calls for a part. Each number
    takes 16 times as long as the one before, or 256 times for a kernel that computes each row from the first one on; so
    it is left out if it may take too long when the time grows as it last did. */
-static bool check_many_rows(stress *t) {
+static void check_many_rows(stress *t) {
   enum { ROWS = (1 << 20) + (1 << 18), TIMES = 16, PART = STRESS_ROWS - 5, PAIRS = 2 };
   posenc_problem p = variant_problem(t, ROWS, 2 * (1 + (int64_t)random_below(t->random, PAIRS)));
   probe r;
   p.heads = 1;
   if (p.op == POSENC_ROPE) p.inverse = random_below(t->random, 2);
-  if (t->apply_known || !probe_open(&r, t, &p, false)) return true;
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return;
   arena *large = arena_create(r.row_bytes * (size_t)ROWS);
   double seconds = 0.0, growth = TIMES;
-  for (int octave = 8; large && octave <= 20 && !subject_takes_long(growth * seconds); octave += 4) {
+  for (int octave = 8; octave <= 20 && !subject_takes_long(growth * seconds); octave += 4) {
     const int64_t least_rows = (INT64_C(1) << octave) + 1,
                   rows = least_rows + (int64_t)random_below(t->random, (uint64_t)least_rows / 4);
     unsigned char *all = arena_place(large, r.row_bytes * (size_t)rows, false);
@@ -299,15 +300,13 @@ static bool check_many_rows(stress *t) {
     seconds = taken;
     for (int64_t row = 0; row < rows; row += PART) compare_piece(&r, row, least(PART, rows - row), rows, all);
   }
-  const bool enough = large;
   probe_close(&r);
   arena_destroy(large);
-  return enough;
 }
 
 /* Checks every number of rows up to 64; then calls that are four times as large as the one before, also off alignment
    except for the largest, or the two largest of a slow kernel. */
-bool check_call_sizes(stress *t) {
+void check_call_sizes(stress *t) {
   enum { ROWS = 64, WIDTH = 1024 };
   posenc_problem p = variant_done(t, ROWS, 0);
   probe r;
@@ -316,27 +315,25 @@ bool check_call_sizes(stress *t) {
       probe_compare(&r, CALL_SIZE, ROWS - rows, rows, t->one, arena_place(t->one, r.row_bytes * (size_t)rows, true));
     probe_close(&r);
   }
-  if (!check_many_rows(t)) return false;
+  check_many_rows(t);
   const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element,
                most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* large enough for streaming stores */
   p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
   if (p.op == POSENC_ROPE) p.heads = 8;
-  if (t->apply_known || !probe_open(&r, t, &p, false)) return true; /* no larger calls reach the kernel then */
+  if (t->apply_known || !probe_open(&r, t, &p, false)) return; /* no larger calls reach the kernel then */
   arena *large = arena_create((size_t)p.rows * row_bytes);
   /* The seconds of the call before, at most twice the limit; the next call takes four times as long. It may be the
      first with streaming stores, so it is made in a build with a sanitizer, too, which is ten times as slow. */
   double seconds = 0.0;
-  for (size_t bytes = row_bytes; large && bytes <= most && !subject_takes_long(seconds / 2.0); bytes *= 4) {
+  for (size_t bytes = row_bytes; bytes <= most && !subject_takes_long(seconds / 2.0); bytes *= 4) {
     const int64_t rows = (int64_t)(bytes / row_bytes) + 1;
     const size_t placed = row_bytes * (size_t)rows;
     seconds = try_large_call(&r, rows, large, arena_place(large, placed, false));
     if (bytes < most && !subject_takes_long(seconds))
       try_large_call(&r, rows, large, arena_place_off(large, placed, element));
   }
-  const bool enough = large;
   probe_close(&r);
   arena_destroy(large);
-  return enough;
 }
 
 /* Checks rows one after another, as decoding needs them; then single rows anywhere in the domain, some of them by a

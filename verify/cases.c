@@ -2,6 +2,7 @@
 #include "verify/verify.h"
 
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/work.h"
 #include "inspect/files/mapping.h"
 #include "reference/worst.h"
@@ -24,8 +25,7 @@ static const double patience = 600.0;
    fork, as the caller does later. */
 static void confirm(void *argument) {
   const hard_cases *c = argument;
-  oracle *reference = oracle_create(&c->worst.problem);
-  if (!reference) return;
+  oracle *reference = allocated(oracle_create(&c->worst.problem));
   const worst_case *refuted = worst_refuted(&c->worst, reference);
   char text[80] = "";
   if (refuted) snprintf(text, sizeof text, "line %d: this is not what MPFR finds there", refuted->line);
@@ -40,14 +40,10 @@ static hard_cases *refuse(hard_cases *c, const char *reason, char *why, size_t s
 }
 
 hard_cases *cases_load(const char *path, char *why, size_t size) {
-  hard_cases *c = calloc(1, sizeof *c);
+  hard_cases *c = memory_take(1, sizeof *c);
   fault unopened;
   FILE *stream = regular_open(path, &unopened);
-  if (!stream || !c) {
-    const char *reason = c ? unopened.text : "out of memory";
-    if (stream) fclose(stream);
-    return refuse(c, reason, why, size);
-  }
+  if (!stream) return refuse(c, unopened.text, why, size);
   const char *wrong = worst_read(stream, &c->worst, why, size);
   fclose(stream);
   if (wrong) return refuse(c, wrong, why, size);
@@ -78,10 +74,9 @@ size_t cases_count(const hard_cases *c) {
   return c->worst.count;
 }
 
-bool cases_try(const hard_cases *c, subject *s, arena *a) {
+void cases_try(const hard_cases *c, subject *s, arena *a) {
   const posenc_problem *problem = &c->worst.problem;
-  oracle *reference = oracle_create(problem);
-  if (!reference) return false;
+  oracle *reference = allocated(oracle_create(problem));
   for (size_t i = 0; i < c->worst.count; i++) {
     const worst_case *now = &c->worst.cases[i];
     char doing[80];
@@ -95,5 +90,4 @@ bool cases_try(const hard_cases *c, subject *s, arena *a) {
   }
   oracle_destroy(reference);
   if (!s->found.held) s->checks[ACCURACY].skip = "beyond the positions that the bound is for";
-  return true;
 }

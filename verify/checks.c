@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/fpenv.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/threads.h"
 #include "reference/format.h"
@@ -197,12 +198,11 @@ static void check_extrapolation(subject *s, int64_t row, int64_t rows, arena *on
   subject_drop(plan);
 }
 
-bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random) {
+void subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random) {
   enum { DRAWS = 4, ROWS = 16 };
   const posenc_problem *problem = &s->shape->problem;
-  if (problem->rows < 2) return true;
-  fast_pair *by = calloc((size_t)problem->dim / 2, sizeof *by);
-  if (!by) return false;
+  if (problem->rows < 2) return;
+  fast_pair *by = memory_take((size_t)problem->dim / 2, sizeof *by);
   for (int draw = 0; draw < DRAWS && !subject_unbound(s); draw++) {
     const int64_t k = draw ? 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1) : 1;
     fast_row(reference, k, by);
@@ -211,9 +211,8 @@ bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, are
   free(by);
   for (int draw = 0; draw < DRAWS && (s->kernel->reproducible || !subject_unbound(s)); draw++) {
     const int64_t row = 1 + (int64_t)random_below(random, (uint64_t)problem->rows - 1), left = problem->rows - row;
-    check_extrapolation(s, row, left < ROWS ? left : ROWS, one, other);
+    check_extrapolation(s, row, least(left, ROWS), one, other);
   }
-  return true;
 }
 
 /* ---- windows in parts ---------------------------------------------------------------------------------------- */
@@ -247,8 +246,7 @@ struct part_team {
 };
 
 void parts_destroy(part_team *p) {
-  if (!p) return;
-  for (int t = 0; p->own && t < p->threads; t++) arena_destroy(p->own[t]);
+  for (int t = 0; t < p->threads; t++) arena_destroy(p->own[t]);
   free(p->own);
   free(p->sums);
   free(p);
@@ -256,18 +254,14 @@ void parts_destroy(part_team *p) {
 
 part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows) {
   const size_t bytes = row_bytes(&s->shape->problem) * (size_t)least(rows, FAST_BLOCK_ROWS);
-  part_team *p = calloc(1, sizeof *p);
-  if (!p) return NULL;
+  part_team *p = memory_take(1, sizeof *p);
   p->s = s;
   p->reference = reference;
   p->threads = threads_most();
-  p->own = calloc((size_t)p->threads, sizeof *p->own);
-  p->sums = calloc((size_t)fast_groups(reference) * MOST_PARTS, sizeof *p->sums);
-  bool enough = p->own && p->sums;
-  for (int t = 0; enough && t < p->threads; t++) enough = (p->own[t] = arena_create(bytes));
-  if (enough) return p;
-  parts_destroy(p);
-  return NULL;
+  p->own = memory_take((size_t)p->threads, sizeof *p->own);
+  p->sums = memory_take((size_t)fast_groups(reference) * MOST_PARTS, sizeof *p->sums);
+  for (int t = 0; t < p->threads; t++) p->own[t] = arena_create(bytes);
+  return p;
 }
 
 bool parts_can(const subject *s, window w) {

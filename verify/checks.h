@@ -24,8 +24,8 @@ typedef struct row_checks {
 void subject_check_each(const subject *s, window w, const unsigned char *out, row_checks *found, uint64_t *digests);
 void subject_take_each(subject *s, const row_checks *found, const uint64_t *digests, int64_t rows);
 
-/* Checks rotation and extrapolation at places drawn from `random`. Returns false if memory runs out. */
-bool subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random);
+/* Checks rotation and extrapolation at places drawn from `random`. */
+void subject_check_relations(subject *s, fast_oracle *reference, arena *one, arena *other, uint64_t *random);
 
 /* The largest |sin|, |cos| and |sin² + cos² - square| of a row of the problem's table; both infinite if an element is
    NaN. */
@@ -55,7 +55,7 @@ void check_turn(check *c, const turned_row *r);
  */
 typedef struct part_team part_team;
 
-/* Windows may have at most `rows` rows. Null if memory runs out. To be created and destroyed while one thread runs. */
+/* Windows may have at most `rows` rows. To be created and destroyed while one thread runs. */
 part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows);
 void parts_destroy(part_team *p);
 
@@ -74,9 +74,9 @@ void parts_end(part_team *p);
  * ones. They are compared with the exact values like tables in files (table-exam.h).
  *
  * Checks every property except threads, search and stages of a subject with such a table, on the rows of a sampling.
- * For a list of positions, the positions in checks and witnesses are rows. Returns false if memory runs out.
+ * For a list of positions, the positions in checks and witnesses are rows.
  */
-bool subject_check_rows(subject *s, const sampling *v);
+void subject_check_rows(subject *s, const sampling *v);
 
 /* A rope cache. Its two tables are columns of one table, which is compared with the exact values like any other; the
    two tables are compared with its bits. */
@@ -87,9 +87,8 @@ typedef struct cache {
   unsigned char *want; /* the expected tables */
 } cache;
 
-/* rows: of the largest window. The subject's kernel must be able to make the problem. Returns false if memory runs out;
-   must be closed in any case. */
-bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows);
+/* rows: of the largest window. The subject's kernel must be able to make the problem. */
+void cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows);
 void cache_close(cache *c);
 
 /* Compares the rows of a window in both tables with the subject's rows, which are computed into `table`; with `again`,
@@ -117,9 +116,9 @@ typedef struct searched {
 /*
  * Evaluates `evaluations` sine-cosine pairs at positions up to SEARCH_REACH for which the kernel has a bound, with the
  * table's dim, base, shift, layout and dtype, and sets the check SEARCH. The positions depend on `random` only. The
- * arena must have room for a row. Returns false if memory runs out.
+ * arena must have room for a row.
  */
-bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result);
+void subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result);
 
 /* ---- stages.c: the stages that kernels report for their rows, and attribution of errors to them --------------- */
 
@@ -130,27 +129,26 @@ typedef struct stage_samples {
   posenc_stages *stages; /* from the kernel */
 } stage_samples;
 
-/* Allocates memory for `pairs` pairs. Returns false if memory runs out. */
-bool stage_samples_create(stage_samples *t, int64_t pairs);
+/* Allocates memory for `pairs` pairs. */
+void stage_samples_create(stage_samples *t, int64_t pairs);
 void stage_samples_free(stage_samples *t);
 
 /* Takes rows [row, row + rows) of a plan of the subject's kernel, without the padding row. Returns false if the kernel
    does not report its stages. */
 bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
 
-/* Checks STAGES: in a few windows, sine and cosine rounded once are the elements of the table. Returns false if memory
-   runs out. */
-bool subject_check_stages(subject *s, arena *a, uint64_t *random);
+/* Checks STAGES: in a few windows, sine and cosine rounded once are the elements of the table. */
+void subject_check_stages(subject *s, arena *a, uint64_t *random);
 
-/* Computes the mean size of each part of the errors of all samples. Returns false if memory runs out. */
-bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_parts *mean);
+/* Returns the mean size of each part of the errors of all samples. */
+split_parts stage_samples_mean(const stage_samples *t, const oracle *reference);
 
 /* Returns {"frequency", "phase", "trig", "store"}. */
 json_t *parts_json(const split_parts *parts);
 
 /*
  * Returns the field "explain" for a subject whose windows have all been checked (doc/records.md); JSON's null if its
- * kernel does not expose its stages, C's if memory runs out. `a` must have room for CHECKED_ROWS rows.
+ * kernel does not expose its stages. `a` must have room for CHECKED_ROWS rows.
  */
 json_t *explain_json(subject *s, arena *a);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/contract.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
@@ -25,7 +26,7 @@ static void check_rows(encoding_exam *e, table_call call, table_value value_of, 
   int64_t backwards[MOST];
   arena *a;
   unsigned char *out = encoding_arena(&a, elements, e->dtype, first % 2 == 0),
-                *other = encoding_room(row_bytes * (size_t)rows);
+                *other = memory_grow(NULL, row_bytes * (size_t)rows, 1);
   encoding_note(e, EXTENSION, call(&slice, dim, e->dtype, out) == POSENC_OK, first);
   encoding_check_written(e, a, out, elements);
   for (int64_t r = 0; r < rows; r++)
@@ -56,7 +57,7 @@ static void check_large(encoding_exam *e, table_call call) {
   enum { DIM = 60, PIECE = 97 };
   const size_t row_bytes = DIM * posenc_dtype_bytes(e->dtype);
   const int64_t rows = ((17 << 20) / (int64_t)row_bytes);
-  unsigned char *out = encoding_room(row_bytes * (size_t)rows), *piece = encoding_room(row_bytes * PIECE);
+  unsigned char *out = memory_grow(NULL, row_bytes * (size_t)rows, 1), *piece = memory_grow(NULL, row_bytes * PIECE, 1);
   posenc_slice slice = posenc_rows(7, rows);
   encoding_note(e, EXTENSION, call(&slice, DIM, e->dtype, out) == POSENC_OK, 7);
   for (int64_t row = 0; row < rows; row += PIECE) {
@@ -175,7 +176,7 @@ static void check_learned(encoding_exam *e, posenc_dtype of, bool added) {
   const size_t bytes = TWICE * STRIDE * posenc_dtype_bytes(e->dtype);
   double rows[TABLE_ROWS * TABLE_DIM];
   trained t = {.table = posenc_learned_rows(rows, TABLE_ROWS, TABLE_DIM), .slice = posenc_rows(0, TAKEN)};
-  unsigned char *x = encoding_room(bytes), *other = encoding_room(bytes);
+  unsigned char *x = memory_grow(NULL, bytes, 1), *other = memory_grow(NULL, bytes, 1);
   arena *a;
   unsigned char *out = encoding_arena(&a, TWICE * STRIDE, e->dtype, true);
   t.table.dtype = of;
@@ -255,7 +256,7 @@ static void check_matrices(encoding_exam *e, int64_t heads) {
   exact biases[LENGTH];
   arena *a;
   unsigned char *out = encoding_arena(&a, elements, e->dtype, heads % 2),
-                *other = encoding_room((size_t)elements * element);
+                *other = memory_grow(NULL, (size_t)elements * element, 1);
   bias.dtype = e->dtype;
   encoding_note(e, EXTENSION, e->request->by->alibi_bias(&bias, out) == POSENC_OK, heads);
   encoding_check_written(e, a, out, elements);
@@ -307,7 +308,7 @@ static void check_large_bias(encoding_exam *e) {
   const size_t row = LENGTH * posenc_dtype_bytes(e->dtype);
   posenc_alibi bias = posenc_alibi_of(HEADS, LENGTH);
   bias.dtype = e->dtype;
-  unsigned char *out = encoding_room(HEADS * LENGTH * row), *other = encoding_room(row);
+  unsigned char *out = memory_grow(NULL, HEADS * LENGTH * row, 1), *other = memory_grow(NULL, row, 1);
   encoding_note(e, EXTENSION, e->request->by->alibi_bias(&bias, out) == POSENC_OK, 0);
   for (int64_t head = 0; head < HEADS; head++)
     for (int64_t i = 0; i < LENGTH; i += 1 + i % 7) {
@@ -457,11 +458,11 @@ static void check_dropped(encoding_exam *e, int64_t dim, int64_t first, posenc_d
   d.slice.stride = DROPPED_ROWS * dim + ENCODING_GAP;
   const int64_t elements = SEQUENCES * d.slice.stride;
   const size_t bytes = (size_t)elements * element, packed = (size_t)(DROPPED_ROWS * dim) * element;
-  if (posenc_plan_create(&d.plan, &d.problem, NULL) != POSENC_OK) exit(EXIT_FAILURE);
+  if (posenc_plan_create(&d.plan, &d.problem, NULL) != POSENC_OK) memory_end();
   arena *a;
-  unsigned char *out = encoding_arena(&a, elements, e->dtype, true), *x = encoding_room(bytes),
-                *sums = encoding_room(bytes), *other = encoding_room(bytes),
-                *mask = encoding_room((size_t)(SEQUENCES * DROPPED_ROWS * dim));
+  unsigned char *out = encoding_arena(&a, elements, e->dtype, true), *x = memory_grow(NULL, bytes, 1),
+                *sums = memory_grow(NULL, bytes, 1), *other = memory_grow(NULL, bytes, 1),
+                *mask = memory_grow(NULL, (size_t)(SEQUENCES * DROPPED_ROWS * dim), 1);
   const posenc_slice positions = {.size = sizeof positions, .row = first, .rows = DROPPED_ROWS, .batch = SEQUENCES};
   for (int64_t i = 0; i < elements; i++) encoding_set_element(e->dtype, x, i, encoding_draw(&random, true));
   posenc_apply(d.plan, &d.slice, x, sums);
@@ -511,7 +512,7 @@ static void check_statistics(encoding_exam *e, double q, uint64_t seed) {
   enum { ROWS = 256, DIM = 512, ONE = ROWS * DIM, ALL = 2 * ONE };
   posenc_dropout how = posenc_dropout_of(q, seed);
   posenc_slice slice = posenc_rows(0, ROWS);
-  unsigned char *mask = encoding_room(ALL), *other = encoding_room(ALL);
+  unsigned char *mask = memory_grow(NULL, ALL, 1), *other = memory_grow(NULL, ALL, 1);
   slice.batch = 2;
   e->request->by->dropout_mask(&how, &slice, DIM, mask);
   how.seed++;

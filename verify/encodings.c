@@ -42,14 +42,7 @@ void encoding_compare(encoding_exam *e, const exact *value, const void *out, int
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush) {
   const size_t bytes = (size_t)elements * posenc_dtype_bytes(dtype);
   *a = arena_create(bytes);
-  if (!*a) exit(EXIT_FAILURE);
   return arena_place(*a, bytes, flush);
-}
-
-void *encoding_room(size_t bytes) {
-  void *memory = malloc(bytes ? bytes : 1);
-  if (!memory) exit(EXIT_FAILURE);
-  return memory;
 }
 
 void encoding_check_written(encoding_exam *e, const arena *a, const unsigned char *out, int64_t elements) {

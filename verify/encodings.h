@@ -41,10 +41,8 @@ void encoding_same(encoding_exam *e, property p, const void *a, const void *b, s
 void encoding_compare(encoding_exam *e, const exact *value, const void *out, int64_t at, int64_t position,
                       int64_t column);
 
-/* Allocate memory for `elements`, poisoned by arena_place, and memory for `bytes`. Both end the process with a failure
-   if memory runs out. */
+/* Allocates memory for `elements`, poisoned by arena_place. */
 unsigned char *encoding_arena(arena **a, int64_t elements, posenc_dtype dtype, bool flush);
-void *encoding_room(size_t bytes);
 
 /* Checks MEMORY of all elements of an arena. */
 void encoding_check_written(encoding_exam *e, const arena *a, const unsigned char *out, int64_t elements);

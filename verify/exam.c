@@ -2,6 +2,7 @@
 #include "verify/exam.h"
 
 #include "common/fpenv.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/random.h"
 #include "common/shapes.h"
@@ -141,14 +142,13 @@ static void begin_windows(exam_run *t, void *argument) {
 }
 
 /* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
-   before, and joins the segments. Returns false if memory runs out. */
-static bool conclude(exam_run *t) {
-  if (is_first(t) && !t->e->brief && !subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS])) return false;
+   before, and joins the segments. */
+static void conclude(exam_run *t) {
+  if (is_first(t) && !t->e->brief) subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS]);
   check_once(t, check_process, NULL);
   if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
   subject_finish(&t->s);
   if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* counted once for all ranges */
-  return true;
 }
 
 /* Adds what verify_join needs to the result of a range; returns the record. */
@@ -158,8 +158,8 @@ static json_t *concluded(const exam_run *t, json_t *record) {
   return record;
 }
 
-/* Examines a table; returns the record, or null if memory runs out, as the functions below do. A rope cache is examined
-   as the table that it is made of, and then compared with that table. */
+/* Examines a table; returns the record. A rope cache is examined as the table that it is made of, and then compared
+   with that table. */
 static json_t *look_at_table(exam_run *t) {
   const exam *e = t->e;
   const verify_request *request = e->request;
@@ -170,13 +170,12 @@ static json_t *look_at_table(exam_run *t) {
   const size_t bytes = (size_t)rows_of_arenas(&v) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
   searched search_found;
   cache kept = {.plan = NULL};
-  json_t *record = NULL;
   arena *one = arena_create(bytes), *other = arena_create(bytes);
-  fast_oracle *reference = fast_create(problem, 0);
-  part_team *shared = reference ? parts_create(s, reference, v.rows) : NULL;
-  bool enough = one && other && shared && (!is_cache || cache_open(&kept, s, &e->of->problem, v.rows));
-  if (enough) begin_windows(t, NULL);
-  for (int64_t n = t->windows.first; enough && n < t->windows.end; n++) {
+  fast_oracle *reference = allocated(fast_create(problem, 0));
+  part_team *shared = parts_create(s, reference, v.rows);
+  if (is_cache) cache_open(&kept, s, &e->of->problem, v.rows);
+  begin_windows(t, NULL);
+  for (int64_t n = t->windows.first; n < t->windows.end; n++) {
     const window w = next_window(t, n);
     if (parts_can(s, w)) {
       parts_take(shared, w);
@@ -191,20 +190,16 @@ static json_t *look_at_table(exam_run *t) {
     take_segment(t, n);
   }
   s->shared = false;
-  if (enough && is_first(t)) {
+  if (is_first(t)) {
     isolate_say("rows far apart", 1.0);
-    enough = subject_check_relations(s, reference, one, other, &t->streams[OF_RELATIONS]);
-  }
-  if (enough && is_first(t)) {
+    subject_check_relations(s, reference, one, other, &t->streams[OF_RELATIONS]);
     isolate_say("its stages", 1.0);
-    enough = subject_check_stages(s, one, &t->streams[OF_STAGES]);
+    subject_check_stages(s, one, &t->streams[OF_STAGES]);
+    if (problem->rows) subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
   }
-  if (enough && is_first(t) && problem->rows)
-    enough = subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
-  if (enough && conclude(t)) {
-    record = concluded(t, result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found));
-    explain(e, record, s, one);
-  }
+  conclude(t);
+  json_t *record = concluded(t, result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found));
+  explain(e, record, s, one);
   cache_close(&kept);
   parts_destroy(shared);
   fast_destroy(reference);
@@ -218,23 +213,24 @@ static json_t *look_at_applied(exam_run *t) {
   const exam *e = t->e;
   const sampling v = t->v;
   applied a;
-  json_t *record = NULL;
   const posenc_problem *problem = &e->of->problem;
   const int64_t rows = rows_of_arenas(&v);
   const size_t bytes = row_bytes(problem) * (size_t)rows + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
-  bool enough = applied_open(&a, rows, bytes) && applied_begin(&a, &t->s, t->streams[OF_X], NULL);
-  if (enough) begin_windows(t, &a);
-  for (int64_t n = t->windows.first; enough && n < t->windows.end; n++) {
+  applied_open(&a, rows, bytes);
+  applied_begin(&a, &t->s, t->streams[OF_X], NULL);
+  begin_windows(t, &a);
+  for (int64_t n = t->windows.first; n < t->windows.end; n++) {
     applied_check_window(&a, next_window(t, n), n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
     if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
     if (ends_segment(t, n)) take_segment(t, n);
   }
   t->s.shared = false;
-  if (enough && is_first(t)) {
+  if (is_first(t)) {
     isolate_say("rows far apart", 1.0);
     applied_check_relations(&a, &t->streams[OF_RELATIONS]);
   }
-  if (enough && conclude(t)) record = concluded(t, result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled"));
+  conclude(t);
+  json_t *record = concluded(t, result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled"));
   applied_end(&a);
   applied_close(&a);
   return record;
@@ -245,12 +241,10 @@ static json_t *look_at_cases(exam_run *t) {
   const exam *e = t->e;
   const posenc_problem *problem = &e->of->problem;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  json_t *record = NULL;
-  if (rows && cases_try(e->cases->cases, &t->s, rows)) {
-    subject_finish(&t->s);
-    record = result_of_table(e, &t->s, "cases", NULL);
-    explain(e, record, &t->s, rows);
-  }
+  cases_try(e->cases->cases, &t->s, rows);
+  subject_finish(&t->s);
+  json_t *record = result_of_table(e, &t->s, "cases", NULL);
+  explain(e, record, &t->s, rows);
   arena_destroy(rows);
   return record;
 }
@@ -277,18 +271,16 @@ static json_t *look_at_rows(exam_run *t) {
   const sampling v = t->v;
   const window first = {0, least(CHECKED_ROWS, problem->rows)};
   cache kept = {.plan = NULL};
-  json_t *record = NULL;
   arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
   check_threads(t, NULL);
-  const bool enough =
-      rows && subject_check_rows(s, &v) && (!is_cache || cache_open(&kept, s, &e->of->problem, CHECKED_ROWS));
-  if (enough && is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
+  subject_check_rows(s, &v);
+  if (is_cache) cache_open(&kept, s, &e->of->problem, CHECKED_ROWS);
+  if (is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
   take_segment(t, 0); /* the only segment */
-  if (enough && conclude(t)) {
-    tell_positions(s);
-    record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);
-    if (e->request->explain) json_object_set_new(record, "explain", json_null());
-  }
+  conclude(t);
+  tell_positions(s);
+  json_t *record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);
+  if (e->request->explain) json_object_set_new(record, "explain", json_null());
   cache_close(&kept);
   arena_destroy(rows);
   return record;
@@ -316,14 +308,13 @@ json_t *examine(const exam *e) {
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
   if (e->request->open && e->request->open(e->kernel) && t.before) process_keep_descriptors(t.before);
   t.windows = sampling_windows(&t.v, e->of_rows);
-  t.segments = calloc((size_t)(e->of_rows.to - e->of_rows.from) + 1, sizeof *t.segments);
+  t.segments = memory_take((size_t)(e->of_rows.to - e->of_rows.from), sizeof *t.segments);
   for (stream of_what = 0; of_what < STREAMS; of_what++)
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
   t.s.measured = e->request->rests;
   json_t *record = refusal                         ? result_begin(e, refusal)
-                   : !t.segments                   ? NULL
                    : e->cases                      ? look_at_cases(&t)
                    : op_is_applied(op)             ? look_at_applied(&t)
                    : rows_are_special(&of.problem) ? look_at_rows(&t)

@@ -22,7 +22,7 @@ typedef struct exam {
   range of_rows; /* the compared segments; with the first of them, also all checks that are not of windows */
 } exam;
 
-/* Returns the record of the exam; null if memory runs out. */
+/* Returns the record of the exam. */
 json_t *examine(const exam *e);
 
 /* Returns the examined shape, or for a rope cache the shape of the table that it is made of. */

@@ -117,23 +117,23 @@ static void add_changes(problems *all, const stress *t) {
 
 /* Checks plans of problems that differ in one member each. They exist at the same time, and are destroyed one after the
    other. */
-bool check_plans(stress *t) {
+void check_plans(stress *t) {
   /* Plans are destroyed and created in random order: in a fixed order each might get the same memory again. */
   enum { ROWS = 9, ROUNDS = 3, ANEW = 8 };
   const int64_t dim = 2 * (4 + (int64_t)random_below(t->random, 12));
   problems p = {.of = {variant_problem(t, ROWS, dim)}, .count = 1};
   probe r[ALIVE];
   int order[ALIVE];
-  bool enough = true, open[ALIVE];
+  bool open[ALIVE];
   add_changes(&p, t);
   add_scalings(&p);
   stress_say("plans of other problems");
   for (int n = 0; n < p.count; n++) {
     order[n] = n;
     open[n] = !posenc_problem_refusal(&p.of[n]) && probe_open(&r[n], t, &p.of[n], true);
-    if (!open[n] || !enough) continue;
+    if (!open[n]) continue;
     fast_oracle *reference = variant_reference(&p.of[n]);
-    enough = reference && variant_examine(t, &r[n].s, reference, PLANS);
+    variant_examine(t, &r[n].s, reference, PLANS);
     fast_destroy(reference);
   }
   for (int round = 0; round < ROUNDS; round++) {
@@ -152,7 +152,6 @@ bool check_plans(stress *t) {
       if (open[order[k]]) compare_all(&r[order[k]]);
   }
   check_empty(t, &p.of[0]);
-  return enough;
 }
 
 /* Checks that can_do, prepare, execute and apply do not write to the problem, options and slice, not even between their

@@ -144,8 +144,8 @@ static bool instruments_make(instruments *with, const posenc_kernel *kernel, con
   with->fast = fast_create(&problem, 0);
   with->exact = oracle_create(&problem);
   with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
-  if (!stage_samples_create(&with->stages, POINT_ROWS * PAIRS) || !with->fast || !with->exact || !with->rows)
-    return false;
+  stage_samples_create(&with->stages, POINT_ROWS * PAIRS);
+  if (!with->fast || !with->exact || !with->rows) return false;
   set_apart(with);
   return true;
 }
@@ -187,12 +187,11 @@ static collision collision_among(const format *f, const float *rows, int64_t pos
   return (collision){0, 0};
 }
 
-/* Returns the parts of a point's errors, JSON's null if the kernel does not expose its stages; null if memory runs
-   out. */
+/* Returns the parts of a point's errors, JSON's null if the kernel does not expose its stages. */
 static json_t *point_parts(instruments *with, subject *s) {
-  split_parts mean;
   if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
-  return stage_samples_mean(&with->stages, with->exact, &mean) ? parts_json(&mean) : NULL;
+  const split_parts mean = stage_samples_mean(&with->stages, with->exact);
+  return parts_json(&mean);
 }
 
 /* Returns the point of an open subject. Null if memory runs out. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/memory.h"
 #include "common/work.h"
 #include "reference/axes.h"
 #include "verify/checks.h"
@@ -62,28 +63,25 @@ static void take_check(check *into, check *from, int64_t ahead) {
 }
 
 /* Compares rows [from, from + rows) with the exact values. */
-static bool look_at(row_source *m, int64_t from, int64_t rows) {
+static void look_at(row_source *m, int64_t from, int64_t rows) {
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m), part = part_of(problem, from, rows);
   const int64_t ahead = problem->positions ? from : 0; /* positions of other tables are absolute */
   const table_request request = {.problem = part, .part = TABLE_BOTH, .limit = subject_unbound(s) ? NULL : &s->bound};
   table_exam *e = table_exam_create(&request, make_rows, m, part.dim);
   m->ahead = from;
-  const bool enough = e && any_table_examine(e);
-  if (enough) {
-    e->found.max_ulp.position += ahead;
-    e->found.max_abs.position += ahead;
-    e->found.worst.position += ahead;
-    accuracy_merge(&s->found, &e->found);
-    take_check(&s->checks[BOUNDED], &e->checks[BOUNDED], ahead);
-    if (request.limit) {
-      take_check(&s->checks[PAIR_NORM], &e->checks[PAIR_NORM], ahead);
-      take_check(&s->checks[ROTATION], &e->checks[ROTATION], ahead);
-    }
+  any_table_examine(e);
+  e->found.max_ulp.position += ahead;
+  e->found.max_abs.position += ahead;
+  e->found.worst.position += ahead;
+  accuracy_merge(&s->found, &e->found);
+  take_check(&s->checks[BOUNDED], &e->checks[BOUNDED], ahead);
+  if (request.limit) {
+    take_check(&s->checks[PAIR_NORM], &e->checks[PAIR_NORM], ahead);
+    take_check(&s->checks[ROTATION], &e->checks[ROTATION], ahead);
   }
   table_exam_free(e);
   m->looked += rows;
-  return enough;
 }
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
@@ -141,23 +139,21 @@ static void check_runs(row_source *m, int64_t from, int64_t rows) {
   }
 }
 
-bool subject_check_rows(subject *s, const sampling *v) {
+void subject_check_rows(subject *s, const sampling *v) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem);
   row_source m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
   m.one = arena_create((size_t)m.most * row_bytes(problem));
   m.other = arena_create((size_t)m.most * row_bytes(problem));
   m.all = v->exhaustive ? v->all : v->windows * v->rows;
-  bool enough = m.one && m.other;
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
-  for (int64_t n = 0; enough && n < v->windows; n++) {
+  for (int64_t n = 0; n < v->windows; n++) {
     const window w = sampling_window(v, n, NULL);
-    enough = look_at(&m, w.row, w.rows);
+    look_at(&m, w.row, w.rows);
     check_runs(&m, w.row, w.rows);
   }
   arena_destroy(m.one);
   arena_destroy(m.other);
-  return enough;
 }
 
 /* ---- a rope cache --------------------------------------------------------------------------------------------- */
@@ -166,12 +162,12 @@ static size_t cache_row_bytes(const cache *c) {
   return (size_t)rope_cache_width(&c->problem) * posenc_dtype_bytes(c->problem.dtype);
 }
 
-bool cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows) {
+void cache_open(cache *c, const subject *s, const posenc_problem *problem, int64_t rows) {
   *c = (cache){.problem = *problem};
   const size_t bytes = 2 * cache_row_bytes(c) * (size_t)rows;
   c->tables = arena_create(bytes);
-  c->want = malloc(bytes + 1);
-  return c->tables && c->want && subject_plan(s, problem, &c->plan) == POSENC_OK;
+  c->want = memory_take(bytes, 1);
+  if (subject_plan(s, problem, &c->plan) != POSENC_OK) memory_end();
 }
 
 void cache_close(cache *c) {
@@ -298,12 +294,12 @@ static void take_findings(axis_exam *a, table_exam *own) {
   take_axis_check(a, &e->checks[ROTATION], &own->checks[ROTATION]);
 }
 
-static bool examine_axis(axis_exam *a, int axis) {
+static void examine_axis(axis_exam *a, int axis) {
   table_exam *e = a->whole;
   const posenc_problem *table = e->problem;
   const int64_t rows = table->rows - (a->padding >= 0);
-  a->positions = malloc(((size_t)rows + 1) * sizeof *a->positions);
-  if (!axis_pairs_find(&a->pairs, table, axis) || !a->positions) return false;
+  a->positions = memory_take((size_t)rows, sizeof *a->positions);
+  if (!axis_pairs_find(&a->pairs, table, axis)) memory_end();
   for (int64_t row = 0; row < rows; row++)
     a->positions[row] = axis_position(table->axes, axis, table->first + whole_row(a, row));
   const axis_selection of = {a->pairs.problem.dim, a->pairs.of};
@@ -316,10 +312,9 @@ static bool examine_axis(axis_exam *a, int axis) {
   request.problem.layout = POSENC_SPLIT;
   request.problem.positions = a->positions;
   table_exam *own = table_exam_create(&request, read_axis, a, columns_of(a));
-  const bool enough = own && table_examine(own);
-  if (enough) take_findings(a, own);
+  table_examine(own);
+  take_findings(a, own);
   table_exam_free(own);
-  return enough;
 }
 
 /* Checks that all elements of the padding row are zeros. */
@@ -340,29 +335,26 @@ static void check_padding(table_exam *e, int64_t row) {
 }
 
 /* Compares what the exam reads now: the whole table, or one of its two copies. */
-static bool examine_axes(table_exam *e) {
+static void examine_axes(table_exam *e) {
   const posenc_problem *problem = e->problem;
   const int64_t end = problem->first + problem->rows;
   const bool padded =
       problem->padding != POSENC_NO_PADDING && problem->padding >= problem->first && problem->padding < end;
-  bool enough = true;
   octave *in = octaves_at(&e->by_size, problem->first);
   in->first = problem->first;
   in->rows = problem->rows;
-  for (int axis = 0; axis < problem->axes->count && enough; axis++) {
+  for (int axis = 0; axis < problem->axes->count; axis++) {
     axis_exam a = {.whole = e, .padding = padded ? problem->padding - problem->first : -1};
-    enough = examine_axis(&a, axis);
+    examine_axis(&a, axis);
     axis_pairs_free(&a.pairs);
     free(a.positions);
   }
-  if (enough && padded) check_padding(e, problem->padding - problem->first);
-  return enough;
+  if (padded) check_padding(e, problem->padding - problem->first);
 }
 
-bool any_table_examine(table_exam *e) {
-  if (!e->request->problem.axes) return table_examine(e);
-  bool enough = table_exam_begin(e);
-  for (e->copy = table_exam_copies(e) - 1; enough && e->copy >= 0; e->copy--) enough = examine_axes(e);
+void any_table_examine(table_exam *e) {
+  table_exam_begin(e);
+  for (e->copy = e->problem->axes ? table_exam_copies(e) - 1 : -1; e->copy >= 0; e->copy--) examine_axes(e);
   e->copy = 0;
-  return enough && table_exam_end(e);
+  table_exam_end(e);
 }

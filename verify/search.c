@@ -2,6 +2,7 @@
 #include "verify/checks.h"
 
 #include "common/contract.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
 
@@ -211,7 +212,7 @@ static const char *no_search(const subject *s, int64_t evaluations, int64_t reac
   return posenc_kernel_refusal(s->kernel, far, &options);
 }
 
-bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result) {
+void subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random, searched *result) {
   check *c = &s->checks[SEARCH];
   posenc_problem far = s->shape->problem;
   far.first = 0;
@@ -221,21 +222,19 @@ bool subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
   far.padding = POSENC_NO_PADDING;
   *result = (searched){.reach = reach_of(s), .from_tie = INFINITY};
   c->skip = no_search(s, evaluations, result->reach, &far);
-  if (c->skip) return true;
+  if (c->skip) return;
 
   posenc_plan *plan;
   const posenc_status status = subject_plan(s, &far, &plan);
   if (status != POSENC_OK) {
     c->skip = status == POSENC_OUT_OF_MEMORY ? "its plan for so many positions does not fit in memory"
                                              : posenc_status_message(status);
-    return true;
+    return;
   }
-  oracle *reference = oracle_create(&far);
-  const bool enough = reference;
+  oracle *reference = allocated(oracle_create(&far));
   search_state h = {s, plan, reference, a, random, evaluations, result};
-  while (enough && h.left > 0) search_round(&h);
-  if (enough) conclude(c, result);
+  while (h.left > 0) search_round(&h);
+  conclude(c, result);
   oracle_destroy(reference);
   subject_drop(plan);
-  return enough;
 }

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/contract.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"
 
 #include <stdlib.h>
 
-bool stage_samples_create(stage_samples *t, int64_t pairs) {
-  const size_t room = pairs > 0 ? (size_t)pairs : 1;
-  *t = (stage_samples){.cases = calloc(room, sizeof *t->cases), .stages = calloc(room, sizeof *t->stages)};
-  if (t->cases && t->stages) return true;
-  stage_samples_free(t);
-  return false;
+void stage_samples_create(stage_samples *t, int64_t pairs) {
+  *t = (stage_samples){.cases = memory_take((size_t)pairs, sizeof *t->cases),
+                       .stages = memory_take((size_t)pairs, sizeof *t->stages)};
 }
 
 void stage_samples_free(stage_samples *t) {
@@ -73,7 +71,7 @@ static const char *untold(const subject *s) {
   return STAGES_UNTOLD;
 }
 
-bool subject_check_stages(subject *s, arena *a, uint64_t *random) {
+void subject_check_stages(subject *s, arena *a, uint64_t *random) {
   enum { WINDOWS = 4, ROWS = 16, PAIRS = 1 << 16 };
   const posenc_problem *problem = &s->shape->problem;
   const format *f = format_of(problem->dtype);
@@ -81,7 +79,7 @@ bool subject_check_stages(subject *s, arena *a, uint64_t *random) {
                 last = problem->rows - rows;
   check *c = &s->checks[STAGES];
   stage_samples t;
-  if (!stage_samples_create(&t, rows * problem->dim / 2)) return false;
+  stage_samples_create(&t, rows * problem->dim / 2);
   for (int n = 0; n < WINDOWS && !c->skip; n++) {
     const int64_t row = n == 0 ? 0 : n == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
     if (stage_samples_take(&t, s, s->plan, row, rows, a))
@@ -90,7 +88,6 @@ bool subject_check_stages(subject *s, arena *a, uint64_t *random) {
       c->skip = untold(s);
   }
   stage_samples_free(&t);
-  return true;
 }
 
 static void add_sizes(split_parts *sum, const split_parts *parts) {
@@ -100,19 +97,17 @@ static void add_sizes(split_parts *sum, const split_parts *parts) {
   sum->store += fabs(parts->store);
 }
 
-bool stage_samples_mean(const stage_samples *t, const oracle *reference, split_parts *mean) {
+split_parts stage_samples_mean(const stage_samples *t, const oracle *reference) {
   const double elements = 2.0 * (double)t->count;
-  split_pair *pairs = calloc(t->count ? t->count : 1, sizeof *pairs);
-  if (!pairs) return false;
+  split_pair *pairs = memory_take(t->count, sizeof *pairs);
   split_errors(reference, t->cases, t->count, pairs);
   split_parts sum = {.frequency = 0.0};
   for (size_t n = 0; n < t->count; n++) {
     add_sizes(&sum, &pairs[n].sine);
     add_sizes(&sum, &pairs[n].cosine);
   }
-  *mean = (split_parts){sum.frequency / elements, sum.phase / elements, sum.trig / elements, sum.store / elements};
   free(pairs);
-  return true;
+  return (split_parts){sum.frequency / elements, sum.phase / elements, sum.trig / elements, sum.store / elements};
 }
 
 json_t *parts_json(const split_parts *parts) {
@@ -143,41 +138,35 @@ static int64_t next_power(int64_t position) {
   return power;
 }
 
-/* Adds the means of the rows from a position on. Returns false if memory runs out. */
-static bool add_rows(json_t *list, subject *s, const oracle *reference, arena *a, stage_samples *t, int64_t position) {
+/* Adds the means of the rows from a position on. */
+static void add_rows(json_t *list, subject *s, const oracle *reference, arena *a, stage_samples *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
-  split_parts mean;
   stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
-  if (!t->count) return true; /* the padding row is left out */
-  return stage_samples_mean(t, reference, &mean) &&
-         json_array_append_new(
-             list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean))) == 0;
+  if (!t->count) return; /* the padding row is left out */
+  const split_parts mean = stage_samples_mean(t, reference);
+  json_array_append_new(list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean)));
 }
 
 static json_t *explain_rows(subject *s, const oracle *reference, arena *a, stage_samples *t) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t last = problem->first + (problem->rows - 1);
   json_t *list = json_array();
-  bool enough = list && add_rows(list, s, reference, a, t, problem->first);
-  for (int64_t position = next_power(problem->first), before = problem->first;
-       enough && position <= last && position > before; before = position, position = next_power(position))
-    enough = add_rows(list, s, reference, a, t, position);
-  if (enough) return list;
-  json_decref(list);
-  return NULL;
+  add_rows(list, s, reference, a, t, problem->first);
+  for (int64_t position = next_power(problem->first), before = problem->first; position <= last && position > before;
+       before = position, position = next_power(position))
+    add_rows(list, s, reference, a, t, position);
+  return list;
 }
 
 json_t *explain_json(subject *s, arena *a) {
   const posenc_problem *problem = &s->shape->problem;
   stage_samples t;
   if (problem->rows == 0) return json_pack("{s:n, s:[]}", "worst", "rows");
-  if (!stage_samples_create(&t, ROWS * problem->dim / 2)) return NULL;
-  oracle *reference = oracle_create(problem);
-  json_t *made = NULL;
-  if (reference && !stage_samples_take(&t, s, s->plan, 0, 1, a))
-    made = json_null();
-  else if (reference)
+  stage_samples_create(&t, ROWS * problem->dim / 2);
+  oracle *reference = allocated(oracle_create(problem));
+  json_t *made = json_null();
+  if (stage_samples_take(&t, s, s->plan, 0, 1, a))
     made =
         json_pack("{s:o, s:o}", "worst", explain_worst(s, reference, a, &t), "rows", explain_rows(s, reference, a, &t));
   oracle_destroy(reference);

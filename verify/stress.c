@@ -3,6 +3,7 @@
 
 #include "verify/stress.h"
 
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
 #include "verify/applied.h"
@@ -27,67 +28,60 @@ void stress_say(const char *doing) {
 
 /* ---- exams of other problems ----------------------------------------------------------------------------------- */
 
-/* Examines another problem; leaves it out if the kernel cannot make it. Returns false if memory runs out. */
-static bool examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *reference,
+/* Examines another problem; leaves it out if the kernel cannot make it. */
+static void examine_other(stress *t, const posenc_problem *problem, posenc_stores stores, fast_oracle *reference,
                           property p) {
   posenc_options options = t->options;
   const shape of = shape_of(problem);
   subject other;
   options.stores = stores;
-  if (subject_open(&other, t->s->kernel, &of, &options)) return true;
-  const bool enough = variant_examine(t, &other, reference, p);
+  if (subject_open(&other, t->s->kernel, &of, &options)) return;
+  variant_examine(t, &other, reference, p);
   subject_close(&other);
-  return enough;
 }
 
 /* Checks dims from 2 to 64 with every remainder, in each layout, with regular and streaming stores. Larger ones are
    those of check_drawn_dims. */
-static bool check_widths(stress *t) {
+static void check_widths(stress *t) {
   enum { ROWS = 37, LAYOUTS = 4, VECTOR = 16 };
   const int first = (int)random_below(t->random, LAYOUTS);
-  bool enough = true;
-  for (int n = 0; enough && n < VARIANT_DIMS * LAYOUTS; n++) {
+  for (int n = 0; n < VARIANT_DIMS * LAYOUTS; n++) {
     const int residue = n / LAYOUTS, kind = n % LAYOUTS, vectors = (first + residue + kind) % LAYOUTS;
     posenc_problem p = variant_problem(t, ROWS, 2 * (residue + 1) + VECTOR * vectors);
     p.layout = variant_layout(p.op, kind);
     fast_oracle *reference = variant_reference(&p);
-    enough = reference;
     stress_say("other dims");
-    for (posenc_stores stores = POSENC_STORES_REGULAR; enough && stores <= POSENC_STORES_STREAMING; stores++)
-      enough = examine_other(t, &p, stores, reference, WIDTHS);
+    for (posenc_stores stores = POSENC_STORES_REGULAR; stores <= POSENC_STORES_STREAMING; stores++)
+      examine_other(t, &p, stores, reference, WIDTHS);
     fast_destroy(reference);
   }
-  return enough;
 }
 
 /* Checks odd dims, by both definitions. */
-static bool check_odd(stress *t) {
+static void check_odd(stress *t) {
   enum { ROWS = 19 };
-  bool enough = true;
-  if (t->s->shape->problem.op != POSENC_TABLE) return true;
+  if (t->s->shape->problem.op != POSENC_TABLE) return;
   stress_say("odd dims");
-  for (int n = 0; enough && n < VARIANT_DIMS; n++) {
+  for (int n = 0; n < VARIANT_DIMS; n++) {
     posenc_problem p = variant_problem(t, ROWS, variant_dim(t, n));
     p.dim++;
     p.odd = n % 2 ? POSENC_ODD_PAD : POSENC_ODD_CEIL;
     p.scaling = posenc_table(1, 2).scaling;
-    enough = examine_other(t, &p, t->options.stores, NULL, WIDTHS);
+    examine_other(t, &p, t->options.stores, NULL, WIDTHS);
   }
-  return enough;
 }
 
 /* Checks unordered lists of positions on both sides of 0, also with fractional ones. */
-static bool check_lists(stress *t) {
+static void check_lists(stress *t) {
   enum { DRAWN = 16, LISTS = 2 };
   static const double known[] = {5, -1, 0, -16, -17, 15, 16, 5, 257, -300, 65537, -1e6, 0x1p31 + 1, -0x1p53, 0x1p61};
   enum { KNOWN = sizeof known / sizeof *known };
   /* A kernel without a derived bound may compute each row from position 0 on. */
   const double most = (double)least(t->s->bound.max_position, t->s->bound.derived ? INT64_MAX : 1 << 12);
   double list[KNOWN + DRAWN];
-  bool enough = true;
-  if (t->s->shape->problem.op != POSENC_TABLE) return true;
+  if (t->s->shape->problem.op != POSENC_TABLE) return;
   stress_say("lists of positions");
-  for (int n = 0; enough && n < LISTS; n++) {
+  for (int n = 0; n < LISTS; n++) {
     posenc_problem p = variant_problem(t, 0, variant_dim(t, 3 * n));
     for (int i = 0; i < KNOWN; i++)
       if (fabs(known[i]) <= most) list[p.rows++] = known[i];
@@ -97,20 +91,18 @@ static bool check_lists(stress *t) {
     }
     p.first = 0;
     p.positions = list;
-    enough = examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);
+    examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);
   }
-  return enough;
 }
 
 /* Checks videos of 3 × 4 × 5 places, one of them a table after a padding row, in each order and with each kind of
    frequencies. */
-static bool check_axes(stress *t) {
+static void check_axes(stress *t) {
   enum { GRIDS = 3, ROWS = 60, FEWEST = 12 };
   static const int64_t sizes[] = {3, 4, 5};
   const posenc_op op = t->s->shape->problem.op;
-  bool enough = true;
   stress_say("several axes");
-  for (int n = 0; enough && n < GRIDS; n++) {
+  for (int n = 0; n < GRIDS; n++) {
     const int64_t dim = FEWEST * (1 + (int64_t)random_below(t->random, 4));
     posenc_problem p = variant_problem(t, ROWS, dim);
     posenc_axes axes = posenc_grid(3, sizes, dim);
@@ -121,67 +113,61 @@ static bool check_axes(stress *t) {
     if (n == 0 && op != POSENC_ROPE) p.padding = -1;
     p.axes = &axes;
     if (posenc_problem_refusal(&p)) p.scaling = posenc_table(1, 2).scaling;
-    enough = examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);
+    examine_other(t, &p, t->options.stores, NULL, FAR_POSITIONS);
   }
-  return enough;
 }
 
 /* Checks first positions; each of some dims has its share of them. */
-static bool check_positions(stress *t) {
+static void check_positions(stress *t) {
   int64_t firsts[FIRSTS];
   const int count = variant_firsts(t, firsts);
-  bool enough = true;
-  for (int n = 0; enough && n < VARIANT_DIMS; n++) {
+  for (int n = 0; n < VARIANT_DIMS; n++) {
     posenc_problem p = variant_problem(t, FAR_ROWS, variant_dim(t, n));
     fast_oracle *reference = variant_reference(&p);
-    enough = reference;
-    for (int i = n; enough && i < count; i += VARIANT_DIMS) {
+    for (int i = n; i < count; i += VARIANT_DIMS) {
       char doing[80];
       snprintf(doing, sizeof doing, "rows from position %" PRId64 " on", firsts[i]);
       stress_say(doing);
       p.first = firsts[i];
-      enough = examine_other(t, &p, t->options.stores, reference, FAR_POSITIONS);
+      examine_other(t, &p, t->options.stores, reference, FAR_POSITIONS);
     }
     fast_destroy(reference);
   }
-  return enough;
 }
 
 /* Checks numbers of heads around the sizes of vectors, cache lines and models; and the widest rows of models. */
-static bool check_heads(stress *t) {
+static void check_heads(stress *t) {
   static const int64_t heads[] = {4, 5, 7, 8, 12, 16, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65, 71, 96, 100, 127, 128};
   posenc_problem p = variant_done(t, 19, (int)random_below(t->random, VARIANT_DIMS));
-  if (p.op != POSENC_ROPE) return true;
+  if (p.op != POSENC_ROPE) return;
   fast_oracle *reference = variant_reference(&p);
-  bool enough = reference;
   stress_say("other numbers of heads");
-  for (size_t n = 0; enough && n < sizeof heads / sizeof *heads; n++) {
+  for (size_t n = 0; n < sizeof heads / sizeof *heads; n++) {
     p.heads = heads[n];
     p.layout = variant_layout(p.op, (int)random_below(t->random, 2));
-    enough = examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
+    examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
   }
   fast_destroy(reference);
-  for (int64_t dim = 128; enough && dim <= 256; dim *= 2) {
+  for (int64_t dim = 128; dim <= 256; dim *= 2) {
     p = variant_problem(t, 2, dim);
     p.heads = 16384 / dim + 1;
     reference = variant_reference(&p);
-    enough = reference && examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
+    examine_other(t, &p, t->options.stores, reference, HEAD_COUNTS);
     fast_destroy(reference);
   }
-  return enough;
 }
 
 /* Makes the checks that depend on the kernel in tables, and in add and rope if it has an `apply` of its own. */
-static bool check_apply(stress *t) {
+static void check_apply(stress *t) {
   if (t->apply_known) {
     t->s->checks[HEAD_COUNTS].skip = t->s->checks[ALIGNMENT].skip =
         "the library applies the rows, which is looked at with another kernel";
-    return true;
+    return;
   }
-  if (!check_heads(t) || !check_drawn_heads(t) || (op_is_applied(t->s->shape->problem.op) && !check_slices(t)))
-    return false;
+  check_heads(t);
+  check_drawn_heads(t);
+  if (op_is_applied(t->s->shape->problem.op)) check_slices(t);
   check_alignment(t);
-  return true;
 }
 
 /* ---- the whole check ------------------------------------------------------------------------------------------- */
@@ -215,37 +201,43 @@ static const char *first_failure(const subject *s) {
 /* Rows are drawn from a domain of at least so many positions. */
 enum { FEWEST_POSITIONS = 64 };
 
-static bool check_all(stress *t) {
+static void check_all(stress *t) {
   const char *const failed = first_failure(t->s);
   check_cpus(t);
   if (failed) {
     skip_rest(t->s, failed);
-    return true;
+    return;
   }
   if (t->s->bound.max_position < FEWEST_POSITIONS) {
     skip_rest(t->s, "its bound is for too few positions");
-    return true;
+    return;
   }
   check_const(t);
-  if (!check_widths(t) || !check_odd(t)) return false;
-  if (!check_positions(t) || !check_lists(t) || !check_plans(t) || !check_call_sizes(t)) return false;
-  if (!check_apply(t) || !check_axes(t)) return false;
+  check_widths(t);
+  check_odd(t);
+  check_positions(t);
+  check_lists(t);
+  check_plans(t);
+  check_call_sizes(t);
+  check_apply(t);
+  check_axes(t);
   check_decoding(t);
   check_endurance(t);
-  if (!check_teams(t)) return false;
-  if (!check_drawn_dims(t) || !check_drawn_positions(t) || !check_domain(t)) return false;
+  check_teams(t);
+  check_drawn_dims(t);
+  check_drawn_positions(t);
+  check_domain(t);
   check_contents(t);
   check_addresses(t);
   check_stack(t);
   check_leaks(t);
   skip_rest(t->s, "it does no other problem like this one");
-  return true;
 }
 
 /* OpenMP is set to one thread for these checks, as starting a team takes longer than such small work. */
-bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
+void subject_stress(subject *s, bool apply_known, uint64_t *random) {
   applied a;
-  const bool has_room = applied_open(&a, STRESS_ROWS, STRESS_BYTES);
+  applied_open(&a, STRESS_ROWS, STRESS_BYTES);
   stress t = {s, random, a.one, a.other, *s->options, apply_known, &a};
   int threads = 1;
 #ifdef _OPENMP
@@ -253,12 +245,11 @@ bool subject_stress(subject *s, bool apply_known, uint64_t *random) {
   omp_set_num_threads(1);
 #endif
   if (t.options.threads == 0) t.options.threads = threads;
-  const bool enough = has_room && check_all(&t);
+  check_all(&t);
 #ifdef _OPENMP
   omp_set_num_threads(threads);
 #endif
   applied_close(&a);
-  return enough;
 }
 
 /* ---- problems like the subject's ------------------------------------------------------------------------------ */
@@ -334,39 +325,34 @@ void variant_collect(stress *t, subject *other, property p) {
   }
 }
 
-bool variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again) {
+void variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again) {
   other->origin = 0;
   if (!op_is_applied(other->shape->problem.op)) {
     subject_check_window(other, w, reference, t->one, t->other, again, t->random);
-    return true;
+    return;
   }
-  const bool enough = applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
-  if (enough) applied_check_window(t->applied, w, again, t->random);
+  applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
+  applied_check_window(t->applied, w, again, t->random);
   applied_end(t->applied);
-  return enough;
 }
 
-static bool examine_rows(stress *t, subject *other, fast_oracle *reference) {
+void variant_examine(stress *t, subject *other, fast_oracle *reference, property p) {
   const posenc_problem *problem = &other->shape->problem;
   const int64_t rows = op_is_applied(problem->op) ? least(problem->rows, CHECKED_ROWS) : problem->rows;
   if (rows_are_special(problem)) {
     other->origin = 0;
     const sampling every = sampling_of(other->kernel, problem, INT64_MAX);
-    return subject_check_rows(other, &every);
+    subject_check_rows(other, &every);
+  } else {
+    variant_examine_window(t, other, (window){0, rows}, reference, true);
   }
-  return variant_examine_window(t, other, (window){0, rows}, reference, true);
-}
-
-bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p) {
-  const bool enough = examine_rows(t, other, reference);
   variant_collect(t, other, p);
-  return enough;
 }
 
 fast_oracle *variant_reference(const posenc_problem *problem) {
   posenc_problem table = posenc_table_of(problem);
   table.first = 0;
-  return fast_create(&table, 0);
+  return allocated(fast_create(&table, 0));
 }
 
 /* ---- probes ---------------------------------------------------------------------------------------------------- */
@@ -402,15 +388,13 @@ static unsigned char *map_x(size_t bytes) {
   return NULL;
 }
 
-static bool open_x(probe *r, size_t bytes) {
+static void open_x(probe *r, size_t bytes) {
   const size_t chunks = (X_OFF + bytes + CHUNK - 1) / CHUNK * CHUNK;
   unsigned char *room = bytes > CHUNK ? map_x(chunks) : NULL;
   r->mapped = room ? chunks : 0;
-  if (!room) room = posenc_alloc(X_OFF + bytes);
-  if (!room) return false;
+  if (!room) room = allocated(posenc_alloc(X_OFF + bytes));
   r->x = room + X_OFF;
   draw_x(r->t, r->of.problem.dtype, r->x, r->mapped ? CHUNK : bytes);
-  return true;
 }
 
 static void close_x(probe *r) {
@@ -434,12 +418,9 @@ bool probe_open_window(probe *r, stress *t, const posenc_problem *problem, windo
   r->row_bytes = row_bytes(problem);
   if (subject_open(&r->s, t->s->kernel, &r->of, &t->options)) return false;
   const size_t bytes = r->row_bytes * (size_t)w.rows;
-  if (all_rows) r->rows = malloc(bytes);
-  if ((op_is_applied(problem->op) && !open_x(r, bytes)) || (all_rows && !r->rows)) {
-    probe_close(r);
-    return false;
-  }
-  if (r->rows) {
+  if (op_is_applied(problem->op)) open_x(r, bytes);
+  if (all_rows) {
+    r->rows = memory_grow(NULL, bytes, 1);
     subject_begin_calls();
     probe_call(r, r->s.plan, w.row, w.rows, r->rows);
     subject_end_calls(t->s, problem->first + w.row);

@@ -49,23 +49,22 @@ int variant_firsts(const stress *t, int64_t firsts[FIRSTS]);
 fast_oracle *variant_reference(const posenc_problem *problem);
 
 /* Examines the rows of the other subject in one window (in add and rope the first CHECKED_ROWS), against the reference
-   of the same frequencies, and adds the findings to `p`. Lists of positions and odd dims need no reference. Returns
-   false if memory runs out. */
-bool variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
+   of the same frequencies, and adds the findings to `p`. Lists of positions and odd dims need no reference. */
+void variant_examine(stress *t, subject *other, fast_oracle *reference, property p);
 
 /* Examines a window that fits the arenas; with `again`, also its rows made again, in pieces and in place. The caller
    collects what all windows of the subject have found, once. */
-bool variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again);
+void variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again);
 
 /* Adds the findings of the exam of another problem: to `p`, or to their own property if that is about a call. */
 void variant_collect(stress *t, subject *other, property p);
 
-/* ---- the checks, by property; those of type bool return false if memory runs out ------------------------------- */
+/* ---- the checks, by property ----------------------------------------------------------------------------------- */
 
 /* Check ALIGNMENT, CALL_SIZE, DECODING, ENDURANCE and CPUS: the address and number of a call's rows, the number of
    calls, and the CPU that they run on (calls.c). */
 void check_alignment(stress *t);
-bool check_call_sizes(stress *t);
+void check_call_sizes(stress *t);
 void check_decoding(stress *t);
 void check_endurance(stress *t);
 void check_cpus(stress *t);
@@ -78,33 +77,33 @@ void check_stack(stress *t);
 
 /* Check PLANS, several at the same time or one after another, and READ_ONLY, of problem, options and slice
    (plans.c). */
-bool check_plans(stress *t);
+void check_plans(stress *t);
 void check_const(stress *t);
 
 /* Checks INDEX, BATCH and EXTENSION of add and rope: lists of rows, sequences far apart, and the last row alone
    (slices.c). */
-bool check_slices(stress *t);
+void check_slices(stress *t);
 
 /* Checks a drawn list or batch of rows of a window; failures break DOMAIN (slices.c). */
-bool check_drawn_slice(stress *t, const posenc_problem *p, window w);
+void check_drawn_slice(stress *t, const posenc_problem *p, window w);
 
 /* Check WIDTHS, HEAD_COUNTS and FAR_POSITIONS of dims, heads and positions that no list names; and DOMAIN, of problems
    drawn from all that a kernel takes (draws.c). */
-bool check_drawn_dims(stress *t);
-bool check_drawn_heads(stress *t);
-bool check_drawn_positions(stress *t);
-bool check_domain(stress *t);
+void check_drawn_dims(stress *t);
+void check_drawn_heads(stress *t);
+void check_drawn_positions(stress *t);
+void check_domain(stress *t);
 
 /* Checks THREADS for problems other than the subject's: threads that make and execute plans at the same time, and a
    threaded kernel with other numbers of threads (teams.c). */
-bool check_teams(stress *t);
+void check_teams(stress *t);
 
 /* ---- the whole check ------------------------------------------------------------------------------------------- */
 
 /* Checks all properties from READ_ONLY to LEAK except PROCESS, and index lists and strides of add and rope; but only
    CPUS if the subject has already broken a property. apply_known: another exam checks the library's code that applies
-   the kernel's rows, so checks that depend on that code alone are left out. Returns false if memory runs out. */
-bool subject_stress(subject *s, bool apply_known, uint64_t *random);
+   the kernel's rows, so checks that depend on that code alone are left out. */
+void subject_stress(subject *s, bool apply_known, uint64_t *random);
 
 /* ---- probes ---------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +119,7 @@ typedef struct probe {
   unsigned char *rows; /* made by one call; null if not requested */
 } probe;
 
-/* Returns false if the kernel cannot make the problem, or there is no memory for it. Must be closed if true. */
+/* Returns false if the kernel cannot make the problem. Must be closed if true. */
 bool probe_open(probe *r, stress *t, const posenc_problem *problem, bool all_rows);
 
 /* probe_open for calls of a window only, of a problem that may have any number of rows. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/table-exam.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/progress.h"
 #include "reference/axes.h"
@@ -51,7 +52,7 @@ static bool is_padding(const table_exam *e, int64_t position) {
   return e->problem->padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->problem->padding;
 }
 
-/* Returns the reference for positions of that unit; null if memory runs out. */
+/* Returns the reference for positions of that unit. */
 static fast_oracle *reference_of(table_exam *e, int unit) {
   if (e->references[unit]) return e->references[unit];
   posenc_problem problem = e->plain;
@@ -59,9 +60,8 @@ static fast_oracle *reference_of(table_exam *e, int unit) {
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
   if (unit) problem.padding = POSENC_NO_PADDING; /* the padding row is a whole position */
   if (pairs) problem.dim = pairs->dim;
-  e->references[unit] = fast_create_some(&problem, pairs ? &pairs->of : NULL, 0);
-  e->failed |= !e->references[unit];
-  if (e->references[unit]) fast_part(e->references[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
+  e->references[unit] = allocated(fast_create_some(&problem, pairs ? &pairs->of : NULL, 0));
+  fast_part(e->references[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
   return e->references[unit];
 }
 
@@ -72,9 +72,7 @@ static oracle *odd_reference_of(table_exam *e, int unit) {
   problem.dim += 2;
   problem.shift += 1.0;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
-  e->odd_references[unit] = oracle_create(&problem);
-  e->failed |= !e->odd_references[unit];
-  return e->odd_references[unit];
+  return e->odd_references[unit] = allocated(oracle_create(&problem));
 }
 
 /* Returns the error that the limit allows any element of a position. Only at position 0 is an exact value 1, whose ulp
@@ -165,7 +163,6 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
     if (in->rows == 0) in->first = position;
     if (e->copy == 0) in->rows += to - from;
     fast_oracle *reference = reference_of(e, at.unit);
-    if (!reference) return;
     accuracy found = {0}, *const into = e->positions ? &found : &in->found;
     fast_check(reference, at.number - e->problem->first, to - from, e->rows + e->row_bytes * (size_t)from, limit, into);
     if (!e->positions) continue;
@@ -179,8 +176,7 @@ static void check_accuracy(table_exam *e, int64_t row, int64_t rows) {
 static exact exact_of_odd(table_exam *e, int64_t position) {
   const place_in_list at = place_of(e, position);
   if (e->request->problem.odd == POSENC_ODD_PAD || is_padding(e, position)) return (exact){0.0, 0.0, 0.0};
-  oracle *reference = odd_reference_of(e, at.unit);
-  return reference ? oracle_pair(reference, at.number, e->problem->dim / 2).sine : (exact){0.0, 0.0, 0.0};
+  return oracle_pair(odd_reference_of(e, at.unit), at.number, e->problem->dim / 2).sine;
 }
 
 /* Compares the additional column of an odd dim. */
@@ -273,9 +269,7 @@ static void check_rotation(table_exam *e, int64_t row, int64_t k) {
   int64_t by;
   if (is_padding(e, position) || is_padding(e, position + k)) return;
   if (from.unit != to.unit || __builtin_sub_overflow(to.number, from.number, &by)) return;
-  fast_oracle *reference = reference_of(e, from.unit);
-  if (!reference) return;
-  fast_row(reference, by, e->by);
+  fast_row(reference_of(e, from.unit), by, e->by);
   table_exam_read(e, row, 1, e->one);
   table_exam_read(e, row + k, 1, e->other);
   const turned_row turned = {.problem = e->problem,
@@ -309,12 +303,10 @@ static int compare_digests(const void *one, const void *other) {
 /* Returns the largest distance of two exact rows in one column. */
 static double distance(table_exam *e, int64_t p, int64_t q) {
   double most = 0.0;
-  fast_pair *other = calloc((size_t)e->problem->dim / 2, sizeof *other);
-  if (!other) return INFINITY;
+  fast_pair *other = memory_take((size_t)e->problem->dim / 2, sizeof *other);
   const place_in_list at_p = place_of(e, p), at_q = place_of(e, q);
-  fast_oracle *of_p = reference_of(e, at_p.unit), *of_q = reference_of(e, at_q.unit);
-  if (of_p) fast_row(of_p, at_p.number, e->by);
-  if (of_q) fast_row(of_q, at_q.number, other);
+  fast_row(reference_of(e, at_p.unit), at_p.number, e->by);
+  fast_row(reference_of(e, at_q.unit), at_q.number, other);
   for (int64_t i = 0; i < e->problem->dim / 2; i++) {
     if (e->request->part != TABLE_COS) most = fmax(most, fabs(e->by[i].sine.high - other[i].sine.high));
     if (e->request->part != TABLE_SIN) most = fmax(most, fabs(e->by[i].cosine.high - other[i].cosine.high));
@@ -362,8 +354,7 @@ static void check_unique(table_exam *e) {
 /* ---- the exam -------------------------------------------------------------------------------------------------- */
 
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim) {
-  table_exam *e = calloc(1, sizeof *e);
-  if (!e) return NULL;
+  table_exam *e = memory_take(1, sizeof *e);
   e->request = request;
   e->read = read;
   e->from = from;
@@ -388,38 +379,36 @@ static void set_problem(table_exam *e, const posenc_problem *problem) {
   if (is_part(e)) e->plain.layout = POSENC_SPLIT_CS;
 }
 
-bool table_exam_begin(table_exam *e) {
+void table_exam_begin(table_exam *e) {
   set_problem(e, &e->request->problem);
   const size_t row_bytes = e->file_row_bytes < e->row_bytes ? e->row_bytes : e->file_row_bytes,
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
   const bool is_same = e->odd_column < 0 && !is_part(e); /* rows in memory are as in the file */
   e->attention = attention_of(&e->request->problem);
-  e->rows = malloc(block);
-  e->raw = is_same ? NULL : malloc(block);
-  e->one = malloc(e->row_bytes);
-  e->other = malloc(e->row_bytes);
-  e->by = calloc((size_t)e->plain.dim / 2, sizeof *e->by);
-  e->digests = calloc((size_t)least(e->plain.rows, UNIQUE_ROWS_MOST) + 1, sizeof *e->digests);
-  return e->rows && (e->raw || is_same) && e->one && e->other && e->by && e->digests;
+  e->rows = memory_grow(NULL, block, 1);
+  e->raw = is_same ? NULL : memory_grow(NULL, block, 1);
+  e->one = memory_take(e->row_bytes, 1);
+  e->other = memory_take(e->row_bytes, 1);
+  e->by = memory_take((size_t)e->plain.dim / 2, sizeof *e->by);
+  e->digests = memory_take((size_t)least(e->plain.rows, UNIQUE_ROWS_MOST), sizeof *e->digests);
 }
 
-bool table_exam_end(table_exam *e) {
+void table_exam_end(table_exam *e) {
   check_blocks(e);
   if (!e->problem->axes) check_rotations(e);
   check_unique(e);
-  return !e->failed;
 }
 
-bool table_examine(table_exam *e) {
-  return table_exam_begin(e) && table_exam_end(e);
+void table_examine(table_exam *e) {
+  table_exam_begin(e);
+  table_exam_end(e);
 }
 
 void table_exam_free(table_exam *e) {
-  for (int unit = 0; e && unit < UNITS; unit++) {
+  for (int unit = 0; unit < UNITS; unit++) {
     fast_destroy(e->references[unit]);
     if (e->odd_references[unit]) oracle_destroy(e->odd_references[unit]);
   }
-  if (!e) return;
   free(e->rows);
   free(e->raw);
   free(e->one);
@@ -531,7 +520,8 @@ static void read_file(void *from, int64_t row, int64_t rows, void *out) {
 
 json_t *verify_table(const table_request *request) {
   table_exam *e = table_exam_create(request, read_file, request->table, table_stored(request->table)->dim);
-  json_t *record = e && any_table_examine(e) ? record_of(e) : NULL;
+  any_table_examine(e);
+  json_t *record = record_of(e);
   progress_clear();
   table_exam_free(e);
   return record;

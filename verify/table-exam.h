@@ -40,7 +40,6 @@ typedef struct table_exam {
   fast_oracle *references[UNITS];
   oracle *odd_references[UNITS];           /* for a last sine without a cosine */
   unsigned char *rows, *one, *other, *raw; /* a block, two single rows, and a block as in the file */
-  bool failed;                             /* memory ran out */
   int copy;                                /* which copy is read, if the columns of a part occur twice */
   fast_pair *by;
   row_digest *digests;
@@ -52,17 +51,17 @@ typedef struct table_exam {
   check checks[PROPERTIES];
 } table_exam;
 
-/* Creates an exam for rows of read_dim columns. Null if memory runs out; freeing null is allowed. */
+/* Creates an exam for rows of read_dim columns. */
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
 void table_exam_free(table_exam *e);
 
-/* Compares a table without axes with the exact values. Returns false if memory runs out. */
-bool table_examine(table_exam *e);
+/* Compares a table without axes with the exact values. */
+void table_examine(table_exam *e);
 
 /* The two parts of table_examine, for tables of axes (rows.c): allocates memory for rows; compares all rows, but of a
-   table of axes it only looks for equal rows. Returns false if memory runs out. */
-bool table_exam_begin(table_exam *e);
-bool table_exam_end(table_exam *e);
+   table of axes it only looks for equal rows. */
+void table_exam_begin(table_exam *e);
+void table_exam_end(table_exam *e);
 
 /* Returns how often the file has each column, 1 or 2. */
 int table_exam_copies(const table_exam *e);
@@ -73,7 +72,7 @@ int64_t table_exam_block(const table_exam *e);
 
 number_text table_position_text(const table_exam *e, int64_t position);
 
-/* Compares a table, with axes or without, with the exact values (rows.c). Returns false if memory runs out. */
-bool any_table_examine(table_exam *e);
+/* Compares a table, with axes or without, with the exact values (rows.c). */
+void any_table_examine(table_exam *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/fpenv.h"
+#include "common/memory.h"
 #include "common/process.h"
 #include "common/random.h"
 #include "verify/stress.h"
@@ -84,14 +85,14 @@ static int race_threads(void) {
    threads break ENVIRONMENT and PROCESS. Returns false if there cannot be so many threads. */
 static bool race_run(subject *s, race_job *jobs, int count, double seconds) {
   atomic_int go = 0;
-  pthread_t *threads = calloc((size_t)count, sizeof *threads);
+  pthread_t *threads = memory_take((size_t)count, sizeof *threads);
   int made = 0;
   subject_begin_calls();
   for (int i = 0; i < count; i++) {
     jobs[i].go = &go;
     jobs[i].seconds = seconds;
   }
-  while (threads && made < count - 1 && pthread_create(&threads[made], NULL, run_job, &jobs[made]) == 0) made++;
+  while (made < count - 1 && pthread_create(&threads[made], NULL, run_job, &jobs[made]) == 0) made++;
   const bool all = made == count - 1;
   atomic_store(&go, all ? 1 : -1);
   run_job(&jobs[made]);
@@ -143,22 +144,19 @@ void subject_check_threads(subject *s, bool again, draw_rows_of *draw, void *arg
                all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
-  unsigned char *room = posenc_alloc(room_bytes + BESIDE); /* rows may be streamed */
-  race_job *jobs = calloc((size_t)count, sizeof *jobs);
-  bool enough = room && jobs;
-  if (enough) {
-    memset(room, ARENA_POISON, room_bytes);
-    for (int i = 0; i < count; i++) {
-      unsigned char *out = room + LINE + all + (size_t)i * apart, *x = draw ? out + all : NULL;
-      const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
-      if (draw) draw(argument, slice.row, rows, x);
-      jobs[i] = (race_job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
-    }
-    enough = run_first(s, jobs, room + LINE, apart, count) &&
-             race_run(s, jobs, count, again ? RACE_SECONDS / 3.0 : RACE_SECONDS);
+  unsigned char *room = allocated(posenc_alloc(room_bytes + BESIDE)); /* rows may be streamed */
+  race_job *jobs = memory_take((size_t)count, sizeof *jobs);
+  memset(room, ARENA_POISON, room_bytes);
+  for (int i = 0; i < count; i++) {
+    unsigned char *out = room + LINE + all + (size_t)i * apart, *x = draw ? out + all : NULL;
+    const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
+    if (draw) draw(argument, slice.row, rows, x);
+    jobs[i] = (race_job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
   }
-  if (!enough) c->skip = "threads could not be had";
-  for (int i = 0; enough && i < count; i++)
+  const bool all_run = run_first(s, jobs, room + LINE, apart, count) &&
+                       race_run(s, jobs, count, again ? RACE_SECONDS / 3.0 : RACE_SECONDS);
+  if (!all_run) c->skip = "threads could not be had";
+  for (int i = 0; all_run && i < count; i++)
     check_note_all(c, rows * row_width(problem), jobs[i].wrong ? 1.0 : 0.0, 0.0, problem->first + jobs[i].slice.row);
   free(jobs);
   posenc_free(room);
@@ -183,10 +181,10 @@ static void check_many_plans(stress *t) {
     if (probe_open(&of[kinds], t, &p, true)) kinds++;
   }
   const size_t bytes = row_bytes(&like) * ROWS, apart = (bytes + LINE - 1) / LINE * LINE;
-  unsigned char *out = posenc_alloc((size_t)count * apart);
-  race_job *jobs = calloc((size_t)count, sizeof *jobs);
+  unsigned char *out = allocated(posenc_alloc((size_t)count * apart));
+  race_job *jobs = memory_take((size_t)count, sizeof *jobs);
   options.kernel = t->s->kernel;
-  for (int i = 0; jobs && kinds && i < count; i++) {
+  for (int i = 0; kinds && i < count; i++) {
     const probe *mine = &of[i % kinds];
     jobs[i] = (race_job){.plan = i / kinds % 2 ? NULL : mine->s.plan,
                          .problem = &mine->of.problem,
@@ -197,8 +195,8 @@ static void check_many_plans(stress *t) {
                          .want = mine->rows,
                          .bytes = bytes};
   }
-  if (out) memset(out, ARENA_POISON, (size_t)count * apart);
-  const bool all = jobs && out && kinds && race_run(t->s, jobs, count, RACE_SECONDS);
+  memset(out, ARENA_POISON, (size_t)count * apart);
+  const bool all = kinds && race_run(t->s, jobs, count, RACE_SECONDS);
   if (kinds && !all) c->skip = "threads could not be had";
   for (int i = 0; all && i < count; i++) {
     if (jobs[i].failed) c->skip = "threads could not make plans";
@@ -226,8 +224,8 @@ static void compare_teams(stress *t) {
   check *c = &t->s->checks[THREADS];
   probe r;
   if (!probe_open(&r, t, &p, true)) return;
-  unsigned char *out = posenc_alloc(r.row_bytes * (size_t)p.rows);
-  for (int n = 0; out && n < TEAMS; n++) {
+  unsigned char *out = allocated(posenc_alloc(r.row_bytes * (size_t)p.rows));
+  for (int n = 0; n < TEAMS; n++) {
     posenc_options options = t->options;
     subject other = r.s;
     posenc_plan *plan;
@@ -251,8 +249,8 @@ static void compare_teams(stress *t) {
   probe_close(&r);
 }
 
-/* Checks rows against the bound with each team. Returns false if memory runs out. */
-static bool examine_teams(stress *t) {
+/* Checks rows against the bound with each team. */
+static void examine_teams(stress *t) {
   enum { DIM = 512, APPLIED_ROWS = CHECKED_ROWS - 3, APPLIED_DIM = 4096 };
   const bool is_applied = op_is_applied(t->s->shape->problem.op);
   posenc_problem p = variant_problem(t, APPLIED_ROWS, is_applied ? APPLIED_DIM : DIM);
@@ -261,28 +259,24 @@ static bool examine_teams(stress *t) {
   const shape of = shape_of(&p);
   check *c = &t->s->checks[THREADS];
   fast_oracle *reference = variant_reference(&p);
-  bool enough = reference;
-  for (int n = 0; enough && n < TEAMS; n++) {
+  for (int n = 0; n < TEAMS; n++) {
     posenc_options options = t->options;
     const bool noted = *c->note;
     subject other;
     options.threads = teams[n];
     if (subject_open(&other, t->s->kernel, &of, &options)) continue;
-    enough = variant_examine(t, &other, reference, THREADS);
+    variant_examine(t, &other, reference, THREADS);
     subject_close(&other);
     const size_t used = strlen(c->note);
     if (!noted && used) snprintf(c->note + used, sizeof c->note - used, " --threads %d", teams[n]);
   }
   fast_destroy(reference);
-  return enough;
 }
 
-bool check_teams(stress *t) {
+void check_teams(stress *t) {
   stress_say("plans of several threads at once");
   check_many_plans(t);
-  if (!t->s->kernel->threaded) return true;
+  if (!t->s->kernel->threaded) return;
   stress_say("other numbers of threads");
-  if (!t->s->kernel->reproducible) return examine_teams(t);
-  compare_teams(t);
-  return true;
+  (t->s->kernel->reproducible ? compare_teams : examine_teams)(t);
 }
