@@ -66,6 +66,10 @@ check 'a rope cache' ends 0 write \
   --grid h=3:-2:2/3,w=4:-3:2/4,frequencies=dealt --dim 16 --op rope-cache -o x.safetensors
 check 'read again' ends 0 check x.safetensors --tensor sin --max-ulp 0.5
 check 'rows before, in and behind the grid' written --grid h=3,w=4 --dim 8 --offset -3 --len 12 --padding -2
+check 'rows that come again, as they should' written --grid h=3,w=3 --dim 8 --len 18
+check 'rows that stay the same along an axis' ends 0 write --grid h=3,w=3:0:0 --dim 8 -o still.npy
+check 'should not' ends 1 check still.npy --grid h=3,w=3 --max-ulp 0.5
+check 'is told' says '^unique-rows .*6 of 9 equal one before; the first p = 0 and p = 1: FAILS'
 check 'a scaling' \
   written --grid h=9,w=9,frequencies=continued,order=cyclic --dim 32 --scaling yarn,factor=4,original=64 --dtype f16
 check 'one axis' written --grid l=50 --dim 8

@@ -3,7 +3,7 @@
 #ifndef POSENC_VERIFY_TABLE_EXAM_H
 #define POSENC_VERIFY_TABLE_EXAM_H
 
-#include "common/number.h"
+#include "reference/axes.h"
 #include "verify/checks.h"
 #include "verify/files.h"
 #include "verify/record.h"
@@ -26,27 +26,35 @@ typedef struct row_digest {
   int64_t row;
 } row_digest;
 
-/* The exam of one table. For a list of positions, the positions here are rows. */
+/* The pairs of one axis of a table, or all pairs of a table without axes; and where their sines and cosines are in a
+   row. */
+typedef struct table_axis {
+  posenc_problem problem; /* a table of these pairs alone, without a list, which has the columns below */
+  int64_t frequencies;    /* dim of the problem that has the frequencies */
+  axis_pairs pairs;       /* of a table with axes */
+  double attention;
+  int64_t *columns[2]; /* of the sines and then of the cosines, -1 for none; in each copy. Null: the row's own */
+  fast_oracle *references[UNITS];
+} table_axis;
+
+/* The exam of one table. The positions here are of a list the rows, and with axes the places. */
 typedef struct table_exam {
   const table_request *request; /* its limit may grow with the position, and have a domain */
   rows_reader *read;            /* makes the rows, with the argument `from` */
   void *from;
-  int64_t read_dim;              /* columns of these rows */
-  posenc_problem plain;          /* without a list of positions, and without the last column of an odd dim */
-  const posenc_problem *problem; /* points to `plain` */
-  const double *positions;
-  int64_t odd_column; /* of the file; -1 if none */
-  size_t row_bytes, file_row_bytes;
-  fast_oracle *references[UNITS];
-  oracle *odd_references[UNITS];           /* for a last sine without a cosine */
-  unsigned char *rows, *one, *other, *raw; /* a block, two single rows, and a block as in the file */
-  int copy;                                /* which copy is read, if the columns of a part occur twice */
+  int64_t read_dim; /* columns of these rows */
+  posenc_problem problem;
+  table_axis axis[POSENC_AXES];
+  int axes;
+  int64_t odd_column; /* of the file, which has a sine without a cosine, or zeros; -1 if none */
+  oracle *odd_references[UNITS];
+  size_t raw_bytes, picked_bytes;          /* of a row as it is read, and of the longest one of an axis */
+  unsigned char *raw, *rows, *one, *other; /* a block as it is read, one of an axis, and two single rows */
   fast_pair *by;
   row_digest *digests;
   int64_t digested;
   octaves by_size;
   accuracy found;
-  double attention;
   int64_t not_finite, equal, equal_first[2];
   check checks[PROPERTIES];
 } table_exam;
@@ -55,24 +63,7 @@ typedef struct table_exam {
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
 void table_exam_free(table_exam *e);
 
-/* Compares a table without axes with the exact values. */
-void table_examine(table_exam *e);
-
-/* The two parts of table_examine, for tables of axes (rows.c): allocates memory for rows; compares all rows, but of a
-   table of axes it only looks for equal rows. */
-void table_exam_begin(table_exam *e);
-void table_exam_end(table_exam *e);
-
-/* Returns how often the file has each column, 1 or 2. */
-int table_exam_copies(const table_exam *e);
-
-/* Reads rows of the problem's columns, without the odd one; at most table_exam_block rows at a time. */
-void table_exam_read(table_exam *e, int64_t row, int64_t rows, unsigned char *out);
-int64_t table_exam_block(const table_exam *e);
-
-number_text table_position_text(const table_exam *e, int64_t position);
-
-/* Compares a table, with axes or without, with the exact values (rows.c). */
-void any_table_examine(table_exam *e);
+/* Compares the rows of a window with the exact values, and some with each other. The errors are in `by_size`. */
+void table_exam_rows(table_exam *e, window w);
 
 #endif
