@@ -37,6 +37,11 @@ static inline json_t *field_real(double x) {
   return isfinite(x) ? json_real(x) : json_null();
 }
 
+/* The same, but an integer if the number is one. */
+static inline json_t *field_whole(double x) {
+  return fabs(x) < 0x1p63 && x == trunc(x) ? json_integer((json_int_t)x) : field_real(x);
+}
+
 /* Returns a path, or a name from a file, as a new string of at most 199 bytes. Bytes that are not UTF-8, which JSON
    requires, what must not be printed (common/plain.h), and the characters of `also` are replaced by "?". */
 json_t *field_name(const char *name, const char *also);

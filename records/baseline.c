@@ -201,7 +201,7 @@ static void compare_histograms(verdict *v, const record_baseline_entry *was, con
 
 /* Compares the largest errors of ranges of positions; says those that have grown. */
 static void compare_ranges(verdict *v, const record_baseline_entry *was, const record_result *is) {
-  if (!json_object_get(was->json, "by_position")) say(v, false, "the baseline lacks errors by position: save it again");
+  if (!was->by_position) say(v, false, "the baseline lacks errors by position: save it again");
   RECORD_EACH(now, is, by_position) {
     double ulp = 0.0, abs = 0.0;
     char name[80];
@@ -210,7 +210,7 @@ static void compare_ranges(verdict *v, const record_baseline_entry *was, const r
         ulp = infinite_if_missing(before->max_ulp);
         abs = infinite_if_missing(before->max_abs);
       }
-    if (!json_object_get(was->json, "by_position")) return;
+    if (!was->by_position) return;
     snprintf(name, sizeof name, "max ulp at positions from %" PRId64, now->from);
     if (infinite_if_missing(now->max_ulp) > ulp) compare_most(v, name, ulp, now->max_ulp);
     snprintf(name, sizeof name, "max error at positions from %" PRId64, now->from);

@@ -26,10 +26,10 @@ static void print_rows(const record_explanation *explained, const char *prefix, 
 
 void record_print_explained(const record_result *result, const char *prefix, FILE *stream) {
   const record_explanation *explained = &result->explain;
-  if (json_is_null(json_object_get(result->json, "explain")))
+  if (result->has_explain && !result->explain.there)
     fprintf(stream, "%sno telling where its error comes from: %s\n", prefix,
             strcmp(result->shape.op, "table") == 0 ? STAGES_UNTOLD : "stages are of tables");
-  if (explained->worst.json) print_worst(&explained->worst, prefix, stream);
+  if (explained->worst.there) print_worst(&explained->worst, prefix, stream);
   if (explained->rows_count > 0) print_rows(explained, prefix, stream);
 }
 

@@ -42,7 +42,7 @@ static void print_case(const record_result *result, const record_check *check, F
   print_attribute("name", check->property, stream);
   fputc('>', stream);
   print_outcome(result, check, stream);
-  if (strcmp(check->property, "accuracy") == 0 && json_object_get(result->json, "explain")) {
+  if (strcmp(check->property, "accuracy") == 0 && result->has_explain) {
     fputs("<system-out>\n", stream); /* words and numbers alone, so nothing needs to be escaped */
     record_print_explained(result, "", stream);
     fputs("</system-out>", stream);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char record_null[] = "";
+
 /* ---- memory ---- */
 
 /* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
@@ -46,7 +48,9 @@ static void free_blocks(block *first) {
 }
 
 void record_free(const void *record) {
-  if (record) free_blocks((block *)((char *)(uintptr_t)record - offsetof(block, data)));
+  if (!record) return;
+  json_decref(*(json_t *const *)record); /* each struct begins with it */
+  free_blocks((block *)((char *)(uintptr_t)record - offsetof(block, data)));
 }
 
 /* ---- fields ---- */
@@ -76,6 +80,8 @@ static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false"
 static const kind object = {TYPE(JSON_OBJECT), "an object", false, 0};
 static const kind count_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer of 0 or more, or null", false, 0};
 static const kind object_or_null = {TYPE(JSON_OBJECT) | TYPE(JSON_NULL), "an object or null", false, 0};
+static const kind anything = {~0u, "", true, 0};
+static const kind list = {TYPE(JSON_ARRAY) | TYPE(JSON_OBJECT), "a list", true, 0};
 static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
 static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
 static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
@@ -88,8 +94,6 @@ static bool is_kind(const json_t *value, const kind *wanted) {
     if (!is_kind(json_array_get(value, i), &count)) return false;
   return wanted->integers == ANY_NUMBER || json_array_size(value) == wanted->integers;
 }
-
-typedef enum need { MAY, MUST } need;
 
 /* The object whose fields are read. */
 typedef struct holder {
@@ -126,97 +130,104 @@ static bool is_fault(const holder *of, const char *what, const char *wanted) {
   return true;
 }
 
+typedef struct field {
+  const char *key;
+  bool must_be;
+  bool *has; /* null, or where to store that the object has it */
+  const kind *wanted;
+} field;
+
 /* Finds a field. Reports a fault and returns false if it is not as required. *value is null if it is missing. */
-static bool find(const holder *h, const char *key, need needed, const kind *wanted, json_t **value) {
-  const holder field = {h->r, NULL, h, key, 0};
-  *value = json_object_get(h->object, key);
-  if (!*value) return needed == MAY || !h->object || !is_fault(&field, "missing", "");
-  if (is_kind(*value, wanted)) return true;
-  *value = NULL;
-  return !is_fault(&field, "not ", wanted->name);
+static bool find(const holder *h, const field *f, json_t **value) {
+  const holder place = {h->r, NULL, h, f->key, 0};
+  *value = json_object_get(h->object, f->key);
+  if (!*value) return !f->must_be || !h->object || !is_fault(&place, "missing", "");
+  const bool is_right = is_kind(*value, f->wanted);
+  if (!is_right) *value = NULL;
+  if (f->has) *f->has = is_right;
+  return is_right || !is_fault(&place, "not ", f->wanted->name);
 }
 
-static bool read_text(const holder *h, const char *key, need needed, const kind *wanted, const char **to) {
+static bool read_text(const holder *h, const field *f, const char **to) {
   json_t *value;
-  if (!find(h, key, needed, wanted, &value)) return false;
-  *to = json_is_string(value) ? json_string_value(value) : "";
+  if (!find(h, f, &value)) return false;
+  *to = json_is_string(value) ? json_string_value(value) : json_is_null(value) ? record_null : "";
   return true;
 }
 
-static bool read_integer(const holder *h, const char *key, need needed, const kind *wanted, int64_t *to) {
+static bool read_integer(const holder *h, const field *f, int64_t *to) {
   json_t *value;
-  if (!find(h, key, needed, wanted, &value)) return false;
-  const bool nullable = wanted->types & TYPE(JSON_NULL);
+  if (!find(h, f, &value)) return false;
+  const bool nullable = f->wanted->types & TYPE(JSON_NULL);
   *to = !json_is_integer(value) && nullable ? RECORD_NONE : json_integer_value(value);
   return true;
 }
 
-static bool read_real(const holder *h, const char *key, need needed, const kind *wanted, double *to) {
+static bool read_real(const holder *h, const field *f, double *to) {
   json_t *value;
-  if (!find(h, key, needed, wanted, &value)) return false;
+  if (!find(h, f, &value)) return false;
   *to = json_is_number(value) ? json_number_value(value) : NAN;
   return true;
 }
 
-static bool read_boolean(const holder *h, const char *key, need needed, bool *to) {
+static bool read_boolean(const holder *h, const field *f, bool *to) {
   json_t *value;
-  if (!find(h, key, needed, &boolean, &value)) return false;
+  if (!find(h, f, &value)) return false;
   *to = json_is_true(value);
   return true;
 }
 
-static bool read_facts(const holder *h, const char *key, need needed, const kind *wanted, json_t **to) {
-  if (!find(h, key, needed, wanted, to)) return false;
+static bool read_facts(const holder *h, const field *f, json_t **to) {
+  if (!find(h, f, to)) return false;
   if (json_is_null(*to)) *to = NULL;
   return true;
 }
 
-static bool read_integers(const holder *h, const char *key, need needed, const kind *wanted, const int64_t **to,
-                          size_t *size) {
+static bool read_integers(const holder *h, const field *f, const int64_t **to, size_t *size) {
   json_t *value;
-  if (!find(h, key, needed, wanted, &value)) return false;
+  if (!find(h, f, &value)) return false;
+  if (!json_is_array(value)) return true;
   *size = json_array_size(value);
   int64_t *integers = allocate(h->r, *size, sizeof *integers);
-  for (size_t i = 0; integers && i < *size; i++) integers[i] = json_integer_value(json_array_get(value, i));
+  for (size_t i = 0; i < *size; i++) integers[i] = json_integer_value(json_array_get(value, i));
   *to = integers;
-  return integers;
+  return true;
 }
 
-static bool read_texts(const holder *h, const char *key, need needed, const char *const **to, size_t *size) {
+static bool read_texts(const holder *h, const field *f, const char *const **to, size_t *size) {
   json_t *value;
-  if (!find(h, key, needed, &array, &value)) return false;
+  if (!find(h, f, &value)) return false;
+  if (!value) return true;
   *size = json_array_size(value);
   const char **texts = allocate(h->r, *size, sizeof *texts);
-  for (size_t i = 0; texts && i < *size; i++) {
+  for (size_t i = 0; i < *size; i++) {
     const json_t *text = json_array_get(value, i);
-    if (!json_is_string(text) && is_fault(&(holder){h->r, NULL, h, key, i + 1}, "not ", string.name)) return false;
+    if (!json_is_string(text) && is_fault(&(holder){h->r, NULL, h, f->key, i + 1}, "not ", string.name)) return false;
     texts[i] = json_is_string(text) ? json_string_value(text) : "";
   }
   *to = texts;
-  return texts;
+  return true;
 }
 
 /* Reads the fields of an object into its struct. */
 typedef bool struct_reader(const holder *h, void *made);
 
-static bool read_object(const holder *h, const char *key, need needed, const kind *wanted, struct_reader *inner,
-                        void *to) {
+static bool read_object(const holder *h, const field *f, struct_reader *inner, void *to) {
   json_t *value;
-  if (!find(h, key, needed, wanted, &value)) return false;
-  return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, key, 0}, to);
+  if (!find(h, f, &value)) return false;
+  return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, f->key, 0}, to);
 }
 
 /* Reads an array of structs of `bytes` bytes each. `to` is the address of the pointer to the first one. */
-static bool read_array(const holder *h, const char *key, need needed, struct_reader *inner, size_t bytes, size_t *size,
-                       void *to) {
+static bool read_array(const holder *h, const field *f, struct_reader *inner, size_t bytes, size_t *size, void *to) {
   json_t *value;
-  if (!find(h, key, needed, &array, &value)) return false;
+  if (!find(h, f, &value)) return false;
+  if (!value) return true;
   *size = json_array_size(value);
   char *structs = allocate(h->r, *size, bytes);
-  if (!structs) return false;
   for (size_t i = 0; i < *size; i++) {
     const json_t *element = json_array_get(value, i);
-    const holder of = {h->r, json_is_object(element) ? element : NULL, h, key, i + 1};
+    const holder of = {h->r, json_is_object(element) ? element : NULL, h, f->key, i + 1};
     if (!of.object && is_fault(&of, "not ", object.name)) return false;
     if (!inner(&of, structs + i * bytes)) return false;
   }
@@ -224,41 +235,59 @@ static bool read_array(const holder *h, const char *key, need needed, struct_rea
   return true;
 }
 
-#define BEGIN(type)                                                                                                    \
+#define HAS_MUST(key) true, NULL
+#define HAS_MAY(key) false, &to->has_##key
+#define FIELD(need, key, kind) (&(const field){#key, HAS_##need(key), &kind})
+/* Arrays and inner objects tell by themselves whether they are there. */
+#define IN_MUST true
+#define IN_MAY false
+#define HOLDER(need, key, kind) (&(const field){#key, IN_##need, NULL, &kind})
+#define BEGIN(type, meaning)                                                                                           \
   static bool read_##type(const holder *h, void *made) {                                                               \
     record_##type *to = made;                                                                                          \
     to->json = (json_t *)(uintptr_t)h->object;                                                                         \
+    to->there = h->object;                                                                                             \
     return
 #define END(type)                                                                                                      \
   true;                                                                                                                \
   }
-#define STRING(need, key) read_text(h, #key, need, &string, &to->key) &&
-#define STRING_OR_NULL(need, key) read_text(h, #key, need, &string_or_null, &to->key) &&
-#define STRINGS(need, key) read_texts(h, #key, need, &to->key, &to->key##_count) &&
-#define INTEGER(need, key) read_integer(h, #key, need, &integer, &to->key) &&
-#define INTEGER_OR_NULL(need, key) read_integer(h, #key, need, &integer_or_null, &to->key) &&
-#define COUNT(need, key) read_integer(h, #key, need, &count, &to->key) &&
-#define COUNT_OR_NULL(need, key) read_integer(h, #key, need, &count_or_null, &to->key) &&
-#define COUNTS(need, key) read_integers(h, #key, need, &counts, &to->key, &to->key##_count) &&
-#define PAIR_OR_NULL(need, key) read_integers(h, #key, need, &pair_or_null, &to->key, &to->key##_count) &&
-#define REAL(need, key) read_real(h, #key, need, &real, &to->key) &&
-#define NUMBER(need, key) read_real(h, #key, need, &number, &to->key) &&
-#define AMOUNT(need, key) read_real(h, #key, need, &amount, &to->key) &&
-#define BOOLEAN(need, key) read_boolean(h, #key, need, &to->key) &&
-#define FACTS(need, key) read_facts(h, #key, need, &object, &to->key) &&
-#define FACTS_OR_NULL(need, key) read_facts(h, #key, need, &object_or_null, &to->key) &&
-#define OBJECT(need, type, key) read_object(h, #key, need, &object, read_##type, &to->key) &&
-#define OBJECT_OR_NULL(need, type, key) read_object(h, #key, need, &object_or_null, read_##type, &to->key) &&
-#define ARRAY(need, type, key) read_array(h, #key, need, read_##type, sizeof *to->key, &to->key##_count, &to->key) &&
-#define ARRAY_OF_NULLABLE(need, type, key) ARRAY(need, type, key)
-#define UNREAD(need, key)
+#define STRING(need, key, ...) read_text(h, FIELD(need, key, string), &to->key) &&
+#define STRING_OR_NULL(need, key, ...) read_text(h, FIELD(need, key, string_or_null), &to->key) &&
+#define WORD(need, key, ...) read_text(h, FIELD(need, key, string), &to->key) &&
+#define STRINGS(need, key, ...) read_texts(h, HOLDER(need, key, array), &to->key, &to->key##_count) &&
+#define INTEGER(need, key, ...) read_integer(h, FIELD(need, key, integer), &to->key) &&
+#define INTEGER_OR_NULL(need, key, ...) read_integer(h, FIELD(need, key, integer_or_null), &to->key) &&
+#define COUNT(need, key, ...) read_integer(h, FIELD(need, key, count), &to->key) &&
+#define COUNT_OR_NULL(need, key, ...) read_integer(h, FIELD(need, key, count_or_null), &to->key) &&
+#define COUNTS(need, key, ...) read_integers(h, HOLDER(need, key, counts), &to->key, &to->key##_count) &&
+#define PAIR_OR_NULL(need, key, ...) read_integers(h, HOLDER(need, key, pair_or_null), &to->key, &to->key##_count) &&
+#define REAL(need, key, ...) read_real(h, FIELD(need, key, real), &to->key) &&
+#define NUMBER(need, key, ...) read_real(h, FIELD(need, key, number), &to->key) &&
+#define AMOUNT(need, key, ...) read_real(h, FIELD(need, key, amount), &to->key) &&
+#define POSITION(need, key, ...) NUMBER(need, key, "")
+#define SIZE(need, key, ...) AMOUNT(need, key, "")
+#define BOOLEAN(need, key, ...) read_boolean(h, FIELD(need, key, boolean), &to->key) &&
+#define FACTS(need, key, ...) read_facts(h, HOLDER(need, key, object), &to->key) &&
+#define FACTS_OR_NULL(need, key, ...) read_facts(h, FIELD(need, key, object_or_null), &to->key) &&
+#define OBJECT(need, type, key, ...) read_object(h, HOLDER(need, key, object), read_##type, &to->key) &&
+#define OBJECT_OR_NULL(need, type, key, ...) read_object(h, FIELD(need, key, object_or_null), read_##type, &to->key) &&
+#define ARRAY(need, type, key, ...)                                                                                    \
+  read_array(h, HOLDER(need, key, array), read_##type, sizeof *to->key, &to->key##_count, &to->key) &&
+#define ARRAY_OF_NULLABLE(need, type, key, ...) ARRAY(need, type, key, ...)
+#define ANY(need, key, ...) read_facts(h, HOLDER(need, key, anything), &to->key) &&
+#define LIST(need, key, ...) read_facts(h, HOLDER(need, key, list), &to->key) &&
+#define MORE
+#define TEXTS_OF(key, ...)
 #include "records/fields.def"
 
 /* Returns the record. Returns null, with a fault if `fault` is not null, if it is none. */
 static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
   reader r = {fault, NULL};
   void *made = allocate(&r, 1, bytes);
-  if (inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) return made;
+  if (inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) {
+    json_incref(*(json_t **)made);
+    return made;
+  }
   free_blocks(r.first);
   return NULL;
 }
@@ -330,7 +359,7 @@ static bool is_consistent(const record_accuracy *record, record_fault *fault) {
     const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
     if (!add_exam(&t, i, &e, fault)) return false;
   }
-  RECORD_EACH(profile, record, profile) t.failed += profile->failure.json != NULL;
+  RECORD_EACH(profile, record, profile) t.failed += profile->failure.there;
   return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
@@ -400,6 +429,7 @@ const record_baseline *record_read_baseline(const json_t *json, record_fault *fa
 TAKE(accuracy)
 TAKE(timing)
 TAKE(report)
+TAKE(baseline)
 TAKE(machines)
 TAKE(comparison)
 TAKE(choice)

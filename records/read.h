@@ -15,42 +15,73 @@
    instruction sets. */
 #define RECORD_FACTS_OF_BITS "compiler", "cflags", "libc", "sleef", "isa"
 
-/* record_bound, record_kernel … record_report: see fields.def. `json` is what was parsed, null for an inner object that
-   is not there; its fields then have the values of missing ones. Texts, facts and `json` belong to the JSON, which must
-   outlive the struct. */
-#define BEGIN(type)                                                                                                    \
+/* The text of a field that is null, "". */
+extern const char record_null[];
+
+/*
+ * record_bound, record_kernel … record_report: see fields.def. Texts, facts and `json` belong to the JSON, which
+ * record_read_… and record_take_… keep until record_free.
+ *
+ * there: an inner object is in the record. If it is not, its fields have the values of missing ones.
+ * has_KEY: of a field that MAY be there, it is in the record. record_write_… writes such a field if this is true, or if
+ * its value is not nothing: 0, NaN, false, "" or null.
+ */
+#define HAS_MUST(key)
+#define HAS_MAY(key) bool has_##key;
+#define BEGIN(type, ...)                                                                                               \
   typedef struct record_##type {                                                                                       \
-    json_t *json;
+    json_t *json; /* what was parsed; null if nothing was */                                                           \
+    bool there;
 #define END(type)                                                                                                      \
   }                                                                                                                    \
   record_##type;
-#define STRING(need, key) const char *key;
-#define STRING_OR_NULL(need, key) const char *key;
-#define STRINGS(need, key)                                                                                             \
+#define STRING(need, key, ...)                                                                                         \
+  const char *key;                                                                                                     \
+  HAS_##need(key)
+#define STRING_OR_NULL(need, key, ...) STRING(need, key, "")
+#define WORD(need, key, ...) STRING(need, key, "")
+#define STRINGS(need, key, ...)                                                                                        \
   const char *const *key;                                                                                              \
   size_t key##_count;
-#define INTEGER(need, key) int64_t key;
-#define INTEGER_OR_NULL(need, key) int64_t key;
-#define COUNT(need, key) int64_t key;
-#define COUNT_OR_NULL(need, key) int64_t key;
-#define COUNTS(need, key)                                                                                              \
+#define INTEGER(need, key, ...)                                                                                        \
+  int64_t key;                                                                                                         \
+  HAS_##need(key)
+#define INTEGER_OR_NULL(need, key, ...) INTEGER(need, key, "")
+#define COUNT(need, key, ...) INTEGER(need, key, "")
+#define COUNT_OR_NULL(need, key, ...) INTEGER(need, key, "")
+#define COUNTS(need, key, ...)                                                                                         \
   const int64_t *key;                                                                                                  \
   size_t key##_count;
-#define PAIR_OR_NULL(need, key) COUNTS(need, key)
-#define REAL(need, key) double key;
-#define NUMBER(need, key) double key;
-#define AMOUNT(need, key) double key;
-#define BOOLEAN(need, key) bool key;
-#define FACTS(need, key) json_t *key;
-#define FACTS_OR_NULL(need, key) json_t *key;
-#define OBJECT(need, type, key) record_##type key;
-#define OBJECT_OR_NULL(need, type, key) record_##type key;
-#define ARRAY(need, type, key)                                                                                         \
+#define PAIR_OR_NULL(need, key, ...) COUNTS(need, key, "")
+#define REAL(need, key, ...)                                                                                           \
+  double key;                                                                                                          \
+  HAS_##need(key)
+#define NUMBER(need, key, ...) REAL(need, key, "")
+#define AMOUNT(need, key, ...) REAL(need, key, "")
+#define POSITION(need, key, ...) REAL(need, key, "")
+#define SIZE(need, key, ...) REAL(need, key, "")
+#define BOOLEAN(need, key, ...)                                                                                        \
+  bool key;                                                                                                            \
+  HAS_##need(key)
+#define FACTS(need, key, ...) json_t *key;
+#define FACTS_OR_NULL(need, key, ...)                                                                                  \
+  json_t *key;                                                                                                         \
+  HAS_##need(key)
+#define OBJECT(need, type, key, ...) record_##type key;
+#define OBJECT_OR_NULL(need, type, key, ...)                                                                           \
+  record_##type key;                                                                                                   \
+  HAS_##need(key)
+#define ARRAY(need, type, key, ...)                                                                                    \
   const record_##type *key;                                                                                            \
   size_t key##_count;
-#define ARRAY_OF_NULLABLE(need, type, key) ARRAY(need, type, key)
-#define UNREAD(need, key)
+#define ARRAY_OF_NULLABLE(need, type, key, ...) ARRAY(need, type, key, "")
+#define ANY(need, key, ...) json_t *key;
+#define LIST(need, key, ...) json_t *key;
+#define MORE
+#define TEXTS_OF(key, ...)
 #include "records/fields.def"
+#undef HAS_MUST
+#undef HAS_MAY
 
 /* Loops over the elements of the array `list` of a struct, with `item` as pointer. An empty array may be null. */
 #define RECORD_EACH(item, holder, list)                                                                                \
@@ -81,9 +112,20 @@ const record_baseline *record_read_baseline(const json_t *json, record_fault *fa
 const record_accuracy *record_take_accuracy(const json_t *json);
 const record_timing *record_take_timing(const json_t *json);
 const record_report *record_take_report(const json_t *json);
+const record_baseline *record_take_baseline(const json_t *json);
 const record_machines *record_take_machines(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
+
+/* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
+   there, null, is NaN when it is read again. */
+json_t *record_write_accuracy(const record_accuracy *from);
+json_t *record_write_timing(const record_timing *from);
+json_t *record_write_report(const record_report *from);
+json_t *record_write_baseline(const record_baseline *from);
+json_t *record_write_machines(const record_machines *from);
+json_t *record_write_comparison(const record_comparison *from);
+json_t *record_write_choice(const record_choice *from);
 
 /* Releases a record of record_read_… or record_take_…, or null. */
 void record_free(const void *record);

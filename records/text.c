@@ -40,7 +40,7 @@ static void add_result(line *of, const record_result *result, FILE *stream) {
               check->note, result->replay);
   }
   record_print_explained(result, "      ", stream);
-  if (result->max_abs.json && (!of->worst || abs > of->abs)) {
+  if (result->max_abs.there && (!of->worst || abs > of->abs)) {
     of->worst = result;
     of->abs = abs;
   }

@@ -160,7 +160,7 @@ static void write_budget_cell(page *p, const char *name) {
 
 /* Writes "the fastest, GB/s, share" of one machine. */
 static void write_fastest_cell(page *p, const record_machine_speed *of) {
-  if (!of->json) {
+  if (!of->there) {
     page_prose(p, "none");
     return;
   }
@@ -212,7 +212,7 @@ static void write_figures(page *p, const record_machines *record, const machines
 
 static void write_times_cell(page *p, const record_machine_speed *of) {
   page_cell_begin(p);
-  if (of->json) {
+  if (of->there) {
     say_spread(p, &of->of_limit, 100, "\u00a0%");
     page_say(p, ", ");
     say_spread(p, &of->bytes_per_second, 1e-9, "\u00a0GB/s");
@@ -254,7 +254,7 @@ static void write_speed(page *p, const record_machines *record, const machines_f
 }
 
 static void write_difference_cell(page *p, const record_machine_figures *of) {
-  if (of->json)
+  if (of->there)
     page_cell(p, "%s ulp, %s, %s misrounded, " CODE("%s"), words_significant(of->max_ulp, 7).text,
               words_significant(of->max_abs, 4).text, words_count(of->misrounded).text, of->digest);
   else

@@ -61,7 +61,7 @@ static void spread(FILE *out, const record_spread *of) {
 static void state_csv(FILE *out, const char *state, const record_table *tables, size_t count) {
   for (const record_table *table = tables; table < tables + count; table++)
     RECORD_EACH(row, table, rows) {
-      if (!row->timing.json) continue;
+      if (!row->timing.there) continue;
       text(out, state);
       next_text(out, table->shape.name);
       number(out, table->shape.rows);
@@ -93,7 +93,7 @@ static void times_csv(const record_report *report, FILE *out) {
 /* Writes the element with the largest error in ulp, the largest absolute error, or the largest share of the bound. */
 static void write_worst(FILE *out, const record_table *table, const record_row *row, const char *worst_in,
                         const record_witness *worst) {
-  if (!worst->json || isnan(worst->position)) return;
+  if (!worst->there || isnan(worst->position)) return;
   text(out, table->shape.name);
   next_text(out, row->kernel);
   next_text(out, row->mode);
@@ -136,7 +136,7 @@ static void positions_csv(const record_report *report, FILE *out) {
   RECORD_EACH(profile, report, profile)
     RECORD_EACH(point, profile, points) {
       const record_parts none = {.frequency = NAN, .phase = NAN, .trig = NAN, .store = NAN},
-                         *parts = point->parts.json ? &point->parts : &none;
+                         *parts = point->parts.there ? &point->parts : &none;
       text(out, profile->kernel);
       integer(out, point->position);
       integer(out, point->rows);

@@ -45,7 +45,7 @@ static void write_use(page *p, const record_report *report, const record_table *
             words_duration(ns->min * elements).text, words_duration(ns->max * elements).text);
   page_cell(p, "%s%s", words_significant(row->max_abs.abs, 3).text, answer_promises[answer_class(kernel, table)]);
   page_cell_begin(p);
-  if (use->speed_up.json)
+  if (use->speed_up.there)
     page_say(p, STRONG("%s times") " %s", words_significant(use->speed_up.estimate, 3).text,
              words_interval(&use->speed_up).text);
   page_cell_end(p);

@@ -253,7 +253,7 @@ static json_t *witness_json(const witness *w, const exam *e) {
   const posenc_problem *problem = &e->of->problem;
   json_t *made = record_witness(w, replay_of(e, e->of));
   if (problem->positions && problem->rows)
-    json_object_set_new(made, "position", json_real(problem->positions[w->position]));
+    json_object_set_new(made, "position", field_whole(problem->positions[w->position]));
   return made;
 }
 

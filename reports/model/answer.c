@@ -130,7 +130,7 @@ static void add_answer(json_t *answers, const record_report *report, samples *ti
 
 /* Whether this is a timed table of f32. Other shapes have no answer. */
 static bool is_asked(const record_table *table) {
-  return report_is_f32_table(table) && table->limit_bytes_per_second.json;
+  return report_is_f32_table(table) && table->limit_bytes_per_second.there;
 }
 
 /* Returns the largest table of at most `most` bytes, or null if there is none. */
@@ -216,7 +216,7 @@ static const char *find_choice(const record_report *report, samples *times, cons
 json_t *answer_uses(const record_report *report, samples *times) {
   const record_table *table = report_table(report, report->headline.shape);
   json_t *uses = json_array();
-  if (!table || !table->limit_bytes_per_second.json) return uses;
+  if (!table || !table->limit_bytes_per_second.there) return uses;
   const char *const library = find_of(report, table, USE_LIBRARY), *const now = find_now(report, table, library);
   const char *const kernels[USES] = {find_choice(report, times, table, true), find_choice(report, times, table, false),
                                      library != now ? library : NULL, now};

@@ -326,7 +326,7 @@ static void print_reason(const record_choice *choice, FILE *stream) {
             " are misrounded, none is wrong by more than %.7g ulp",
             one->kernel, one->exhaustive ? "of all" : "of a sample of", one->elements, one->misrounded,
             fmin(one->max_ulp, INFINITY));
-    if (choice->next.json) print_next(&choice->next, stream);
+    if (choice->next.there) print_next(&choice->next, stream);
     print_faster(choice, one, stream);
     print_validity(choice, one, stream);
     fputc('\n', stream);

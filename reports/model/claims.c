@@ -109,7 +109,7 @@ static void half_precision(finding *f, const record_report *report) {
         "half the bytes; errors up to 2⁻¹² = %.2g instead of 2⁻²⁵ = %.2g, and the slowest cosine (dim %d) is 1 up to "
         "position %.0f",
         0x1p-12, 0x1p-25, DIM, still);
-  if (profile && profile->collisions.json)
+  if (profile && profile->collisions.there)
     found(f, profile->collisions.f16_count ? "; rows collide" : "; no two rows become equal");
   when(f, "%.2g is not significant", 0x1p-12);
 }
@@ -117,7 +117,7 @@ static void half_precision(finding *f, const record_report *report) {
 /* Returns nanoseconds per element, NaN if the kernel was not timed. */
 static record_spread spread_of(const record_table *table, const char *kernel) {
   const record_row *row = report_row(table, kernel);
-  return row ? row->timing.ns_per_element : (record_spread){NULL, NAN, NAN, NAN};
+  return row ? row->timing.ns_per_element : (record_spread){.median = NAN, .min = NAN, .max = NAN};
 }
 
 /* Returns the fastest kernel of one thread that keeps no table in memory, as `cached` has one thread; null if none was

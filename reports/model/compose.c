@@ -319,7 +319,7 @@ static json_t *count_checks(const maker *m, const char *kernel, json_t *failures
     }
   }
   RECORD_EACH(profile, m->accuracy, profile)
-    if (strcmp(profile->kernel, kernel) == 0 && profile->failure.json)
+    if (strcmp(profile->kernel, kernel) == 0 && profile->failure.there)
       field_append(failures, make_failure(&profile->failure, kernel, "profile"));
   return counts;
 }

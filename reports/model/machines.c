@@ -74,7 +74,7 @@ static bool have_own_labels(const maker *m, const json_t *machines, char *why, s
 
 /* Returns the share of the processors that other processes used while times were taken; NaN if it is not known. */
 static double others_of(const record_report *report) {
-  return report->stability.json ? report->stability.others : NAN;
+  return report->stability.there ? report->stability.others : NAN;
 }
 
 static json_t *make_machines(const maker *m, const machines_inputs *given) {

@@ -57,7 +57,7 @@ regret_summary regret_sum_up(const record_report *report, bool serial) {
   double logs = 0;
   RECORD_EACH(one, report, regret) {
     if (one->serial != serial) continue;
-    const double ratio = one->ratio.json ? one->ratio.estimate : 1;
+    const double ratio = one->ratio.there ? one->ratio.estimate : 1;
     logs += log(ratio);
     sum.count++;
     if (ratio <= sum.worst) continue;

@@ -330,7 +330,7 @@ static void say_time(page *p, const record_table *table, const record_spread *ns
 static void say_ratio(page *p, const record_ratio *ratio) {
   record_ratio told = *ratio;
   const bool slower = ratio->estimate < 1;
-  if (!ratio->json) return;
+  if (!ratio->there) return;
   if (slower) told = (record_ratio){.estimate = 1 / ratio->estimate, .low = 1 / ratio->high, .high = 1 / ratio->low};
   page_say(p, ", " STRONG("%s times") " " SMALL("%s") " as %s as " CODE("%s"), words_significant(told.estimate, 3).text,
            words_interval(&told).text, slower ? "long" : "fast", ratio->kernel);
@@ -353,7 +353,7 @@ static void say_busy(page *p, const record_report *report) {
 static void write_line(page *p, const record_report *report, const record_table *table, const record_kernel *kernel,
                        const char *title, const record_ratio *speed_up) {
   const record_row *row = report_row(table, kernel->name);
-  if (!row || !row->timing.json) return;
+  if (!row || !row->timing.there) return;
   page_open(p, PAGE_ANSWER);
   page_say(p, STRONG("%s:") " ", title);
   say_time(p, table, &row->timing.ns_per_element);
@@ -395,7 +395,7 @@ static void write_literal(page *p, const record_report *report, const record_tab
 
 static void write_limit(page *p, const record_report *report, const record_table *table) {
   const record_spread *limit = &table->limit_bytes_per_second;
-  if (!limit->json || !(limit->median > 0)) return;
+  if (!limit->there || !(limit->median > 0)) return;
   const double passes = table->applied ? 2 : 1; /* x is read and written */
   page_open(p, PAGE_ANSWER);
   page_say(p, STRONG("The limit, %s, one thread:") " " STRONG("%s") "%s " SMALL("(%s–%s)"),
@@ -445,7 +445,7 @@ static void say_verdict(page *p, const record_report *report, const record_kerne
 
 /* Whether both ratios are over the same kernel. */
 static bool has_kernel(const record_ratio *a, const record_ratio *b) {
-  return a->json && b->json && strcmp(a->kernel, b->kernel) == 0;
+  return a->there && b->there && strcmp(a->kernel, b->kernel) == 0;
 }
 
 /* Writes time, error, plugin, contract and verdict of a kernel that was selected. */
@@ -459,11 +459,11 @@ static void write_subject(page *p, const record_report *report, const record_tab
   format_bound(&bound, promise, sizeof promise);
   page_open(p, PAGE_ANSWER);
   page_say(p, STRONG("%s:") " ", kernel->name);
-  if (row && row->timing.json) {
+  if (row && row->timing.there) {
     say_time(p, table, &row->timing.ns_per_element);
     say_busy(p, report);
     say_ratio(p, &subject->over_default);
-    if (!subject->over_default.json || strcmp(subject->over_default.kernel, answer_literal) != 0)
+    if (!subject->over_default.there || strcmp(subject->over_default.kernel, answer_literal) != 0)
       say_ratio(p, &subject->over_naive);
     if (!has_kernel(&subject->over_default, &subject->over_first)) say_ratio(p, &subject->over_first);
     if (isfinite(row->timing.of_limit.median))
@@ -524,7 +524,7 @@ static void say_trusted(page *p, const record_report *report) {
 /* Writes "`naive` 2.31× (2.20–2.44) not told apart". */
 static void write_ratio(page *p, const record_ratio *ratio, bool named) {
   page_cell_begin(p);
-  if (ratio->json) {
+  if (ratio->there) {
     if (named) page_say(p, CODE("%s") " ", ratio->kernel);
     page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
              ratio->low <= 1 && ratio->high >= 1 ? " not told apart" : "");

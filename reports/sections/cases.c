@@ -14,7 +14,7 @@ static void cell_excess(page *p, double ulp) {
 static void write_case(page *p, const record_row *row) {
   const record_witness *witness = &row->max_ulp;
   page_cell(p, CODE("%s"), row->kernel);
-  if (*row->refusal || !witness->json) {
+  if (*row->refusal || !witness->there) {
     page_rest(p, SMALL("%s"), *row->refusal ? row->refusal : "it crashed");
     return;
   }

@@ -29,7 +29,7 @@ static void write_subtitle(page *p, const record_report *report) {
     const char *fact = field_string(facts, told[i].key);
     if (*fact) page_say(p, SMALL("%s%s%s"), told[i].before, fact, told[i].after);
   }
-  if (stability->json && isfinite(stability->typical))
+  if (stability->there && isfinite(stability->typical))
     page_say(p, SMALL("; the machine's own speed varied by %s\u00a0%%"),
              words_significant(100 * stability->typical, 2).text);
   if (isfinite(stability->others))

@@ -64,7 +64,7 @@ typedef enum kind { KERNELS, RECIPES, SCANNED } kind;
 static profiles profiles_of(const record_report *report, kind wanted) {
   profiles chosen = {memory_take(report->profile_count, sizeof *chosen.all), 0};
   RECORD_EACH(profile, report, profile) {
-    const bool recipe = report_is_recipe(report, profile->kernel), asked = json_object_get(profile->json, "rows");
+    const bool recipe = report_is_recipe(report, profile->kernel), asked = profile->has_rows;
     const bool is_wanted = wanted == SCANNED ? !recipe || asked : recipe == (wanted == RECIPES);
     if (is_wanted) chosen.all[chosen.all_count++] = *profile;
   }
@@ -130,13 +130,13 @@ static void say_span(page *p, const record_cause_span *span) {
   const record_share *const shares[CAUSES] = {&of->frequency, &of->phase, &of->trig, &of->store};
   const words from = words_position((double)span->from), to = words_position((double)span->to);
   size_t left = 0;
-  for (size_t i = 0; i < CAUSES; i++) left += shares[i]->json != NULL;
+  for (size_t i = 0; i < CAUSES; i++) left += shares[i]->there;
   if (span->from < span->to)
     page_say(p, "from %s to %s ", from.text, to.text);
   else
     page_say(p, "at %s ", from.text);
   for (size_t i = 0; i < CAUSES; i++) {
-    if (!shares[i]->json) continue;
+    if (!shares[i]->there) continue;
     say_share(p, cause_names[i], shares[i]);
     if (--left > 0) page_say(p, left > 1 ? ", " : " and ");
   }
@@ -219,7 +219,7 @@ static void write_frequency(page *p, const profiles *scanned) {
 
 /* Writes "none to" and the last position of a profile's scan; a dash if there was no scan. */
 static void cell_none(page *p, const record_profile *profile) {
-  if (profile->rows > 0 && profile->passes.json && profile->collisions.json)
+  if (profile->rows > 0 && profile->passes.there && profile->collisions.there)
     page_cell(p, "none to %s", words_integer(profile->rows - 1).text);
   else
     page_cell(p, "–");
@@ -273,7 +273,7 @@ static void write_relations(page *p, const profiles *scanned) {
     page_cell(p, CODE("%s"), profile->kernel);
     page_cell_number(p, norm->worst, 3);
     page_cell_begin(p);
-    if (norm->json)
+    if (norm->there)
       page_say(p, "p = %s, " SMALL("i = %s"), words_integer(norm->position).text, words_integer(norm->index).text);
     page_cell_end(p);
     for (size_t k = 0; k < LANDMARKS; k++) page_cell_number(p, point_at(profile, landmarks[k].position).relative, 3);
@@ -294,7 +294,7 @@ static void write_limits(page *p, const record_report *report, const profiles *s
       "another, so there may be an earlier two than those told.",
       words_integer(rows).text, name_profiled(scanned).text, point_rows(scanned->all, scanned->all_count).text);
   write_ends(p, scanned);
-  if (unique->json)
+  if (unique->there)
     page_paragraph(
         p,
         "In the exact table of %s rows%s, the closest two rows are " STRONG("%s apart") ", at positions that "

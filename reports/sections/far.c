@@ -22,7 +22,7 @@ static bool is_worse(double share, double known) {
 static void add_row(findings *found, const record_row *row, const char *table) {
   const record_search *search = &row->search;
   const record_check *check = record_find_check(row->checks, row->checks_count, "search");
-  if (!search->json || !check) return;
+  if (!search->there || !check) return;
   found->elements += (double)check->compared;
   found->reach = fmax(found->reach, (double)search->reach);
   if (!found->worst || is_worse(check->worst, found->share)) {

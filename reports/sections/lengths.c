@@ -39,7 +39,7 @@ static sweep find_sweep(const record_report *report, state in) {
   const size_t counts[] = {report->shapes_count, report->cold_count, report->fresh_count};
   sweep found = {.least = INFINITY, .most = 0};
   for (const record_table *table = tables[in]; table < tables[in] + counts[in]; table++) {
-    if (!table->sweep || !table->limit_bytes_per_second.json) continue;
+    if (!table->sweep || !table->limit_bytes_per_second.there) continue;
     if (found.count == sizeof found.tables / sizeof *found.tables) continue;
     found.tables[found.count++] = table;
     found.least = fmin(found.least, table->shape.rows / 1.3);

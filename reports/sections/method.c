@@ -87,7 +87,7 @@ static const char *any_refusal(const record_report *report, const char *kernel) 
 
 static bool any_timed(const record_table *table) {
   RECORD_EACH(row, table, rows)
-    if (row->timing.json) return true;
+    if (row->timing.there) return true;
   return false;
 }
 
@@ -96,7 +96,7 @@ static gap gap_of(const record_report *report, const record_table *table, const 
   const char *lost = report_loss(report, kernel->name);
   if (row && *row->refusal) return (gap){"everything", row->refusal, NULL};
   if (*kernel->refusal) return (gap){"everything", kernel->refusal, NULL};
-  if (row && row->timing.json)
+  if (row && row->timing.there)
     return *row->mode || table->sweep ? (gap){"", "", NULL} : (gap){"errors", "it ended before they were known", NULL};
   if (!report_is_timed(report)) return (gap){"", "", NULL}; /* which is told once */
   const char *what = row && *row->mode ? "times" : "everything";
@@ -283,7 +283,7 @@ static void write_stability(page *p, const record_report *report) {
   const record_stability *told = &report->stability;
   const json_t *facts = report->environment.timing;
   const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
-  if (!told->json) return;
+  if (!told->there) return;
   page_open(p, PAGE_PARAGRAPH);
   page_say(p, "How steady the machine was: beside %s of %s its limit was measured too.",
            words_number_of(told->measured, "timing").text, words_number_of(told->shapes, "shape").text);
@@ -293,7 +293,7 @@ static void write_stability(page *p, const record_report *report) {
         " The middle half of these measurements reaches over %s\u00a0%% of their median for the typical shape, and "
         "over %s\u00a0%% for the worst, " CODE("%s") ".",
         words_significant(100 * told->typical, 2).text, words_significant(100 * told->worst, 2).text, told->shape);
-  if (told->drift.json)
+  if (told->drift.there)
     page_say(p, " In the last third of the run it was %s times " SMALL("%s") " what it was in the first.",
              words_significant(told->drift.estimate, 3).text, words_interval(&told->drift).text);
   if (isfinite(told->others))

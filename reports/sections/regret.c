@@ -30,7 +30,7 @@ static void write_slower(page *p, const record_report *report) {
       {"shape", false}, {"threads", false}, {"chosen", false}, {"fastest", false}, {"takes", true}};
   bool open = false;
   RECORD_EACH(one, report, regret) {
-    if (!(one->ratio.json && one->ratio.low > 1)) continue;
+    if (!(one->ratio.there && one->ratio.low > 1)) continue;
     if (!open)
       page_table(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns,
                  sizeof columns / sizeof *columns);

@@ -28,7 +28,8 @@ static void write_row(page *p, const record_profile *profile, const record_table
   page_cell_number(p, row->mean_ulp, 3);
   page_cell(p, "%s\u00a0%%", words_significant(100 * (double)row->misrounded / (double)row->elements, 3).text);
   for (size_t i = 0; i < PLACES; i++) page_cell_number(p, point_at(profile, places[i].position).max_abs, 3);
-  page_cell(p, "%s " SMALL("%s"), words_significant(time->median, 3).text, time->json ? words_range(time, 1).text : "");
+  page_cell(p, "%s " SMALL("%s"), words_significant(time->median, 3).text,
+            time->there ? words_range(time, 1).text : "");
   page_cell(p, "%s%s", table->shape.name, words_sample(row));
 }
 

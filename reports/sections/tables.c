@@ -75,7 +75,7 @@ static void ns_per_element(page *p, const record_row *row) {
 
 static void speed_up(page *p, const record_row *row) {
   const record_ratio *ratio = &row->timing.speed_up;
-  if (ratio->json)
+  if (ratio->there)
     page_say(p, "%s× " SMALL("%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text);
 }
 
@@ -199,7 +199,7 @@ static void write_refused(page *p, const record_table *table) {
 
 static bool any_time(const record_table *table) {
   RECORD_EACH(row, table, rows)
-    if (row->timing.json) return true;
+    if (row->timing.there) return true;
   return false;
 }
 

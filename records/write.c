@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes JSON of records, by the rows of fields.def that also read them. */
+#include "records/read.h"
+
+#include "common/field.h"
+
+/* ---- values: a new reference, or null if the field is not there. `has`: it is there, even if its value is nothing. */
+
+static json_t *write_text(const char *text, bool has, bool nullable) {
+  if (!has && !(text && *text)) return NULL;
+  if (nullable && (!text || text == record_null)) return json_null();
+  return allocated(json_string(text ? text : ""));
+}
+
+static json_t *write_integer(int64_t n, bool has, bool nullable) {
+  if (!has && (n == 0 || n == RECORD_NONE)) return NULL;
+  return n == RECORD_NONE && nullable ? json_null() : allocated(json_integer((json_int_t)n));
+}
+
+static json_t *write_real(double x, bool has) {
+  return has || (x != 0 && !isnan(x)) ? allocated(field_real(x)) : NULL;
+}
+
+static json_t *write_whole(double x, bool has) {
+  return has || (x != 0 && !isnan(x)) ? allocated(field_whole(x)) : NULL;
+}
+
+static json_t *write_boolean(bool is_so, bool has) {
+  return has || is_so ? json_boolean(is_so) : NULL;
+}
+
+static json_t *write_facts(json_t *facts, bool has, bool nullable) {
+  if (facts) return json_incref(facts);
+  if (!has) return NULL;
+  return nullable ? json_null() : allocated(json_object());
+}
+
+static json_t *write_integers(const int64_t *list, size_t count, bool has, bool nullable) {
+  if (!list && !has) return NULL;
+  if (!list && nullable) return json_null();
+  json_t *made = allocated(json_array());
+  for (size_t i = 0; i < count; i++) field_append(made, json_integer((json_int_t)list[i]));
+  return made;
+}
+
+static json_t *write_texts(const char *const *list, size_t count, bool has) {
+  if (!list && !has) return NULL;
+  json_t *made = allocated(json_array());
+  for (size_t i = 0; i < count; i++) field_append(made, json_string(list[i]));
+  return made;
+}
+
+/* Makes JSON of a struct. */
+typedef json_t *struct_writer(const void *from);
+
+static json_t *write_object(const void *from, bool there, bool has, bool nullable, struct_writer *inner) {
+  if (there) return inner(from);
+  if (!has) return NULL;
+  return nullable ? json_null() : inner(from);
+}
+
+/* Returns the array of structs of `bytes` bytes each. */
+static json_t *write_array(const void *list, size_t count, size_t bytes, bool has, struct_writer *inner) {
+  if (!list && !has) return NULL;
+  json_t *made = allocated(json_array());
+  for (size_t i = 0; i < count; i++) field_append(made, inner((const char *)list + i * bytes));
+  return made;
+}
+
+/* Puts a field into an object; removes it if it is not there, as the object may be a copy of what was read. */
+static void put(json_t *made, const char *key, json_t *value) {
+  if (value)
+    field_put(made, key, value);
+  else
+    json_object_del(made, key);
+}
+
+#define HAS_MUST(key) true
+#define HAS_MAY(key) from->has_##key
+#define IN_MUST true
+#define IN_MAY false
+#define BEGIN(type, ...)                                                                                               \
+  static json_t *write_##type(const void *struct_of) {                                                                 \
+    const record_##type *from = struct_of;                                                                             \
+    json_t *made = allocated(json_object());
+#define END(type)                                                                                                      \
+  return made;                                                                                                         \
+  }                                                                                                                    \
+  static inline json_t *write_nullable_##type(const void *struct_of) {                                                 \
+    return ((const record_##type *)struct_of)->there ? write_##type(struct_of) : json_null();                          \
+  }
+#define STRING(need, key, ...) put(made, #key, write_text(from->key, HAS_##need(key), false));
+#define STRING_OR_NULL(need, key, ...) put(made, #key, write_text(from->key, HAS_##need(key), true));
+#define WORD(need, key, ...) STRING(need, key, "")
+#define STRINGS(need, key, ...) put(made, #key, write_texts(from->key, from->key##_count, IN_##need));
+#define INTEGER(need, key, ...) put(made, #key, write_integer(from->key, HAS_##need(key), false));
+#define INTEGER_OR_NULL(need, key, ...) put(made, #key, write_integer(from->key, HAS_##need(key), true));
+#define COUNT(need, key, ...) INTEGER(need, key, "")
+#define COUNT_OR_NULL(need, key, ...) INTEGER_OR_NULL(need, key, "")
+#define COUNTS(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, false));
+#define PAIR_OR_NULL(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, true));
+#define REAL(need, key, ...) put(made, #key, write_real(from->key, HAS_##need(key)));
+#define NUMBER(need, key, ...) REAL(need, key, "")
+#define AMOUNT(need, key, ...) REAL(need, key, "")
+#define POSITION(need, key, ...) put(made, #key, write_whole(from->key, HAS_##need(key)));
+#define SIZE(need, key, ...) POSITION(need, key, "")
+#define BOOLEAN(need, key, ...) put(made, #key, write_boolean(from->key, HAS_##need(key)));
+#define FACTS(need, key, ...) put(made, #key, write_facts(from->key, IN_##need, false));
+#define FACTS_OR_NULL(need, key, ...) put(made, #key, write_facts(from->key, HAS_##need(key), true));
+#define OBJECT(need, type, key, ...)                                                                                   \
+  put(made, #key, write_object(&from->key, from->key.there, IN_##need, false, write_##type));
+#define OBJECT_OR_NULL(need, type, key, ...)                                                                           \
+  put(made, #key, write_object(&from->key, from->key.there, HAS_##need(key), true, write_##type));
+#define ARRAY(need, type, key, ...)                                                                                    \
+  put(made, #key, write_array(from->key, from->key##_count, sizeof *from->key, IN_##need, write_##type));
+#define ARRAY_OF_NULLABLE(need, type, key, ...)                                                                        \
+  put(made, #key, write_array(from->key, from->key##_count, sizeof *from->key, IN_##need, write_nullable_##type));
+#define ANY(need, key, ...) FACTS(need, key, "")
+#define LIST(need, key, ...) FACTS(need, key, "")
+/* The other members are those of what was read. */
+#define MORE json_object_update(made, from->json);
+#define TEXTS_OF(key, ...)
+#include "records/fields.def"
+
+#define WRITE(type)                                                                                                    \
+  json_t *record_write_##type(const record_##type *from) {                                                             \
+    return write_##type(from);                                                                                         \
+  }
+WRITE(accuracy)
+WRITE(timing)
+WRITE(report)
+WRITE(baseline)
+WRITE(machines)
+WRITE(comparison)
+WRITE(choice)

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* A record that is read and written again is the same, with its keys in the same order. Arguments: records of posenc;
+   without any, records that are made here. */
+#include "records/read.h"
+#include "tests/tap.h"
+
+#include "common/field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define KIND(type)                                                                                                     \
+  static json_t *again_##type(const json_t *json) {                                                                    \
+    const record_##type *record = record_take_##type(json);                                                            \
+    json_t *made = record_write_##type(record);                                                                        \
+    record_free(record);                                                                                               \
+    return made;                                                                                                       \
+  }
+KIND(accuracy)
+KIND(timing)
+KIND(report)
+KIND(baseline)
+KIND(machines)
+KIND(comparison)
+KIND(choice)
+
+static json_t *again(const json_t *json) {
+  static const struct {
+    const char *schema;
+    json_t *(*again)(const json_t *json);
+  } kinds[] = {{"posenc-accuracy-1", again_accuracy},  {"posenc-report-1", again_report},
+               {"posenc-baseline-1", again_baseline},  {"posenc-machines-1", again_machines},
+               {"posenc-compare-1", again_comparison}, {"posenc-choice-1", again_choice}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(field_string(json, "schema"), kinds[i].schema) == 0) return kinds[i].again(json);
+  return again_timing(json);
+}
+
+static void test_file(const char *name) {
+  json_error_t error;
+  json_t *json = json_load_file(name, 0, &error), *made = json ? again(json) : NULL;
+  char *before = json ? json_dumps(json, JSON_INDENT(1)) : NULL,
+       *after = made ? json_dumps(made, JSON_INDENT(1)) : NULL;
+  const bool same = before && after && strcmp(before, after) == 0;
+  ok(same, "%s is the same when it is written again", name);
+  if (before && after && !same) {
+    size_t at = 0, line = 0;
+    for (; before[at] == after[at]; at++)
+      if (before[at] == '\n') line = at + 1;
+    printf("# %.*s\n# %.*s\n", (int)strcspn(before + line, "\n"), before + line, (int)strcspn(after + line, "\n"),
+           after + line);
+  }
+  free(after);
+  free(before);
+  json_decref(made);
+  json_decref(json);
+}
+
+/* Whether JSON, which is released, has that text. */
+static bool is_text(json_t *json, const char *text) {
+  char *made = json_dumps(json, JSON_COMPACT);
+  const bool same = made && strcmp(made, text) == 0;
+  if (!same) printf("# %s\n", made);
+  free(made);
+  json_decref(json);
+  return same;
+}
+
+/* What has no value in JSON, and fields that are not there. */
+static void test_nothing(void) {
+  const record_compared row = {.name = "a", .verdict = "same", .note = "", .old = INFINITY, .new = 0, .has_new = true};
+  const char *const gone[] = {"b"};
+  const int64_t samples[] = {0, 3};
+  record_compared other = row;
+  other.samples = samples, other.samples_count = 2;
+  other.old = NAN, other.has_new = false;
+  const record_compared rows[] = {row, other};
+  const record_comparison made = {.schema = "posenc-compare-1",
+                                  .kind = "speed",
+                                  .rows = rows,
+                                  .rows_count = 2,
+                                  .gone = gone,
+                                  .gone_count = 1,
+                                  .smallest = 2};
+  ok(is_text(record_write_comparison(&made),
+             "{\"schema\":\"posenc-compare-1\",\"kind\":\"speed\",\"environment\":[],\"rows\":["
+             "{\"name\":\"a\",\"verdict\":\"same\",\"note\":\"\",\"old\":null,\"new\":0.0},"
+             "{\"name\":\"a\",\"verdict\":\"same\",\"note\":\"\",\"samples\":[0,3]}],"
+             "\"gone\":[\"b\"],\"new\":[],\"worse\":0,\"better\":0,\"same\":0,\"undecided\":0,\"smallest\":2.0}"),
+     "a field that may be there is written if it is something");
+}
+
+static void test_null(void) {
+  const record_choice made = {.schema = "posenc-choice-1",
+                              .shape = "a",
+                              .mode = "hot",
+                              .others = NAN,
+                              .max_ulp = 0.5,
+                              .max_abs = INFINITY,
+                              .once = record_null,
+                              .has_once = true};
+  ok(is_text(record_write_choice(&made), "{\"schema\":\"posenc-choice-1\",\"shape\":\"a\",\"mode\":\"hot\","
+                                         "\"environment\":{},\"others\":null,\"max_ulp\":0.5,\"max_abs\":null,"
+                                         "\"candidates\":[],\"choice\":null,\"once\":null,\"next\":null}"),
+     "what is null where it may be");
+}
+
+static void test_inner(void) {
+  const record_result result = {
+      .kernel = "k",
+      .shape = {.name = "s", .rows = 2, .dim = 4, .padding = RECORD_NONE, .has_padding = true},
+      .refusal = record_null,
+      .has_refusal = true,
+      .max_abs = {.there = true, .abs = 0.5, .position = 3, .head = 0, .has_head = true},
+      .misrounded = 0,
+      .has_misrounded = true,
+      .has_explain = true};
+  const record_accuracy made = {
+      .schema = "posenc-accuracy-1", .seed = RECORD_NONE, .has_seed = true, .records = &result, .records_count = 1};
+  ok(is_text(
+         record_write_accuracy(&made),
+         "{\"schema\":\"posenc-accuracy-1\",\"environment\":{},\"kernels\":[],\"seed\":null,\"records\":[{\"kernel\":"
+         "\"k\",\"shape\":{\"name\":\"s\",\"rows\":2,\"dim\":4,\"padding\":null},\"refusal\":null,\"max_abs\":{\"abs\":"
+         "0.5,"
+         "\"position\":3,\"head\":0},\"misrounded\":0,\"explain\":null}],\"passed\":0,\"failed\":0,\"skipped\":0}"),
+     "inner objects are written where they are there");
+}
+
+/* Members that are no fields stay in benchmarks and in the context, and go elsewhere. */
+static void test_more(void) {
+  json_t *json =
+      json_loads("{\"context\":{\"date\":\"today\",\"others\":\"many\",\"kernel_failed.a\":\"b\"},\"more\":1,"
+                 "\"benchmarks\":[{\"iterations\":3,\"name\":\"a\",\"rows\":2.0,\"dim\":\"wide\"}]}",
+                 0, NULL);
+  ok(is_text(again_timing(json), "{\"context\":{\"date\":\"today\",\"kernel_failed.a\":\"b\"},"
+                                 "\"benchmarks\":[{\"iterations\":3,\"name\":\"a\",\"rows\":2.0}]}"),
+     "other members of a timing record are written again, fields of a wrong type are not");
+  json_decref(json);
+}
+
+/* A record keeps what it was read from. */
+static void test_owner(void) {
+  json_t *json = json_loads("{\"entries\":[],\"schema\":\"posenc-baseline-1\"}", 0, NULL);
+  const record_baseline *record = record_take_baseline(json);
+  json_decref(json);
+  ok(is_text(record_write_baseline(record), "{\"schema\":\"posenc-baseline-1\",\"entries\":[]}"),
+     "a record outlives the JSON that it was read from");
+  record_free(record);
+}
+
+int main(int count, char **names) {
+  for (int i = 1; i < count; i++) test_file(names[i]);
+  if (count > 1) return tap_done();
+  char name[4096];
+  const char *srcdir = getenv("srcdir");
+  snprintf(name, sizeof name, "%s/tests/baseline.json", srcdir ? srcdir : ".");
+  test_file(name);
+  test_nothing();
+  test_null();
+  test_inner();
+  test_more();
+  test_owner();
+  return tap_done();
+}
