@@ -9,7 +9,7 @@
 
 static const char cannot[] = "posenc: this build cannot time kernels: it was configured without Google Benchmark\n";
 
-int bench_run(const bench_request *request, json_t **record) {
+int bench_run(const bench_request *request, const record_timing **record) {
   (void)request;
   *record = NULL;
   fputs(cannot, stderr);

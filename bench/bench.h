@@ -7,6 +7,7 @@
 #include "common/shapes.h"
 #include "common/shard.h"
 #include "posenc.h"
+#include "records/read.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -76,18 +77,14 @@ static const double bench_longest = 1;
  * memory), on finite numbers.
  *
  * Makes the timing record: valid Google Benchmark JSON with the environment's facts in its context. Benchmarks are
- * called "<mode>/<shape>/<kernel>". Their counters are in common/counters.def.
+ * called "<mode>/<shape>/<kernel>". Their counters are in records/counters.def.
  *
  * real_time and cpu_time are for a pass over the whole table, or x, for any value of rows_timed, so that records can be
  * compared; in "row" they are for a row, in "plan" for a plan. Only cpu_time includes the preparation of iterations in
  * "cold" and "fresh".
  *
- * The context has "choices": [{ "shape", "kernel", "all_threads": the library's choices with one thread, and with
- * `threads` }] for all shapes. The context of a shard has this too, and
- *   "shard": { "number": n, "of": n, "shapes": [their numbers], "benchmarks": how many, "run": {
- *   "modes": [of each shape a set of 1 << mode], "isa": 0 or a set of tiers, "threads", "stores", "repetitions",
- *   "batch", "min_time", "longest", "flags": further ones [text …], "kernels": [name …], "shapes": [shape_json() …],
- *   "plugins": [digests of their files]} }.
+ * The context has the library's choices for all shapes; that of a shard has which part of the run it is
+ * (records/fields.def).
  * If a shard has nothing to time, or no kernel is left, "benchmarks" is empty, and the context has the environment's
  * facts only.
  *
@@ -95,16 +92,14 @@ static const double bench_longest = 1;
  * at a time; this process takes their times, reads what they wrote, and judges it (bench/watch.h, doc/timing.md). A
  * kernel that ends its process, hangs, or breaks a check is left out from then on, and none of its times are in the
  * record. The context then has "kernel_failed.NAME": how the process ended, or the check and how it failed. The context
- * also has
+ * also has the checks of all kernels.
  *
- *   "checks": [{"kernel", "check", "compared": how often, or how many elements, "ok", "note": how it failed} …].
- *
- * Returns 0 and the record, a new reference; 1 and the record if kernels were left out in this way; 1 and null if there
+ * Returns 0 and the record, for record_free; 1 and the record if kernels were left out in this way; 1 and null if there
  * is nothing to time; 2 and null on an error. The reasons of 1 and 2 are printed on stderr, as are kernels that can
  * make none of the shapes, and benchmarks that are left out of a mode. No thread may be running, and this process must
  * not have run an OpenMP region.
  */
-int bench_run(const bench_request *request, json_t **record);
+int bench_run(const bench_request *request, const record_timing **record);
 
 /* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
 json_t *bench_run_json(const bench_request *request);

@@ -7,11 +7,13 @@
 #include "bench/watch.h"
 #include "common/contract.h"
 #include "common/environment.h"
+#include "common/field.h"
 #include "common/isolate.h"
 #include "common/number.h"
 #include "common/others.h"
 #include "common/progress.h"
 #include "common/work.h"
+#include "records/shape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,18 +52,18 @@ struct session {
 /* The counters of a repetition, by name; NaN if it has none. */
 typedef struct counters {
 #define COUNTER(in_report, name, unit, meaning) double name;
-#include "common/counters.def"
+#include "records/counters.def"
 } counters;
 
 static const counters no_counters = {
 #define COUNTER(in_report, name, unit, meaning) .name = NAN,
-#include "common/counters.def"
+#include "records/counters.def"
 };
 
 static void write_counters(shim_state *state, benchmark *b, const counters *c) {
   bool enough = true;
 #define COUNTER(in_report, name, unit, meaning) enough = shim_count(state, #name, c->name) && enough;
-#include "common/counters.def"
+#include "records/counters.def"
   if (!enough && !b->run->failed) b->run->failed = !bench_tell_memory();
 }
 
@@ -298,43 +300,63 @@ static bool flags_allowed(char *const *flags, shard only) {
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-static json_t *texts_of(char *const *texts) {
-  json_t *array = json_array();
-  for (; texts && *texts; texts++) json_array_append_new(array, json_string(*texts));
-  return array;
+/* A run as a record has it, with the memory of its lists. */
+typedef struct run_record {
+  record_bench_run of;
+  const char **kernels, **plugins;
+  record_shape *shapes;
+  int64_t *modes;
+} run_record;
+
+static void make_run(const bench_request *request, run_record *made) {
+  made->kernels = memory_take(request->kernel_count, sizeof *made->kernels);
+  made->plugins = memory_take(request->plugin_count, sizeof *made->plugins);
+  made->shapes = memory_take(request->shape_count, sizeof *made->shapes);
+  made->modes = memory_take(request->shape_count, sizeof *made->modes);
+  for (size_t k = 0; k < request->kernel_count; k++) made->kernels[k] = request->kernels[k]->name;
+  for (size_t i = 0; i < request->plugin_count; i++) made->plugins[i] = request->plugins[i].text;
+  for (size_t i = 0; i < request->shape_count; i++) {
+    made->shapes[i] = shape_record(&request->shapes[i]);
+    made->modes[i] = request->modes[i];
+  }
+  size_t flags = 0;
+  while (request->extra && request->extra[flags]) flags++;
+  made->of = (record_bench_run){
+      .there = true,
+      .modes = made->modes,
+      .modes_count = request->shape_count,
+      .isa = request->isa,
+      .threads = request->threads,
+      .stores = stores_name(request->stores),
+      .repetitions = request->repetitions,
+      .batch = request->batch,
+      .min_time = request->min_time,
+      .longest = request->longest,
+      .flags = (const char *const *)request->extra,
+      .flags_count = flags,
+      .kernels = made->kernels,
+      .kernels_count = request->kernel_count,
+      .shapes = made->shapes,
+      .shapes_count = request->shape_count,
+      .plugins = made->plugins,
+      .plugins_count = request->plugin_count,
+  };
+}
+
+static void forget_run(run_record *made) {
+  for (size_t i = 0; i < made->of.shapes_count; i++) shape_forget(&made->shapes[i]);
+  free(made->modes);
+  free(made->shapes);
+  free(made->plugins);
+  free(made->kernels);
 }
 
 json_t *bench_run_json(const bench_request *request) {
-  json_t *modes = json_array(), *kernels = json_array(), *shapes = json_array(), *plugins = json_array();
-  for (size_t i = 0; i < request->plugin_count; i++)
-    json_array_append_new(plugins, json_string(request->plugins[i].text));
-  for (size_t k = 0; k < request->kernel_count; k++)
-    json_array_append_new(kernels, json_string(request->kernels[k]->name));
-  for (size_t i = 0; i < request->shape_count; i++) {
-    json_array_append_new(shapes, shape_json(&request->shapes[i]));
-    json_array_append_new(modes, json_integer(request->modes[i]));
-  }
-  return json_pack("{s:o, s:I, s:i, s:s, s:i, s:I, s:f, s:f, s:o, s:o, s:o, s:o}", "modes", modes, "isa",
-                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
-                   "repetitions", request->repetitions, "batch", (json_int_t)request->batch, "min_time",
-                   request->min_time, "longest", request->longest, "flags", texts_of(request->extra), "kernels",
-                   kernels, "shapes", shapes, "plugins", plugins);
-}
-
-static bool add_shard(const session *run, const json_t *benchmarks, json_t *context) {
-  const bench_request *request = run->request;
-  if (!shard_is_part(request->only)) return true;
-  return json_object_set_new(context, "shard",
-                             json_pack("{s:i, s:i, s:o, s:I, s:o}", "number", request->only.number, "of",
-                                       request->only.of, "shapes", shard_numbers(run->mine, request->shape_count),
-                                       "benchmarks", (json_int_t)json_array_size(benchmarks), "run",
-                                       bench_run_json(request))) == 0;
-}
-
-/* Adds the share of the machine that other processes have used, if it is known. */
-static bool add_others(json_t *context, const others_mark *before, const others_mark *after) {
-  const double share = others_share(before, after);
-  return isnan(share) || json_object_set_new(context, "others", json_real(share)) == 0;
+  run_record made;
+  make_run(request, &made);
+  json_t *json = record_write_bench_run(&made.of);
+  forget_run(&made);
+  return json;
 }
 
 /* Returns the name of the kernel that the library chooses; null if there is none. */
@@ -348,63 +370,67 @@ static const char *choice_of(const bench_request *request, const posenc_problem 
 /* Finds the library's choice for each shape, with one thread and with the requested number. */
 static void find_choices(void *argument) {
   const bench_request *request = argument;
-  json_t *choices = json_array();
+  record_library_choice *choices = memory_take(request->shape_count, sizeof *choices);
+  size_t count = 0;
   for (size_t i = 0; i < request->shape_count; i++) {
     const shape *table = &request->shapes[i];
     const char *serial = choice_of(request, &table->problem, 1),
                *threaded = choice_of(request, &table->problem, request->threads);
     if (serial && threaded)
-      json_array_append_new(
-          choices, json_pack("{s:s, s:s, s:s}", "shape", table->name, "kernel", serial, "all_threads", threaded));
+      choices[count++] = (record_library_choice){.shape = table->name, .kernel = serial, .all_threads = threaded};
   }
-  char *text = json_dumps(choices, JSON_COMPACT);
-  if (text) isolate_result(text);
+  const record_context told = {.choices = choices, .choices_count = count};
+  char *text = record_text(record_write_context(&told));
+  isolate_result(text);
   free(text);
-  json_decref(choices);
+  free(choices);
 }
 
-/* Adds these choices, which are made in a process of their own, as plans call kernels. */
-static bool add_choices(json_t *context, const bench_request *request) {
+/* Returns a context with these choices alone, which are made in a process of their own, as plans call kernels. Null if
+   it did not survive. */
+static const record_context *ask_choices(const bench_request *request) {
   bench_request asked = *request;
   isolated end = isolate(find_choices, &asked, &(isolation){.silence = request->silence});
-  json_t *choices = end.result ? json_loads(end.result, 0, NULL) : NULL;
+  json_t *told = record_of_text(end.result);
   free(end.result);
-  return choices && json_object_set_new(context, "choices", choices) == 0;
+  const record_context *made = told ? record_take_context(told) : NULL;
+  json_decref(told);
+  return made;
 }
 
-/* Adds the environment's facts to those of Google Benchmark, whose "date" is the local time of the same moment. */
-static bool add_context(json_t *record, const session *run, json_t *environment) {
-  const bench_request *request = run->request;
-  json_t *context = json_object_get(record, "context");
-  bool ok = json_object_del(environment, "date") == 0 && json_object_update(context, environment) == 0 &&
-            json_object_set_new(context, "posenc_schema", json_string("posenc-bench-2")) == 0;
-  json_t *after = environment_json();
-  ok = ok && json_object_set(context, "load_after", json_object_get(after, "load")) == 0;
+/* Returns Google Benchmark's facts and the others. `of_google`: null if nothing was timed. */
+static json_t *facts_of(const session *run, json_t *of_google, json_t *environment) {
+  json_t *facts = allocated(of_google ? json_copy(of_google) : json_object()), *after = allocated(environment_json());
+  json_object_del(environment, "date"); /* Google Benchmark's is the local time of the same moment */
+  json_object_update(facts, environment);
+  field_put(facts, "load_after", json_incref(json_object_get(after, "load")));
   json_decref(after);
-  for (size_t i = 0; i < request->kernel_count; i++) {
+  for (size_t i = 0; i < run->request->kernel_count; i++) {
     char name[128], abi[16];
     if (watch_is_lost(run->watch, i)) continue;
-    snprintf(name, sizeof name, "kernel_abi.%s", request->kernels[i]->name);
-    snprintf(abi, sizeof abi, "%u", (unsigned)request->kernels[i]->abi);
-    ok = ok && json_object_set_new(context, name, json_string(abi)) == 0;
+    snprintf(name, sizeof name, "kernel_abi.%s", run->request->kernels[i]->name);
+    snprintf(abi, sizeof abi, "%u", (unsigned)run->request->kernels[i]->abi);
+    field_put(facts, name, json_string(abi));
   }
-  return (ok && add_choices(context, request) && add_shard(run, json_object_get(record, "benchmarks"), context)) ||
-         bench_tell_memory();
+  watch_tell_lost(run->watch, facts);
+  return facts;
 }
 
 /* Returns Google Benchmark's record of all benchmarks; null after an error, which has been printed. */
-static json_t *measure(const session *run) {
+static const record_timing *measure(const session *run) {
   char message[512];
   size_t length;
   char *text = shim_run(&length, message, sizeof message);
   progress_clear();
-  json_t *record = NULL;
+  json_t *json = NULL;
   json_error_t error;
   if (!text)
     bench_tell("--benchmark_filter: %s", message);
-  else if (!run->failed && !(record = json_loadb(text, length, 0, &error)))
+  else if (!run->failed && !(json = json_loadb(text, length, 0, &error)))
     bench_tell("the JSON of Google Benchmark: %s", error.text);
   free(text);
+  const record_timing *record = json ? record_take_timing(json) : NULL;
+  json_decref(json);
   return record;
 }
 
@@ -413,16 +439,19 @@ static int tell_nothing(const char *why) {
   return 1;
 }
 
-/* Removes the benchmarks of kernels that are lost. */
-static void remove_lost(const session *run, json_t *benchmarks) {
-  for (size_t i = json_array_size(benchmarks); i-- > 0;) {
-    const char *name = json_string_value(json_object_get(json_array_get(benchmarks, i), "name"));
-    for (size_t k = 0; name && k < run->request->kernel_count; k++) {
-      if (!watch_is_lost(run->watch, k) || !is_benchmark_of(name, run->request->kernels[k]->name)) continue;
-      json_array_remove(benchmarks, i);
-      break;
-    }
-  }
+static bool is_of_lost(const session *run, const char *name) {
+  for (size_t k = 0; k < run->request->kernel_count; k++)
+    if (watch_is_lost(run->watch, k) && is_benchmark_of(name, run->request->kernels[k]->name)) return true;
+  return false;
+}
+
+/* Returns the benchmarks of kernels that are not lost, to be freed. */
+static record_benchmark *kept_of(const session *run, const record_timing *timed, size_t *count) {
+  record_benchmark *kept = memory_take(timed->benchmarks_count, sizeof *kept);
+  *count = 0;
+  RECORD_EACH(one, timed, benchmarks)
+    if (!is_of_lost(run, one->name)) kept[(*count)++] = *one;
+  return kept;
 }
 
 /* Reads the processors' time of the machine; that of the workers is not of others. */
@@ -432,8 +461,56 @@ static bool read_others(const session *run, others_mark *mark) {
   return true;
 }
 
+/* Returns which shapes of the run are this shard's. `numbers` has room for all shapes. */
+static record_bench_shard shard_of(const session *run, const record_bench_run *whole, int64_t *numbers) {
+  const shard only = run->request->only;
+  size_t count = 0;
+  for (size_t i = 0; i < run->request->shape_count; i++)
+    if (run->mine[i]) numbers[count++] = (int64_t)i;
+  return (record_bench_shard){.there = shard_is_part(only),
+                              .number = only.number,
+                              .of = only.of,
+                              .shapes = numbers,
+                              .shapes_count = count,
+                              .run = *whole};
+}
+
+/* Returns the record of what was timed, without kernels that are lost. others: the share of the machine that other
+   processes have used, or NaN. */
+static const record_timing *record_of(const session *run, const record_timing *timed, double others,
+                                      json_t *environment) {
+  const record_context *chosen = ask_choices(run->request);
+  if (!chosen) return NULL;
+  run_record whole;
+  make_run(run->request, &whole);
+  record_timing made = {.context = {.json = facts_of(run, timed->context.json, environment),
+                                    .others = others,
+                                    .has_others = !isnan(others),
+                                    .posenc_schema = "posenc-bench-2",
+                                    .choices = chosen->choices,
+                                    .choices_count = chosen->choices_count}};
+  record_benchmark *kept = kept_of(run, timed, &made.benchmarks_count);
+  record_timed_check *checks = watch_checks(run->watch, &made.context.checks_count);
+  int64_t *numbers = memory_take(run->request->shape_count, sizeof *numbers);
+  made.benchmarks = kept;
+  made.context.checks = checks;
+  made.context.shard = shard_of(run, &whole.of, numbers);
+  made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
+  json_t *json = record_write_timing(&made);
+  const record_timing *record = record_take_timing(json);
+  json_decref(json);
+  json_decref(made.context.json);
+  free(numbers);
+  free(checks);
+  free(kept);
+  forget_run(&whole);
+  record_free(chosen);
+  return record;
+}
+
 /* Makes the record, with bench_run's statuses. */
-static int make_record(session *run, json_t *environment, json_t **record) {
+static int make_record(session *run, json_t *environment, const record_timing **record) {
+  static const record_timing nothing;
   const bool is_shard = shard_is_part(run->request->only);
   /* A record without benchmarks tells that a shard has none, or which kernels were left out. */
   if (run->subject_count == 0 && !is_shard && !watch_lost_any(run->watch)) return tell_nothing("no rows to write");
@@ -443,20 +520,15 @@ static int make_record(session *run, json_t *environment, json_t **record) {
   if (run->request->foretell) setup_predict(run);
   others_mark before, after;
   const bool is_known = read_others(run, &before);
-  *record = run->benchmark_count ? measure(run) : json_pack("{s:{}, s:[]}", "context", "benchmarks");
-  if (!*record) return 2;
-  if (is_known && read_others(run, &after) && !add_others(json_object_get(*record, "context"), &before, &after))
-    bench_tell_memory();
+  const record_timing *timed = run->benchmark_count ? measure(run) : &nothing;
+  if (!timed) return 2;
+  const double others = is_known && read_others(run, &after) ? others_share(&before, &after) : NAN;
   watch_conclude(run->watch);
   watch_close(run->watch);
-  remove_lost(run, json_object_get(*record, "benchmarks"));
-  if (add_context(*record, run, environment)) {
-    watch_tell(run->watch, json_object_get(*record, "context"));
-    return watch_lost_any(run->watch) ? 1 : 0;
-  }
-  json_decref(*record);
-  *record = NULL;
-  return 2;
+  *record = record_of(run, timed, others, environment);
+  if (timed != &nothing) record_free(timed);
+  if (!*record) return bench_tell_memory(), 2;
+  return watch_lost_any(run->watch) ? 1 : 0;
 }
 
 static void clean_up(session *run) {
@@ -480,7 +552,7 @@ static int set_openmp_threads(int threads) {
   return before;
 }
 
-int bench_run(const bench_request *request, json_t **record) {
+int bench_run(const bench_request *request, const record_timing **record) {
   session run = {.request = request};
   char message[512];
   int status = 2;

@@ -91,8 +91,11 @@ watch *watch_start(const bench_request *request, size_t cache);
 void watch_close(watch *w);
 void watch_end(watch *w);
 
-/* Adds to the context of a record: "kernel_failed.NAME" for each kernel that was lost, and "checks". */
-void watch_tell(const watch *w, json_t *context);
+/* Adds "kernel_failed.NAME" to the facts for each kernel that was lost. */
+void watch_tell_lost(const watch *w, json_t *facts);
+
+/* Returns the checks that were made, to be freed, and their number. Their texts are those of the watch. */
+record_timed_check *watch_checks(const watch *w, size_t *count);
 
 /* Whether a kernel was lost or broke a check, which has been printed. Its turns are left out from then on. */
 bool watch_is_lost(const watch *w, size_t kernel);

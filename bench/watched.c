@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/contract.h"
 #include "common/environment.h"
+#include "common/field.h"
 #include "common/program.h"
 #include "common/progress.h"
 
@@ -236,22 +237,27 @@ void watch_end(watch *w) {
   free(w);
 }
 
-void watch_tell(const watch *w, json_t *context) {
-  json_t *checks = json_array();
+void watch_tell_lost(const watch *w, json_t *facts) {
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     const watched *one = &w->all[k];
     char key[128];
     snprintf(key, sizeof key, KERNEL_FAILED "%s", one->kernel->name);
-    if (one->lost) json_object_set_new(context, key, json_string(one->words));
+    if (one->lost) field_put(facts, key, json_string(one->words));
+  }
+}
+
+record_timed_check *watch_checks(const watch *w, size_t *count) {
+  record_timed_check *all = memory_take(w->request->kernel_count * BENCH_CHECKS, sizeof *all);
+  *count = 0;
+  for (size_t k = 0; k < w->request->kernel_count; k++)
     for (bench_check c = 0; c < BENCH_CHECKS; c++) {
+      const watched *one = &w->all[k];
       const tally *t = &one->tallies[c];
       if (!t->compared && !*t->words) continue;
-      json_array_append_new(checks, json_pack("{s:s, s:s, s:I, s:b, s:s*}", "kernel", one->kernel->name, "check",
-                                              names[c], "compared", (json_int_t)t->compared, "ok", !*t->words, "note",
-                                              *t->words ? t->words : NULL));
+      all[(*count)++] = (record_timed_check){
+          .kernel = one->kernel->name, .check = names[c], .compared = t->compared, .ok = !*t->words, .note = t->words};
     }
-  }
-  json_object_set_new(context, "checks", checks);
+  return all;
 }
 
 double watch_busy(const watch *w) {

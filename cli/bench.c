@@ -2,7 +2,6 @@
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/measure.h"
-#include "common/field.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -67,6 +66,17 @@ static char **benchmark_flags(char **operands) {
   return operands;
 }
 
+/* Prints a record. That of a shard has its command and, if it is known, the build. */
+static void print(const options *given, const json_t *build, const record_timing *record, FILE *stream) {
+  record_timing made = *record;
+  if (made.context.shard.there) made.context.shard.command = given->shard_command;
+  if (made.context.shard.there) made.context.shard.build = json_string_value(build);
+  if (format_is(given, "json"))
+    record_print(record_write_timing(&made), stream);
+  else
+    print_timings(&made, stream);
+}
+
 static int run(options *given) {
   char **flags = benchmark_flags(given->operands);
   selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
@@ -80,18 +90,17 @@ static int run(options *given) {
     return status;
   }
   output *out = open_output("--output", given->output);
-  json_t *record;
+  const record_timing *record;
   status = measure_time(given, &chosen, flags, &record);
   selection_free(&chosen);
   if (!record) {
     output_abandon(out);
-    json_decref(build);
   } else {
-    resume_note(given, build, json_object_get(record, "context"));
-    (format_is(given, "json") ? field_print : print_timings)(record, output_stream(out));
+    print(given, build, record, output_stream(out));
     close_output("--output", given->output, out);
   }
-  json_decref(record);
+  json_decref(build);
+  record_free(record);
   return status;
 }
 

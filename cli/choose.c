@@ -377,13 +377,13 @@ static void set_defaults(options *given) {
 
 /* Whether a kernel that could be chosen failed while it was timed, or broke a promise. Others that did are told, but
    they are of others, and no choice depends on them. */
-static bool has_failed(const json_t *accuracy, json_t *timing) {
+static bool has_failed(const json_t *accuracy, const record_timing *timing) {
   const record_accuracy *record = record_take_accuracy(accuracy);
   if (!record) die("out of memory");
   bool failed = false;
   const char *key;
   json_t *words;
-  json_object_foreach(json_object_get(timing, "context"), key, words) {
+  json_object_foreach(timing->context.json, key, words) {
     const char *kernel = kernel_of_failure(key);
     if (kernel && !is_elsewhere(kernel)) failed = true;
   }
@@ -415,14 +415,15 @@ static int run(options *given) {
          *text = open_output("--output", given->output);
   FILE *out = output_stream(text);
 
-  json_t *accuracy = measure_accuracy(given, &chosen, 1, false), *timing;
+  json_t *accuracy = measure_accuracy(given, &chosen, 1, false);
+  const record_timing *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode | 1u << BENCH_PLAN);
   selection timed = chosen;
   timed.shape_count = 1;
   int status = measure_time(given, &timed, NULL, &timing);
   if (!timing) leave(status);
-  if (json_array_size(json_object_get(timing, "benchmarks")) == 0) leave(STATUS_FAILED_CHECK); /* all were lost */
+  if (timing->benchmarks_count == 0) leave(STATUS_FAILED_CHECK); /* all were lost */
   const int64_t rows = given->rows > 0 ? given->rows : given->problem.rows;
   const choice_workload work = {.rows = rows,
                                 .share = is_row ? 1.0 : (double)rows / (double)given->problem.rows,
@@ -449,7 +450,7 @@ static int run(options *given) {
   status = found && !has_failed(accuracy, timing) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   record_free(choice);
   json_decref(made);
-  json_decref(timing);
+  record_free(timing);
   json_decref(accuracy);
   selection_free(&chosen);
   return status;

@@ -479,7 +479,7 @@ static bench_request time_request(const options *given, const selection *chosen,
   };
 }
 
-int measure_time(const options *given, const selection *chosen, char **flags, json_t **record) {
+int measure_time(const options *given, const selection *chosen, char **flags, const record_timing **record) {
   const bench_request request = time_request(given, chosen, flags);
   return bench_run(&request, record);
 }

@@ -4,6 +4,7 @@
 #define POSENC_CLI_MEASURE_H
 
 #include "cli/options.h"
+#include "records/read.h"
 #include "verify/verify.h"
 
 #include <jansson.h>
@@ -88,13 +89,13 @@ int timed_status(const json_t *record, bool told);
 void select_modes(selection *chosen, unsigned modes);
 
 /* Makes the timing record, as bench_run, and returns the exit status. flags: for Google Benchmark, or null. */
-int measure_time(const options *given, const selection *chosen, char **flags, json_t **record);
+int measure_time(const options *given, const selection *chosen, char **flags, const record_timing **record);
 
 /* Prints a timing record as one table for each mode. */
-void print_timings(const json_t *record, FILE *stream);
+void print_timings(const record_timing *record, FILE *stream);
 
 /* Prints a line if other processes used so much of the machine that the times are unreliable; else nothing. */
-void print_unreliable(const json_t *record, FILE *stream);
+void print_unreliable(const record_timing *record, FILE *stream);
 
 /* For a shard, returns the digests of this program and, if it is another file, of libposenc; null if they cannot be
    read. Version and commit do not tell builds of modified sources apart. To be called before a run, during which the

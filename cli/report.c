@@ -178,14 +178,17 @@ static void foretell(const options *given, const selection *timed, bool verifies
 /* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
    there are no timings. */
 static json_t *time_kernels(const options *given, const selection *chosen) {
-  json_t *record = NULL;
 #ifdef HAVE_BENCHMARK
+  const record_timing *record;
   const int status = measure_time(given, chosen, NULL, &record);
   if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed the error */
+  json_t *made = record ? record_write_timing(record) : NULL;
+  record_free(record);
+  return made;
 #else
   (void)given, (void)chosen;
+  return NULL;
 #endif
-  return record;
 }
 
 static json_t *measure_errors(const options *given, const selection *parts, size_t count) {

@@ -3,58 +3,63 @@
 #include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/contract.h"
-#include "common/field.h"
+#include "common/number.h"
 #include "common/others.h"
 
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define AT(figure) offsetof(record_benchmark, figure)
+
 /* The columns of a mode's table: medians of these figures. A column is left out if no benchmark has the figure. */
 static const struct {
-  const char *head, *key;
+  const char *head;
+  size_t at; /* of the figure in record_benchmark */
   double scale;
   int width, decimals;
   const char *unit;
 } columns[] = {
-    {"us", "real_time", 1e-3, 11, -1, ""},        {"ns/element", "ns_per_element", 1, 11, -1, ""},
-    {"GB/s", "bytes_per_second", 1e-9, 8, 2, ""}, {"of limit", "of_limit", 100, 8, 1, "%"},
-    {"plan", "plan_share", 100, 7, 1, "%"},       {"plan us", "plan_once_ns", 1e-3, 9, -1, ""},
-    {"plan kB", "plan_bytes", 1e-3, 9, -1, ""},
+    {"us", AT(real_time), 1e-3, 11, -1, ""},        {"ns/element", AT(ns_per_element), 1, 11, -1, ""},
+    {"GB/s", AT(bytes_per_second), 1e-9, 8, 2, ""}, {"of limit", AT(of_limit), 100, 8, 1, "%"},
+    {"plan", AT(plan_share), 100, 7, 1, "%"},       {"plan us", AT(plan_once_ns), 1e-3, 9, -1, ""},
+    {"plan kB", AT(plan_bytes), 1e-3, 9, -1, ""},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* Repetitions, sorted by benchmark in the order of registration. */
 typedef struct mode_repetitions {
-  const json_t **entries;
+  const record_benchmark **entries;
   size_t count;
   double *scratch; /* memory for a number of each repetition */
 } mode_repetitions;
 
-static json_int_t family(const json_t *entry) {
-  return field_integer(entry, "family_index");
-}
-
 static int compare_families(const void *a, const void *b) {
-  const json_int_t x = family(*(const json_t *const *)a), y = family(*(const json_t *const *)b);
+  const int64_t x = (*(const record_benchmark *const *)a)->family_index,
+                y = (*(const record_benchmark *const *)b)->family_index;
   return (x > y) - (x < y);
 }
 
-static bool is_of(const json_t *entry, const char *mode) {
-  const char *name = field_string(entry, "name");
+static bool is_of(const record_benchmark *entry, const char *mode) {
   const size_t length = strlen(mode);
-  return strcmp(field_string(entry, "run_type"), "iteration") == 0 && strncmp(name, mode, length) == 0 &&
-         name[length] == '/';
+  return strcmp(entry->run_type, "iteration") == 0 && strncmp(entry->name, mode, length) == 0 &&
+         entry->name[length] == '/';
 }
 
 /* Collects the repetitions of one mode. `entries` and `scratch` have room for all repetitions. */
-static void collect(mode_repetitions *s, const json_t *benchmarks, const char *mode) {
+static void collect(mode_repetitions *s, const record_timing *record, const char *mode) {
   s->count = 0;
-  for (size_t i = 0; i < json_array_size(benchmarks); i++) {
-    const json_t *entry = json_array_get(benchmarks, i);
+  RECORD_EACH(entry, record, benchmarks)
     if (is_of(entry, mode)) s->entries[s->count++] = entry;
-  }
   qsort(s->entries, s->count, sizeof(*s->entries), compare_families);
+}
+
+static double figure_of(const record_benchmark *entry, size_t at) {
+  double value;
+  memcpy(&value, (const char *)entry + at, sizeof value);
+  return value;
 }
 
 typedef struct summary {
@@ -62,16 +67,16 @@ typedef struct summary {
 } summary;
 
 /* Summarizes a figure of the repetitions [first, end). */
-static summary summarize(const mode_repetitions *s, size_t first, size_t end, const char *key) {
+static summary summarize(const mode_repetitions *s, size_t first, size_t end, size_t at) {
   const size_t count = end - first;
-  for (size_t i = 0; i < count; i++) s->scratch[i] = field_number(s->entries[first + i], key);
+  for (size_t i = 0; i < count; i++) s->scratch[i] = figure_of(s->entries[first + i], at);
   numbers_sort(s->scratch, count);
   const double middle = numbers_median(s->scratch, count);
   return (summary){middle, (s->scratch[count - 1] - s->scratch[0]) / middle};
 }
 
 static bool is_shown(const mode_repetitions *s, int column) {
-  return json_object_get(s->entries[0], columns[column].key);
+  return !isnan(figure_of(s->entries[0], columns[column].at));
 }
 
 /* The columns of names. */
@@ -85,8 +90,8 @@ typedef struct names {
   widths length;
 } names;
 
-static names names_of(const json_t *entry) {
-  const char *table = strchr(field_string(entry, "name"), '/') + 1; /* is_of has found it */
+static names names_of(const record_benchmark *entry) {
+  const char *table = strchr(entry->name, '/') + 1; /* is_of has found it */
   const int width = (int)strcspn(table, "/");
   const char *kernel = table + width + (table[width] == '/');
   return (names){table, kernel, {width, (int)kernel_name_length(kernel)}};
@@ -108,13 +113,13 @@ static void print_benchmark(const mode_repetitions *s, size_t first, size_t end,
   fprintf(stream, "%-*.*s %-*.*s", w.table, n.length.table, n.table, w.kernel, n.length.kernel, n.kernel);
   for (int c = 0; c < COLUMNS; c++) {
     if (!is_shown(s, c)) continue;
-    const double value = columns[c].scale * summarize(s, first, end, columns[c].key).median;
+    const double value = columns[c].scale * summarize(s, first, end, columns[c].at).median;
     if (columns[c].decimals < 0)
       fprintf(stream, " %*.4g", columns[c].width, value);
     else
       fprintf(stream, " %*.*f%s", columns[c].width, columns[c].decimals, value, columns[c].unit);
   }
-  fprintf(stream, " %7.1f%%\n", 100 * summarize(s, first, end, "real_time").spread);
+  fprintf(stream, " %7.1f%%\n", 100 * summarize(s, first, end, AT(real_time)).spread);
 }
 
 static void print_mode(const mode_repetitions *s, bench_mode mode, FILE *stream) {
@@ -126,26 +131,26 @@ static void print_mode(const mode_repetitions *s, bench_mode mode, FILE *stream)
   }
   print_head(s, w, stream);
   for (size_t first = 0, end; first < s->count; first = end) {
-    for (end = first + 1; end < s->count && family(s->entries[end]) == family(s->entries[first]); end++) continue;
+    for (end = first + 1; end < s->count && s->entries[end]->family_index == s->entries[first]->family_index; end++)
+      continue;
     print_benchmark(s, first, end, w, stream);
   }
 }
 
-void print_unreliable(const json_t *record, FILE *stream) {
-  const double others = field_number(json_object_get(record, "context"), "others");
+void print_unreliable(const record_timing *record, FILE *stream) {
+  const double others = record->context.others;
   if (others > OTHERS_MOST)
     fprintf(stream, "\nunreliable: other processes used %.0f %% of the processors during the timings\n",
             100.0 * others);
 }
 
-void print_timings(const json_t *record, FILE *stream) {
-  const json_t *benchmarks = json_object_get(record, "benchmarks");
-  const size_t most = json_array_size(benchmarks) + 1;
+void print_timings(const record_timing *record, FILE *stream) {
+  const size_t most = record->benchmarks_count + 1;
   mode_repetitions s = {.entries = calloc(most, sizeof(*s.entries)), .scratch = calloc(most, sizeof *s.scratch)};
   if (!s.entries || !s.scratch) die("out of memory");
   const char *before = "";
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {
-    collect(&s, benchmarks, bench_mode_name(mode));
+    collect(&s, record, bench_mode_name(mode));
     if (s.count == 0) continue;
     fputs(before, stream);
     print_mode(&s, mode, stream);

@@ -267,39 +267,6 @@ char *problem_options_listed(const posenc_problem *problem, const char *list) {
   return text_of(problem, list ? list : "@positions", write_options);
 }
 
-static json_t *grid_json(const posenc_problem *p) {
-  char *text = grid_text(p->axes, p->dim);
-  json_t *made = text ? json_string(text) : NULL;
-  free(text);
-  return made;
-}
-
-static json_t *positions_json(const posenc_problem *p) {
-  if (p->rows > SHAPE_POSITIONS)
-    return json_pack("{s:I, s:s}", "count", (json_int_t)p->rows, "digest",
-                     digest_hex(digest_of(p->positions, p->rows)).text);
-  json_t *all = json_array();
-  for (int64_t row = 0; row < p->rows; row++) json_array_append_new(all, json_real(p->positions[row]));
-  return all;
-}
-
-json_t *shape_json(const shape *s) {
-  const posenc_problem *p = &s->problem;
-  json_t *padding = p->padding == POSENC_NO_PADDING ? json_null() : json_integer(p->padding);
-  json_t *made =
-      json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:o, s:s, s:s, s:s, s:I, s:b}", "name", s->name, "rows",
-                (json_int_t)p->rows, "dim", (json_int_t)p->dim, "first", (json_int_t)p->first, "base", p->base, "shift",
-                p->shift, "padding", padding, "layout", layout_name(p->layout), "dtype", dtype_name(p->dtype), "op",
-                op_name(p->op), "heads", (json_int_t)p->heads, "inverse", (int)p->inverse);
-  if (!made) return NULL;
-  if (p->scale != 1.0) json_object_set_new(made, "scale", json_real(p->scale));
-  if (is_scaled(p)) json_object_set_new(made, "scaling", scaling_json(&p->scaling, p->dim));
-  if (p->odd != POSENC_ODD_REFUSED) json_object_set_new(made, "odd", json_string(odd_name(p->odd)));
-  if (p->positions) json_object_set_new(made, "positions", positions_json(p));
-  if (p->axes) json_object_set_new(made, "grid", grid_json(p));
-  return made;
-}
-
 /* ---- names --------------------------------------------------------------------------------------- */
 
 const char *const layout_names[] = {

@@ -44,11 +44,6 @@ char *problem_options(const posenc_problem *problem);
    SHAPE_POSITIONS. */
 char *problem_options_listed(const posenc_problem *problem, const char *list);
 
-/* Returns {"name", "rows", "dim", "first", "base", "shift", "padding" (integer or null), "layout", "dtype", "op",
-   "heads", "inverse"}; and if they differ from the defaults, "scale", "scaling" (common/scaling.h), "odd", "grid"
-   (common/grid.h) and "positions": an array, or {"count", "digest": hex} if there are more than SHAPE_POSITIONS. */
-json_t *shape_json(const shape *s);
-
 /* Returns the number of columns of each of the two tables of a rope cache. */
 int64_t rope_cache_width(const posenc_problem *problem);
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* The value of an integer that is null or missing in the record. */
 #define RECORD_NONE INT64_MIN
@@ -116,6 +117,7 @@ const record_baseline *record_take_baseline(const json_t *json);
 const record_machines *record_take_machines(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
+const record_context *record_take_context(const json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
    there, null, is NaN when it is read again. */
@@ -126,6 +128,17 @@ json_t *record_write_baseline(const record_baseline *from);
 json_t *record_write_machines(const record_machines *from);
 json_t *record_write_comparison(const record_comparison *from);
 json_t *record_write_choice(const record_choice *from);
+json_t *record_write_shape(const record_shape *from);
+json_t *record_write_context(const record_context *from);
+json_t *record_write_bench_run(const record_bench_run *from);
+
+/* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
+void record_print(json_t *record, FILE *stream);
+
+/* Return JSON in one line, to be freed, and release it; and the JSON of such a line, a new reference, or null if it is
+   none, as when a process has ended while it wrote it. */
+char *record_text(json_t *record);
+json_t *record_of_text(const char *text);
 
 /* Releases a record of record_read_… or record_take_…, or null. */
 void record_free(const void *record);

@@ -133,3 +133,21 @@ WRITE(baseline)
 WRITE(machines)
 WRITE(comparison)
 WRITE(choice)
+WRITE(shape)
+WRITE(context)
+WRITE(bench_run)
+
+void record_print(json_t *record, FILE *stream) {
+  field_print(record, stream);
+  json_decref(record);
+}
+
+char *record_text(json_t *record) {
+  char *text = allocated(json_dumps(record, JSON_COMPACT));
+  json_decref(record);
+  return text;
+}
+
+json_t *record_of_text(const char *text) {
+  return text ? json_loads(text, 0, NULL) : NULL;
+}

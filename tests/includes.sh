@@ -23,10 +23,10 @@ reference: reference
 common: common
 records: records common
 inspect/files: inspect/files reference common
-verify: verify inspect/models inspect/files reference common
+verify: verify inspect/models inspect/files reference records common
 inspect/models: inspect/models inspect/files reference common
 inspect/identify: inspect/identify inspect/models inspect/files reference common
-bench: bench reference common
+bench: bench reference records common
 reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common

@@ -213,7 +213,7 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
                                  .unchecked = !is_checked && !on_device, /* nothing of a device is compared */
                                  .only = {1, 1},
                                  .silence = 60};
-  json_t *record;
+  const record_timing *record;
   kernel.abi = POSENC_KERNEL_ABI;
   kernel.isa = POSENC_ISA_GENERIC;
   kernel.summary = kernel.algorithm = kernel.provenance = kernel.basis = "a test";
@@ -221,7 +221,9 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
   memset(seen, 0, sizeof *seen);
   const int status = bench_run(&request, &record);
   hold(status == 0 && record, "%s is timed", kernel.name);
-  return record;
+  json_t *json = record ? record_write_timing(record) : NULL;
+  record_free(record);
+  return json;
 }
 
 /* Tests that the smallest repetition is the known time, and no more than a busy machine adds to it. */

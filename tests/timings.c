@@ -27,7 +27,7 @@ static json_t *add_rates(json_t *benchmarks, const char *type, const char *name,
 
 /* Makes a record of two kernels whose repetitions are mixed, two other modes, and entries that are no repetition or of
    no mode. */
-static json_t *make_record(void) {
+static const record_timing *make_record(void) {
   json_t *benchmarks = json_array();
   add_rates(benchmarks, "iteration", "hot/64x16/odd", 2, 5, 0.8, 0.5);
   add_rates(benchmarks, "iteration", "hot/64x16/even", 0, 8, 3, 0.1);
@@ -41,7 +41,10 @@ static json_t *make_record(void) {
   add_rates(benchmarks, "iteration", "hot/64x16/even", 0, 4, 5, 0.8);
   json_object_set_new(add_rates(benchmarks, "iteration", "first/64x16/odd", 1, 8, 0.5, 0.125), "plan_share",
                       json_real(0.25));
-  return json_pack("{s:o}", "benchmarks", benchmarks);
+  json_t *json = json_pack("{s:o}", "benchmarks", benchmarks);
+  const record_timing *made = record_take_timing(json);
+  json_decref(json);
+  return made;
 }
 
 typedef struct row {
@@ -85,7 +88,7 @@ int main(void) {
   static const row even = {"64x16", "even", 3, 3, 4, 30, 233.3}, odd = {"64x16", "odd", 2, 2, 2, 30, 200};
   char line[256];
   FILE *stream = tmpfile();
-  json_t *record = make_record();
+  const record_timing *record = make_record();
   if (!stream || !record) return EXIT_FAILURE;
   print_timings(record, stream);
   rewind(stream);
@@ -103,6 +106,6 @@ int main(void) {
   expect_line(stream, "64x16 recipe/odd 4 0.0%");
   ok(!fgets(line, sizeof line, stream), "and nothing else");
   fclose(stream);
-  json_decref(record);
+  record_free(record);
   return tap_done();
 }

@@ -164,7 +164,7 @@ static json_t *witness_json(const array_exam *e, const witness *w, int64_t row) 
   const int64_t column = e->request->start + axes_column(problem, w->index, w->cosine);
   char where[400];
   tell_place(e->request, row, column, where, sizeof where);
-  json_t *made = record_witness(w, record_command(e->request->replay));
+  json_t *made = replayed_witness(w, record_command(e->request->replay));
   json_object_set_new(made, "row", json_integer(row));
   json_object_set_new(made, "column", json_integer(column));
   json_object_set_new(made, "place", json_string(where));
@@ -207,7 +207,7 @@ static json_t *record_of(array_exam *e) {
   char figures[120];
   finish_checks(e, figures, sizeof figures);
   for (size_t n = 0; n < sizeof properties / sizeof *properties; n++)
-    json_array_append_new(checks, record_check(property_name(properties[n]), &e->checks[n]));
+    json_array_append_new(checks, check_json(property_name(properties[n]), &e->checks[n]));
   const file_record record = {.name = request->name,
                               .table = request->arrays.out,
                               .shape = &of,

@@ -94,7 +94,7 @@ json_t *encoding_replay(const encoding_exam *e) {
 }
 
 static json_t *witness_of(const encoding_exam *e, const witness *w) {
-  json_t *shown = record_witness(w, encoding_replay(e));
+  json_t *shown = replayed_witness(w, encoding_replay(e));
   json_object_set_new(shown, "function", json_string(e->encoding->name));
   return shown;
 }
@@ -121,7 +121,7 @@ void encoding_end(encoding_exam *e, const char *called) {
     if (c->compared && c->broken && !*c->note && in_order[n] != ACCURACY)
       snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " wrong; the first of the worst at p = %" PRId64,
                c->broken, c->compared, c->position);
-    if (c->compared) json_array_append_new(checks, record_check(property_name(in_order[n]), c));
+    if (c->compared) json_array_append_new(checks, check_json(property_name(in_order[n]), c));
   }
   snprintf(digest, sizeof digest, "%016" PRIx64, e->digest);
   json_array_append_new(
@@ -176,7 +176,7 @@ static json_t *examined(encoding_exam *e) {
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   describe_exit(&end, broken.note, sizeof broken.note);
   return json_pack("[{s:s, s:{s:s}, s:n, s:o, s:[o]}]", "kernel", e->encoding->name, "shape", "name", "all", "refusal",
-                   "replay", encoding_replay(e), "checks", record_check(property_name(SURVIVAL), &broken));
+                   "replay", encoding_replay(e), "checks", check_json(property_name(SURVIVAL), &broken));
 }
 
 json_t *verify_encodings(const encodings_request *request) {

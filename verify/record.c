@@ -5,6 +5,7 @@
 #include "common/environment.h"
 #include "common/field.h"
 #include "common/work.h"
+#include "records/shape.h"
 #include "verify/exam.h"
 
 #include <inttypes.h>
@@ -41,7 +42,7 @@ json_t *record_name(const char *name) {
   return field_name(name, "#");
 }
 
-json_t *record_witness(const witness *w, json_t *replay) {
+json_t *replayed_witness(const witness *w, json_t *replay) {
   return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", field_real(w->ulp), "abs", field_real(w->abs),
                    "position", (json_int_t)w->position, "index", (json_int_t)w->index, "function",
                    w->cosine ? "cos" : "sin", "exact", record_hex(w->exact_high), "got", record_hex(w->got), "replay",
@@ -67,7 +68,7 @@ static json_t *record_by_position(const accuracy *a) {
   return ranges;
 }
 
-json_t *record_check(const char *name, const check *c) {
+json_t *check_json(const char *name, const check *c) {
   char text[sizeof c->note];
   if (c->skip || *c->note)
     snprintf(text, sizeof text, "%s", c->skip ? c->skip : c->note);
@@ -185,7 +186,7 @@ json_t *segments_json(const segment *all, int64_t count) {
   return list;
 }
 
-/* Returns the members that joining checks needs in addition to record_check's. */
+/* Returns the members that joining checks needs in addition to check_json's. */
 static json_t *range_check_json(const check *c) {
   return json_pack("{s:I, s:o, s:I, s:I, s:b}", "broken", (json_int_t)c->broken, "share", field_real(c->share),
                    "position", (json_int_t)c->position, "index", (json_int_t)c->index, "noted", *c->note != '\0');
@@ -251,7 +252,7 @@ static json_t *replay_of(const exam *e, const shape *of) {
 
 static json_t *witness_json(const witness *w, const exam *e) {
   const posenc_problem *problem = &e->of->problem;
-  json_t *made = record_witness(w, replay_of(e, e->of));
+  json_t *made = replayed_witness(w, replay_of(e, e->of));
   if (problem->positions && problem->rows)
     json_object_set_new(made, "position", field_whole(problem->positions[w->position]));
   return made;
@@ -264,7 +265,7 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
   const applied_x x = applied_x_of(a, w);
   witness in_head = *w;
   in_head.index = w->index % half;
-  json_t *made = record_witness(&in_head, replay_of(e, e->of)), *given = json_array();
+  json_t *made = replayed_witness(&in_head, replay_of(e, e->of)), *given = json_array();
   if (problem->op == POSENC_ROPE) {
     json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
     json_object_set_new(made, "head", json_integer(w->index / half));
@@ -286,7 +287,7 @@ static json_t *far_witness_json(const witness *w, const exam *e) {
   row.rows = 1;
   row.padding = POSENC_NO_PADDING;
   const shape of = shape_of(&row);
-  return record_witness(w, replay_of(&again, &of));
+  return replayed_witness(w, replay_of(&again, &of));
 }
 
 static json_t *searched_json(const searched *r, const exam *e) {
@@ -308,7 +309,7 @@ static json_t *record_of(const exam *e, const subject *s, const char *mode, int6
     if (!(property_subjects(p) & 1u << e->of->problem.op)) continue;
     if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* these checks need a table */
     if (e->brief && property_is_beside(p)) continue;
-    json_t *made = record_check(property_name(p), &s->checks[p]);
+    json_t *made = check_json(property_name(p), &s->checks[p]);
     if (!range_is_whole(e->of_rows)) json_object_set_new(made, "found", range_check_json(&s->checks[p]));
     json_array_append_new(checks, made);
   }
@@ -472,7 +473,7 @@ static json_t *check_joined(json_t *const *parts, size_t count, size_t number) {
     check_merge(&all, &c);
     if (!*all.note) memcpy(all.note, c.note, sizeof all.note);
   }
-  return record_check(name, &all);
+  return check_json(name, &all);
 }
 
 static json_t *checks_joined(json_t *const *parts, size_t count) {

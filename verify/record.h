@@ -19,10 +19,10 @@ json_t *record_received(isolated *end);
 /* Returns field_name without "#", as TAP interprets words after it. */
 json_t *record_name(const char *name);
 
-/* Return parts of a record. record_witness takes the reference to `replay`. */
-json_t *record_witness(const witness *w, json_t *replay);
+/* Return parts of a record. replayed_witness takes the reference to `replay`. */
+json_t *replayed_witness(const witness *w, json_t *replay);
 json_t *record_histogram(const accuracy *a);
-json_t *record_check(const char *name, const check *c);
+json_t *check_json(const char *name, const check *c);
 
 /* Returns the command line as a new string; "posenc check" if a name in it is not UTF-8. */
 json_t *record_command(const char *command);

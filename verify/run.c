@@ -39,7 +39,7 @@ static json_t *check_of_end(const isolated *end) {
   describe_exit(end, text, sizeof text);
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
   const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  json_t *made = record_check(property_name(of_what), &broken);
+  json_t *made = check_json(property_name(of_what), &broken);
   json_object_set_new(made, "note", json_string(text));
   return made;
 }
@@ -57,7 +57,7 @@ static json_t *record_left_out(const exam *e, const exam *hung) {
   snprintf(why, sizeof why, "left out, because the kernel hung on %s", hung->of->name);
   const check skipped = {.skip = why};
   json_t *record = result_begin(e, NULL);
-  json_object_set_new(record, "checks", json_pack("[o]", record_check(property_name(SURVIVAL), &skipped)));
+  json_object_set_new(record, "checks", json_pack("[o]", check_json(property_name(SURVIVAL), &skipped)));
   return record;
 }
 

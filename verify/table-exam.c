@@ -530,7 +530,7 @@ static int64_t column_of_witness(table_exam *e, const witness *w) {
 }
 
 static json_t *witness_json(table_exam *e, const witness *w) {
-  json_t *made = record_witness(w, record_command(e->request->replay));
+  json_t *made = replayed_witness(w, record_command(e->request->replay));
   json_object_set_new(made, "row", json_integer(w->position - e->problem.first));
   json_object_set_new(made, "column", json_integer(column_of_witness(e, w)));
   if (e->problem.positions) json_object_set_new(made, "position", position_json(e, w->position));
@@ -578,7 +578,7 @@ static json_t *record_of(table_exam *e) {
   char figures[120];
   finish_checks(e, figures, sizeof figures);
   for (property p = 0; p < PROPERTIES; p++)
-    if (property_subjects(p) & FILES) json_array_append_new(checks, record_check(property_name(p), &e->checks[p]));
+    if (property_subjects(p) & FILES) json_array_append_new(checks, check_json(property_name(p), &e->checks[p]));
   const file_record record = {.name = request->name,
                               .table = request->table,
                               .shape = &of,

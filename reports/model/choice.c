@@ -243,9 +243,8 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
                    next ? compare_kernels(from, chosen, next) : json_null());
 }
 
-json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
-                  choice_budget budget, const choice_workload *work) {
-  const record_timing *timed = record_take_timing(timing);
+json_t *choice_of(const json_t *accuracy, const record_timing *timed, const char *shape, const char *table,
+                  const char *mode, choice_budget budget, const choice_workload *work) {
   samples *times = samples_open(timed);
   double *sums = memory_take(2 * times->count, sizeof *sums);
   const makings from = {record_take_accuracy(accuracy), timed, times, shape, table, mode, budget, work,
@@ -258,7 +257,6 @@ json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shap
   free(sums);
   samples_close(times);
   record_free(from.accuracy);
-  record_free(from.timing);
   return made;
 }
 

@@ -26,12 +26,12 @@ typedef struct choice_workload {
 double choice_default_abs(posenc_dtype dtype);
 
 /*
- * Makes a choice as records/record.schema.json describes it. `accuracy` is an accuracy record that has `shape`, the
- * problem's, and `table`, the name of the shape of the table that the problem uses. `timing` is a timing record of
+ * Makes a choice as records/fields.def describes it. `accuracy` is an accuracy record that has `shape`, the
+ * problem's, and `table`, the name of the shape of the table that the problem uses. `timed` is a timing record of
  * `shape` in `mode`, and perhaps in the mode plan.
  */
-json_t *choice_of(const json_t *accuracy, const json_t *timing, const char *shape, const char *table, const char *mode,
-                  choice_budget budget, const choice_workload *work);
+json_t *choice_of(const json_t *accuracy, const record_timing *timed, const char *shape, const char *table,
+                  const char *mode, choice_budget budget, const choice_workload *work);
 
 /* Prints the candidates as a table, and the reason. */
 void choice_print(const record_choice *choice, FILE *stream);

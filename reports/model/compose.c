@@ -6,6 +6,7 @@
 #include "common/shapes.h"
 #include "posenc.h"
 #include "records/samples.h"
+#include "records/shape.h"
 #include "reports/model/answer.h"
 #include "reports/model/causes.h"
 #include "reports/model/document.h"
@@ -97,7 +98,7 @@ static const struct {
   in_report as;
 } counters[] = {
 #define COUNTER(in_report, name, unit, meaning) {#name, in_report},
-#include "common/counters.def"
+#include "records/counters.def"
 };
 
 static json_t *make_timing(const maker *m, const char *mode, const char *shape_name, const char *kernel) {
