@@ -386,10 +386,10 @@ static table_part part_of(const options *given) {
 
 static table_file *open_checked(const options *given, const char *file, table_part part) {
   const table_half half = part == TABLE_BOTH ? TABLE_WHOLE : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
-  table_file *table = open_table(NULL, file, given->tensor, half);
+  const char *tensor = tensor_of(given);
+  table_file *table = open_table(NULL, file, tensor, half);
   const stored *at = table_stored(table);
-  if (given->tensor && !table_tensor(table))
-    die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
+  if (tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   if (given->problem.positions && given->problem.rows != at->rows)
     die("--positions: there are %" PRId64 " of them, and %s has %" PRId64 " rows", given->problem.rows, file, at->rows);
   if (at->dim > TABLE_COLUMNS_MAX)
@@ -502,7 +502,7 @@ static void add_findings(const options *given, table_file *table, table_part par
 
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
-  options_refuse(given, ANY_OF(SET(X), SET(AXES), SET(DIM), SET(START), SET(INVERSE)), "--op table");
+  options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(INVERSE)), "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   const stored *at = table_stored(table);
@@ -540,6 +540,7 @@ static json_t *check_table(options *given, output **out) {
 }
 
 static int run(options *given) {
+  take_x(given);
   output *out, *saved = open_output("--save", given->save);
   json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, record);

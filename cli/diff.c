@@ -11,12 +11,14 @@
 enum { STATUS_DIFFERENT = 1 };
 
 static const char usage[] = "Usage: posenc diff A B [OPTION]...\n"
-                            "Print where and by how much two tables in files differ: the first and the\n"
-                            "largest difference, how many elements differ, and whether the columns of one\n"
-                            "are those of the other in another order, as those of interleaved and split\n"
-                            "tables are. Nothing is printed if all bits are equal.\n";
-static const char notes[] = "A and B are NumPy's .npy or safetensors files; elements of different dtypes are\n"
-                            "compared by value. Files may be larger than memory.\n"
+                            "Print where and by how much two tables or arrays in files differ: the first\n"
+                            "and the largest difference, also in ulp, how many elements differ, and whether\n"
+                            "the columns of one are those of the other in another order, as those of\n"
+                            "interleaved and split tables are. Nothing is printed if all bits are equal.\n";
+static const char notes[] = "A and B are NumPy's .npy or safetensors files, of any number of axes; those of\n"
+                            "length 1 may be left out in one of them, and the first may be longer. Elements\n"
+                            "of different dtypes are compared by value; an ulp is that of the dtype with\n"
+                            "fewer bits, at the larger of the two. Files may be larger than memory.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if they are the same\n"
@@ -36,9 +38,25 @@ static int digits_of(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? 17 : dtype == POSENC_F32 ? 9 : 5;
 }
 
-static void print_place(FILE *out, const char *name, const difference_at *at, int digits_a, int digits_b) {
-  fprintf(out, "%-15s row %" PRId64 ", column %" PRId64 ": %.*g and %.*g, %.3g apart\n", name, at->row, at->column,
-          digits_a, at->a, digits_b, at->b, at->size);
+/* Prints "row 5, column 3", or of more axes "at (0, 5, 3)". */
+static void print_index(FILE *out, const stored *of, const difference_at *at) {
+  int64_t index[STORED_AXES] = {0};
+  if (of->axis_count == 2) {
+    fprintf(out, "row %" PRId64 ", column %" PRId64, at->row, at->column);
+    return;
+  }
+  int64_t row = at->row;
+  index[of->axis_count - 1] = at->column;
+  for (size_t axis = of->axis_count - 1; axis-- > 0; row /= of->axes[axis]) index[axis] = row % of->axes[axis];
+  for (size_t axis = 0; axis < of->axis_count; axis++) fprintf(out, "%s%" PRId64, axis ? ", " : "at (", index[axis]);
+  fputc(')', out);
+}
+
+static void print_place(FILE *out, const char *name, const stored *of, const difference_at *at, int digits_a,
+                        int digits_b) {
+  fprintf(out, "%-15s ", name);
+  print_index(out, of, at);
+  fprintf(out, ": %.*g and %.*g, %.3g apart, %.3g ulp\n", digits_a, at->a, digits_b, at->b, at->size, at->ulp);
 }
 
 /* Prints which columns of a are the first columns of b. */
@@ -60,9 +78,29 @@ static void print_layouts(FILE *out, const difference *d, int64_t dim) {
 }
 
 static void print_table(FILE *out, const char *name, const char *path, const stored *at) {
-  fprintf(out, "%s: %" PRId64 "x%" PRId64 " %s, ", name, at->rows, at->dim, dtype_name(at->dtype));
+  fprintf(out, "%s: ", name);
+  for (size_t axis = 0; axis < at->axis_count; axis++) fprintf(out, "%s%" PRId64, axis ? "x" : "", at->axes[axis]);
+  fprintf(out, " %s, ", dtype_name(at->dtype));
   print_quoted(out, path);
   fputc('\n', out);
+}
+
+/* Returns the axes of an array that are longer than 1, and the last. */
+static size_t longer_axes(const stored *at, int64_t longer[STORED_AXES]) {
+  size_t count = 0;
+  for (size_t axis = 0; axis < at->axis_count; axis++)
+    if (at->axes[axis] > 1 || axis + 1 == at->axis_count) longer[count++] = at->axes[axis];
+  return count;
+}
+
+/* Whether the arrays have the same axes, but for those of length 1 and the length of the first. */
+static bool are_comparable(const stored *a, const stored *b) {
+  int64_t of_a[STORED_AXES], of_b[STORED_AXES];
+  size_t count_a = longer_axes(a, of_a), count_b = longer_axes(b, of_b);
+  const size_t first_a = count_a > 1, first_b = count_b > 1;
+  if (a->axis_count == 2 && b->axis_count == 2) return a->dim == b->dim;
+  return count_a - first_a == count_b - first_b &&
+         memcmp(of_a + first_a, of_b + first_b, (count_a - first_a) * sizeof *of_a) == 0;
 }
 
 static void print_difference(FILE *out, const difference *d, const stored *a, const stored *b) {
@@ -75,8 +113,9 @@ static void print_difference(FILE *out, const difference *d, const stored *a, co
   if (d->bits >= 0) fprintf(out, "; other bits: %" PRId64, d->bits);
   fputc('\n', out);
   if (d->values || d->bits > 0) {
-    print_place(out, "first", &d->first, digits_a, digits_b);
-    print_place(out, "largest", &d->largest, digits_a, digits_b);
+    print_place(out, "first", a, &d->first, digits_a, digits_b);
+    print_place(out, "largest", a, &d->largest, digits_a, digits_b);
+    if (d->most_ulp.ulp > d->largest.ulp) print_place(out, "largest in ulp", a, &d->most_ulp, digits_a, digits_b);
   }
   print_layouts(out, d, a->dim);
 }
@@ -103,19 +142,22 @@ static int run(options *given) {
   if (tensors->count > 2) die_value("--tensor", tensors->items[2], "a third one");
   char **files = given->operands;
   const char *first = tensors->count > 0 ? tensors->items[0] : NULL;
-  table_file *a = open_table(NULL, files[0], first, TABLE_WHOLE),
-             *b = open_table(NULL, files[1], tensors->count == 2 ? tensors->items[1] : first, TABLE_WHOLE);
+  table_file *a = open_table(NULL, files[0], first, TABLE_ARRAY),
+             *b = open_table(NULL, files[1], tensors->count == 2 ? tensors->items[1] : first, TABLE_ARRAY);
   if (first && !table_tensor(a) && !table_tensor(b)) die("--tensor %s: neither file has names", first);
-  const int64_t columns_a = table_stored(a)->dim, columns_b = table_stored(b)->dim;
+  const stored *of_a = table_stored(a), *of_b = table_stored(b);
   output *result = open_output("--output", given->output);
   FILE *out = output_stream(result);
   bool different = true;
-  if (columns_a == columns_b) {
+  if (are_comparable(of_a, of_b)) {
     different = compare_elements(out, files, a, b);
   } else {
-    print_table(out, "A", files[0], table_stored(a));
-    print_table(out, "B", files[1], table_stored(b));
-    fprintf(out, "%-15s %" PRId64 " and %" PRId64 "\n", "columns", columns_a, columns_b);
+    print_table(out, "A", files[0], of_a);
+    print_table(out, "B", files[1], of_b);
+    if (of_a->dim == of_b->dim)
+      fputs("axes            not those of one another\n", out);
+    else
+      fprintf(out, "%-15s %" PRId64 " and %" PRId64 "\n", "columns", of_a->dim, of_b->dim);
   }
   table_close(a);
   table_close(b);
@@ -126,7 +168,7 @@ static int run(options *given) {
 const command command_diff = {
     .bit = DIFF,
     .name = "diff",
-    .summary = "print where two tables in files differ",
+    .summary = "print where two tables or arrays in files differ",
     .usage = usage,
     .notes = notes,
     .operands_least = 2,

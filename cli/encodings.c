@@ -343,6 +343,7 @@ static void take_learned(work *w) {
   options_refuse(w->given, ANY_OF(SET(DIM)), "--table");
   w->table = open_table("--table", given->table, given->tensor, TABLE_WHOLE);
   const stored *at = table_stored(w->table);
+  if (at->vector) die_value("--table", given->table, "it has no axis for positions");
   if (!is_given(given, OPTION_DTYPE)) w->dtype = at->dtype;
   w->dim = at->dim;
   w->row = allocated(malloc((size_t)w->dim * posenc_dtype_bytes(at->dtype)));

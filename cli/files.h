@@ -23,6 +23,12 @@ void close_output(const char *option, const char *path, output *out);
    file, it is the named tensor, or the only one if the name is null. */
 table_file *open_table(const char *option, const char *path, const char *tensor, table_half half);
 
+/* Returns the name of --tensor for FILE; null if there is none. */
+const char *tensor_of(const options *given);
+
+/* Sets --x to FILE if it has both arrays, as --x-tensor or two --tensor say. */
+void take_x(options *given);
+
 /* Opens the array in the file of --x, and in `file` the result of --op. The axes are those of --axes, or the usual
    ones. */
 applied_arrays open_arrays(const options *given, const char *file);

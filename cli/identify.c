@@ -197,7 +197,9 @@ static void print_check(const options *given, const json_t *record, FILE *stream
   if (!check || !findings_are_met(record)) return;
   fputs("\nposenc check ", stream);
   print_quoted(stream, given->operands[0]);
-  if (given->tensor) fputs(" --tensor ", stream), print_quoted(stream, given->tensor);
+  for (size_t n = 0; n < given->tensors.count; n++)
+    fputs(" --tensor ", stream), print_quoted(stream, given->tensors.items[n]);
+  if (given->x_tensor) fputs(" --x-tensor ", stream), print_quoted(stream, given->x_tensor);
   fprintf(stream, "%s%.*s", *check ? " " : "", x ? (int)(x - check) : (int)strlen(check), check);
   if (x) fputs("--x ", stream), print_quoted(stream, given->x), fputs(x + strlen(of_x), stream);
   print_tolerance(record, stream);
@@ -261,10 +263,11 @@ static bool print_config(const json_t *record, const char *file, FILE *stream) {
 static int run(options *given) {
   const char *file = given->operands[0];
   const bool is_table = given->problem.op == POSENC_TABLE;
-  if (is_table) options_refuse(given, ANY_OF(SET(X), SET(AXES)), "--op table");
-  table_file *table = is_table ? open_table(NULL, file, given->tensor, TABLE_FIRST) : NULL;
-  if (table && given->tensor && !table_tensor(table))
-    die("--tensor %s: %s is a .npy file, which has no names", given->tensor, file);
+  if (is_table) options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES)), "--op table");
+  take_x(given);
+  const char *tensor = tensor_of(given);
+  table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_LEADING) : NULL;
+  if (table && tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
   bool is_right;
   json_t *record =

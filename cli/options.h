@@ -131,7 +131,7 @@ struct options {
   bool resume, help, manual, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
   int64_t context;
-  const char *x, *axes;
+  const char *x, *x_tensor, *axes;
   int64_t start;
   const char *output; /* "-" if not given */
   const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by, *github;

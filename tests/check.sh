@@ -244,7 +244,6 @@ for descr in '|O' '<i4' '<f16' '<c4' '|S4' '<U1' '|V4' '' '<' 'f'; do
   refused_npy "its dtype '$descr' is not f2, f4, f8, c8, c16 or V2" "$descr" '(2, 4)' 64
 done
 refused_npy 'its shape () has no axis for positions' '<f4' '()' 4
-refused_npy 'its shape (8,) has no axis for positions' '<f4' '(8,)' 32
 refused_npy 'its shape (2, 2, 2) is not (positions, columns)' '<f4' '(2, 2, 2)' 32
 refused_npy 'its shape (0, 4) has no elements' '<f4' '(0, 4)' 0
 refused_npy 'its shape (4, 0) has no elements' '<f4' '(4, 0)' 0
@@ -292,7 +291,6 @@ refused_tensor 'its shape and its data_offsets do not agree' F32 '[2,5]'
 refused_tensor 'its shape .* is larger' F32 '[4294967296,4294967296]'
 refused_tensor 'its shape is not of numbers' F32 '[-2,-4]'
 refused_tensor 'its shape and its data_offsets do not agree' F32 '[2,3]'
-refused_tensor 'its shape (8,) has no axis for positions' F32 '[8]'
 refused_tensor 'its dtype F8_E4M3' F8_E4M3 '[4,8]'
 refused_safetensors 'tensor a: it has no dtype and shape' '{"a":{"data_offsets":[0,0]}}' 0
 refused_safetensors 'its header is not JSON: .*' "{$a,$a}" 32
@@ -360,7 +358,8 @@ check 'two points' test "$(grep -c '^ok\|^not ok' out)" -eq 2 -a "$(sed -n 2p ou
 check 'JSON' ends 1 turned.npy --op rope --x units.npy --max-ulp 0.51 --inverse --format json
 check 'has x, axes and the cause' \
   eval "says '\"x\": \"units.npy\"' && says '\"axes\": \"ld\"' && says '\"cause\": \"pairs are turned forward\"'"
-refused '--op rope: --x is missing, the file of what it was applied to$' turned.npy --op rope
+refused '--op rope: --x is missing, the file of what it was applied to, or --x-tensor, its name in turned.npy$' \
+  turned.npy --op rope
 refused '--x units.npy: cannot be combined with --op table$' turned.npy --x units.npy
 refused '--inverse: cannot be combined with --op table$' turned.npy --inverse
 refused '--part cos: cannot be combined with --op$' turned.npy --op rope --x units.npy --part cos
@@ -382,13 +381,15 @@ refused '--layout split-cs: rope takes its pairs interleaved or split$' \
   turned.npy --op rope --x units.npy --layout split-cs
 refused '--dim 7: rope turns an even number of columns$' turned.npy --op rope --x units.npy --dim 7
 npy columns.npy "$(header '<f4' True '(100, 16)')" 6400
-refused 'columns.npy: it is in Fortran.s order$' columns.npy --op add --x zeros.npy
+check 'a result in another order of memory' ends 1 columns.npy --op add --x zeros.npy
 npy complex.npy "$(header '<c8' False '(100, 8)')" 6400
-refused 'complex.npy: its numbers are complex$' complex.npy --op add --x zeros.npy
+check 'complex numbers are pairs of columns' ends 1 complex.npy --op add --x zeros.npy
+npy complex.npy "$(header '<c8' True '(100, 8)')" 6400
+refused 'complex.npy: its complex numbers are in Fortran.s order$' complex.npy --op add --x zeros.npy
 npy none.npy "$(header '<f4' False '(100, 0, 16)')" 0
 refused '--x none.npy: its shape (100, 0, 16) has no elements$' added.npy --op add --x none.npy
 npy one.npy "$(header '<f4' False '(16,)')" 64
-refused '--x one.npy: its shape (16,) has no axis for positions$' added.npy --op add --x one.npy
+refused 'added.npy: its shape is not that of one.npy$' added.npy --op add --x one.npy
 { head -c 6524 zeros.npy; printf '\0\0\300\177'; } >nan.npy
 refused '--x nan.npy: not all numbers of row 99 are finite$' added.npy --op add --x nan.npy
 check 'a result that is no number' ends 1 nan.npy --op add --x zeros.npy --max-ulp 1

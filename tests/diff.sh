@@ -30,17 +30,18 @@ done
 # Tables of 6000 elements; element 1003 is row 50, column 3.
 put 1003 '\0\0\0\100' f32.npy one.npy
 differ 'one element' f32.npy one.npy '^other values  *1 of 6000; other bits: 1$' \
-  '^first  *row 50, column 3: -*[0-9.]* and 2, [0-9.]* apart$'
+  '^first  *row 50, column 3: -*[0-9.]* and 2, [0-9.]* apart, [0-9.e+]* ulp$'
 # Row 0, column 2 is 0 and becomes 2^-20.
 put 2 '\0\0\200\065' one.npy two.npy
 differ 'two elements' f32.npy two.npy '^other values  *2 of 6000; other bits: 2$' \
-  '^first  *row 0, column 2: 0 and 9.5[0-9]*e-07, 9.5[0-9]*e-07 apart$' '^largest  *row 50, column 3: '
+  '^first  *row 0, column 2: 0 and 9.5[0-9]*e-07, 9.5[0-9]*e-07 apart, 8.39e+06 ulp$' '^largest  *row 50, column 3: ' \
+  '^largest in ulp  *row 0, column 2: '
 put 0 '\0\0\0\200' f32.npy minus.npy
 differ 'minus zero' f32.npy minus.npy '^other values  *0 of 6000; other bits: 1$' \
-  '^first  *row 0, column 0: 0 and -0, 0 apart$'
+  '^first  *row 0, column 0: 0 and -0, 0 apart, 0 ulp$'
 put 0 '\0\0\300\177' f32.npy nan.npy
 differ 'NaN' f32.npy nan.npy '^other values  *1 of 6000; other bits: 1$' \
-  '^largest  *row 0, column 0: 0 and nan, inf apart$'
+  '^largest  *row 0, column 0: 0 and nan, inf apart, inf ulp$'
 check 'NaN and itself' ends 0 nan.npy nan.npy
 put 0 '\1\0\300\177' f32.npy other.npy
 differ 'NaN of other bits' nan.npy other.npy '^other values  *0 of 6000; other bits: 1$'
@@ -52,6 +53,18 @@ differ 'more rows' f32.npy more.npy '^rows  *300 and 400; compared are 300$' \
 write wide.npy --dim 22
 differ 'more columns' f32.npy wide.npy '^columns  *20 and 22$'
 check 'more columns: nothing is compared' test "$(wc -l <out)" -eq 3
+
+# Arrays of any axes; those of length 1 may be left out, and there may be more of the first.
+alibi() { "$POSENC" write --encoding alibi --heads "$1" --len 16 -o "$2"; }
+alibi 12 alibi.npy && alibi 12 again.npy && alibi 4 few.npy
+check 'three axes: equal' ends 0 alibi.npy again.npy
+put 1000 '\0\0\0\100' alibi.npy bent.npy
+differ 'three axes' alibi.npy bent.npy '^A: 12x16x16 f32, ' '^first  *at (3, 14, 8): -0.375 and 2, 2.38 apart, 9.96e+06 ulp$'
+differ 'fewer slopes' alibi.npy few.npy '^rows  *192 and 64; compared are 64$'
+"$POSENC" write --op rope-cache --len 16 --dim 16 -o cache.npy
+differ 'other axes' alibi.npy cache.npy '^rows  *192 and 32; '
+write long.npy --len 16 --dim 16
+differ 'one axis less' alibi.npy long.npy '^axes  *not those of one another$'
 
 for layout in interleaved-cs split split-cs; do
   write $layout.npy --layout $layout
@@ -83,11 +96,16 @@ if [ -n "${numpy:-}" ]; then
 import numpy as n
 a = n.load("f32.npy")
 n.save("any", n.asfortranarray(a[:, ::-1]))
+n.save("list", a[0]); n.save("bent", a[0] + n.eye(1, 20, 7, dtype="f4")[0]); n.save("one", a[None, :, None])
+t = n.arange(24.0).reshape(2, 3, 4); n.save("deep", t); n.save("fortran", n.asfortranarray(t))
 n.save("odd", a[:, :5]); n.save("odd2", a[:, [4, 0, 1, 2, 3]])'
   differ 'any order of columns' f32.npy any.npy \
     '^columns  *B has the columns of A in another order: 19 18 17 16 15 14 13 12 11 10 9 8 7 6 5 4 \.\.\.$'
+  check 'axes of 1 are left out' ends 0 one.npy f32.npy
+  check 'three axes in Fortran order' ends 0 deep.npy fortran.npy
+  differ 'one axis' list.npy bent.npy '^A: 20 f32, ' '^first  *at (7): '
   differ 'an odd number of columns' odd.npy odd2.npy 'in another order: 4 0 1 2 3$'
 else
-  for name in 'any order of columns' 'an odd number of columns'; do skip "$name" 'no numpy here'; done
+  for name in 'any order of columns' 'axes of 1' 'Fortran order' 'one axis' 'an odd number of columns'; do skip "$name" 'no numpy here'; done
 fi
 plan

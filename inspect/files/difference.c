@@ -56,6 +56,14 @@ static double size_of(double a, double b) {
   return same_value(a, b) ? 0.0 : isfinite(size) ? size : INFINITY;
 }
 
+static double ulps_of(const block *k, double a, double b, double size) {
+  const format *of_a = format_of(k->dtype_a), *of_b = format_of(k->dtype_b);
+  const format *f = of_a->precision < of_b->precision ? of_a : of_b;
+  const double larger = fmax(fabs(a), fabs(b)), least = ldexp(1.0, f->least + f->precision - 1);
+  if (!(size > 0.0) || !isfinite(size)) return size;
+  return size / ldexp(1.0, ilogb(fmax(larger, least)) + 1 - f->precision);
+}
+
 static bool same_bits(const block *k, int64_t at) {
   const size_t element = posenc_dtype_bytes(k->dtype_a);
   return memcmp((const char *)k->rows_a + (size_t)at * element, (const char *)k->rows_b + (size_t)at * element,
@@ -68,11 +76,13 @@ static void compare_rows(const block *k, int64_t row, int64_t rows, difference *
   if (comparable && memcmp(k->rows_a, k->rows_b, bytes) == 0) return;
   for (int64_t at = 0; at < rows * k->dim; at++) {
     const double a = format_element(k->dtype_a, k->rows_a, at), b = format_element(k->dtype_b, k->rows_b, at);
-    const difference_at here = {row + at / k->dim, at % k->dim, a, b, size_of(a, b)};
+    const double size = size_of(a, b);
+    const difference_at here = {row + at / k->dim, at % k->dim, a, b, size, ulps_of(k, a, b, size)};
     if (comparable && !same_bits(k, at) && !d->bits++) *first_bits = here;
     if (same_value(a, b)) continue;
-    if (!d->values++) d->first = d->largest = here;
+    if (!d->values++) d->first = d->largest = d->most_ulp = here;
     if (here.size > d->largest.size) d->largest = here;
+    if (here.ulp > d->most_ulp.ulp) d->most_ulp = here;
   }
 }
 
@@ -219,7 +229,7 @@ const char *difference_find(table_file *a, table_file *b, void (*progress)(doubl
     find_columns(&k, columns_a, columns_b, found);
     if (!found->columns) find_nearest(&k, found);
   } else if (found->bits > 0) {
-    found->first = found->largest = first_bits;
+    found->first = found->largest = found->most_ulp = first_bits;
   }
   block_close(&k);
   free(columns_a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The differences of two tables in files. */
+/* The differences of two tables or arrays in files. */
 #ifndef POSENC_FILES_DIFFERENCE_H
 #define POSENC_FILES_DIFFERENCE_H
 
@@ -10,13 +10,15 @@ typedef struct difference_at {
   int64_t row, column;
   double a, b;
   double size; /* |a - b|; infinity if only one is NaN or infinite */
+  double ulp;  /* the size in units of the dtype with fewer bits, at the larger of the two */
 } difference_at;
 
 typedef struct difference {
-  int64_t rows;                 /* rows that both have; all other members are about these */
-  int64_t values;               /* elements that differ in value; 0 equals -0, and NaN equals NaN */
-  int64_t bits;                 /* elements that differ in bits; -1 if the dtypes differ */
-  difference_at first, largest; /* the first difference of values, otherwise of bits */
+  int64_t rows;   /* rows that both have; all other members are about these */
+  int64_t values; /* elements that differ in value; 0 equals -0, and NaN equals NaN */
+  int64_t bits;   /* elements that differ in bits; -1 if the dtypes differ */
+  /* The first difference of values, otherwise of bits; the largest, and the largest in ulp. */
+  difference_at first, largest, most_ulp;
   /* Column columns[c] of a is column c of b in all values, to the last bit. Null if the order is the same, or none is
      known. */
   const int64_t *columns;

@@ -181,27 +181,27 @@ bool npy_is(const unsigned char *bytes, size_t size) {
 
 bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why) {
   npy_text text = {.axis_count = 0};
-  size_t wanted;
+  size_t wanted, begin;
   bool complex;
   *found = (stored){0};
-  if (!read_header(bytes, size, &text, &found->begin, why)) return false;
+  if (!read_header(bytes, size, &text, &begin, why)) return false;
   found->by_columns = text.by_columns;
   if (!parse_descr(text.descr, found, &complex))
     return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order", text.descr);
-  if (complex && half == TABLE_ARRAY) return fault_say(why, "its numbers are complex");
-  if (complex && text.axis_count > 0) { /* read as an array with a last axis of 2 */
+  if (complex && text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
+  if (complex && half != TABLE_ARRAY && text.axis_count > 0) { /* read as an array with a last axis of 2 */
     if (text.axis_count == STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES - 1);
     text.axes[text.axis_count++] = 2;
-    if (text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
   }
+  if (complex && half == TABLE_ARRAY && text.axis_count > 0 &&
+      __builtin_mul_overflow(text.axes[text.axis_count - 1], 2, &text.axes[text.axis_count - 1]))
+    return fault_say(why, "its last axis is longer than any file");
+  const size_t room = size - begin;
   if (!stored_fit(found, text.axes, text.axis_count, half, why)) return false;
   stored_bytes(found, &wanted);
-  const size_t room = size - found->begin;
-  if (found->halved ? room / 2 != wanted || room % 2 : room != wanted)
-    return fault_say(why, "its %s%" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu",
-                     found->halved ? "2 x " : "", found->rows, found->dim, found->halved ? 2 * wanted : wanted, room);
-  if (found->halved && half == TABLE_SECOND) found->begin += wanted;
-  return true;
+  found->begin += begin;
+  return room == wanted || fault_say(why, "its %s%" PRId64 " x %" PRId64 " elements take %zu bytes, and it has %zu",
+                                     found->halved ? "2 x " : "", found->rows, found->dim, wanted, room);
 }
 
 /* ---- reading a list of numbers ------------------------------------------------------------------- */

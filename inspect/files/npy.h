@@ -15,9 +15,8 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
 /* Whether a file begins like a .npy file. */
 bool npy_is(const unsigned char *bytes, size_t size);
 
-/* Finds the table in the bytes of a .npy file, of format version 1.0, 2.0 or 3.0. half: which table of an array (2,
-   positions, columns), a rope cache, is meant; TABLE_WHOLE refuses such an array; for other arrays it has no effect,
-   except that TABLE_ARRAY takes any array of real numbers. Returns false and sets `why` on failure. */
+/* Finds the table in the bytes of a .npy file, of format version 1.0, 2.0 or 3.0. half: which table of an array is
+   meant; see stored_fit. Returns false and sets `why` on failure. */
 bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *found, fault *why);
 
 /* Reads the numbers of a .npy file with one axis (others may be of length 1) of integers, f2, f4 or f8, as a new array.

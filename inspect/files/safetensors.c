@@ -199,24 +199,31 @@ static bool read_tensor(const json_t *tensor, table_half half, stored *found, fa
     axes[i] = json_integer_value(axis);
   }
   *found = (stored){.dtype = (posenc_dtype)number, .swapped = stored_swapped('<')};
-  if (!(half == TABLE_ARRAY ? stored_array : stored_shape)(found, axes, json_array_size(lengths), why)) return false;
+  if (!stored_fit(found, axes, json_array_size(lengths), half, why)) return false;
   if (!read_extent(tensor, &e) || !stored_bytes(found, &bytes) || e.end - e.begin != bytes)
     return fault_say(why, "its shape and its data_offsets do not agree");
-  found->begin = (size_t)e.begin;
+  found->begin += (size_t)e.begin;
   return true;
 }
 
-/* Writes the names of tensors, as "a, b and 7 more": of all, or of those that can be tables. */
-static void tell_names(const json_t *root, bool tables, table_half half, char *text, size_t size) {
+/* Which tensors a file has: all; those that can be tables; or vectors. */
+typedef enum tensor_kind { ANY_TENSOR, OF_TABLES, OF_VECTORS } tensor_kind;
+
+static bool is_kind(const json_t *tensor, table_half half, tensor_kind kind) {
+  stored one;
+  fault unused;
+  return kind == ANY_TENSOR || (read_tensor(tensor, half, &one, &unused) && one.vector == (kind == OF_VECTORS));
+}
+
+/* Writes the names of tensors of a kind, as "a, b and 7 more". */
+static void tell_names(const json_t *root, tensor_kind kind, table_half half, char *text, size_t size) {
   enum { NAMES = 8 };
   size_t told = 0, more = 0, used = 0;
   const char *name;
   json_t *tensor;
   *text = '\0';
   json_object_foreach((json_t *)root, name, tensor) {
-    stored any;
-    fault unused;
-    if (strcmp(name, metadata_key) == 0 || (tables && !read_tensor(tensor, half, &any, &unused))) continue;
+    if (strcmp(name, metadata_key) == 0 || !is_kind(tensor, half, kind)) continue;
     if (told == NAMES || used + strlen(name) + 32 > size)
       more++;
     else
@@ -225,40 +232,50 @@ static void tell_names(const json_t *root, bool tables, table_half half, char *t
   if (more) snprintf(text + used, size - used, "%s%zu more", told ? " and " : "", more);
 }
 
+/* Returns the name of the only tensor of a kind; null if there is none, or several, and sets *several. */
+static const char *only_one(const json_t *root, table_half half, tensor_kind kind, bool *several) {
+  const char *each, *found = NULL;
+  json_t *tensor;
+  json_object_foreach((json_t *)root, each, tensor) {
+    if (strcmp(each, metadata_key) == 0 || !is_kind(tensor, half, kind)) continue;
+    *several = found;
+    if (*several) return NULL;
+    found = each;
+  }
+  return found;
+}
+
+/* Sets the fault of a file without a table: if there is one tensor, its fault is that of the file. */
+static bool refuse_all(const json_t *root, table_half half, fault *why) {
+  char names[400];
+  const char *each;
+  json_t *tensor;
+  tell_names(root, ANY_TENSOR, half, names, sizeof names);
+  json_object_foreach((json_t *)root, each, tensor) {
+    fault reason;
+    stored unused;
+    if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, half, &unused, &reason))
+      return fault_say(why, "tensor %s: %s", each, reason.text);
+  }
+  return fault_say(why, "none of its tensors can be a table; it has %s", *names ? names : "none");
+}
+
 static bool choose(const json_t *root, const char *wanted, table_half half, stored *found, char **name, fault *why) {
   char names[400];
-  const char *each, *chosen = NULL;
-  json_t *tensor;
-  if (wanted) {
-    fault reason;
-    tensor = strcmp(wanted, metadata_key) == 0 ? NULL : json_object_get(root, wanted);
-    tell_names(root, false, half, names, sizeof names);
-    if (!tensor) return fault_say(why, "no tensor %.100s; it has %s", wanted, *names ? names : "none");
-    if (!read_tensor(tensor, half, found, &reason)) return fault_say(why, "tensor %.100s: %s", wanted, reason.text);
-    chosen = wanted;
-  } else {
-    json_object_foreach((json_t *)root, each, tensor) {
-      stored one;
-      fault unused;
-      if (strcmp(each, metadata_key) == 0 || !read_tensor(tensor, half, &one, &unused)) continue;
-      if (chosen) {
-        tell_names(root, true, half, names, sizeof names);
-        return fault_say(why, "several of its tensors can be tables, --tensor chooses: %s", names);
-      }
-      chosen = each;
-      *found = one;
-    }
-    tell_names(root, false, half, names, sizeof names);
-    if (!chosen) {
-      /* If there is only one tensor, its fault is that of the file. */
-      json_object_foreach((json_t *)root, each, tensor) {
-        fault reason;
-        if (strcmp(each, metadata_key) != 0 && !strcmp(names, each) && !read_tensor(tensor, half, found, &reason))
-          return fault_say(why, "tensor %s: %s", each, reason.text);
-      }
-      return fault_say(why, "none of its tensors can be a table; it has %s", *names ? names : "none");
-    }
+  fault reason;
+  bool several = false;
+  tensor_kind kind = OF_TABLES;
+  const char *chosen = wanted ? wanted : only_one(root, half, kind, &several);
+  if (!chosen && !several) chosen = only_one(root, half, kind = OF_VECTORS, &several);
+  if (several) {
+    tell_names(root, kind, half, names, sizeof names);
+    return fault_say(why, "several of its tensors can be tables, --tensor chooses: %s", names);
   }
+  if (!chosen) return refuse_all(root, half, why);
+  const json_t *tensor = strcmp(chosen, metadata_key) == 0 ? NULL : json_object_get(root, chosen);
+  tell_names(root, ANY_TENSOR, half, names, sizeof names);
+  if (!tensor) return fault_say(why, "no tensor %.100s; it has %s", chosen, *names ? names : "none");
+  if (!read_tensor(tensor, half, found, &reason)) return fault_say(why, "tensor %.100s: %s", chosen, reason.text);
   *name = memory_copy_text(chosen);
   return true;
 }

@@ -22,64 +22,97 @@ static void tell_axes(const int64_t *axes, size_t count, char *text, size_t size
   if ((size_t)used < size) snprintf(text + used, size - (size_t)used, count == 1 ? ",)" : ")");
 }
 
-/* Whether the last axis is that of pairs: (positions, pairs, 2), with other axes of length 1. */
-static bool has_pairs(const stored *s, const int64_t *axes, size_t count) {
-  size_t longer = 0;
-  if (count == 3 && axes[0] == 2) return false; /* the two tables of a rope cache */
-  for (size_t i = 0; i + 1 < count; i++) longer += axes[i] > 1;
-  return !s->by_columns && count > 2 && axes[count - 1] == 2 && axes[count - 2] > 1 && longer == 2;
+/* The axes that are longer than 1, and where they are. */
+typedef struct longer_axes {
+  int64_t length[STORED_AXES];
+  size_t at[STORED_AXES], count;
+} longer_axes;
+
+static longer_axes longer_of(const int64_t *axes, size_t count) {
+  longer_axes of = {.count = 0};
+  for (size_t i = 0; i < count; i++) {
+    if (axes[i] == 1) continue;
+    of.length[of.count] = axes[i];
+    of.at[of.count++] = i;
+  }
+  return of;
 }
 
-bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why) {
-  char text[200];
-  tell_axes(axes, count, text, sizeof text);
-  if (count < 2) return fault_say(why, "its shape %s has no axis for positions", text);
-  s->rows = 1;
-  s->dim = axes[count - 1];
-  if (has_pairs(s, axes, count) && !__builtin_mul_overflow(axes[count - 2], 2, &s->dim)) count--;
-  for (size_t i = 0; i + 1 < count; i++) {
-    if (axes[i] == 1) continue;
-    if (s->rows != 1) return fault_say(why, "its shape %s is not (positions, columns) with other axes of 1", text);
-    s->rows = axes[i];
+/* Takes one of two tables, the axis `apart` of which tells them apart. */
+static void take_half(stored *s, table_half half, size_t apart, int64_t rows, int64_t dim, int64_t stride) {
+  s->halved = true;
+  s->half_axis = apart;
+  s->rows = rows;
+  s->dim = dim;
+  s->stride = stride;
+  if (half == TABLE_SECOND) s->begin = (size_t)(stride == dim ? rows * dim : dim) * posenc_dtype_bytes(s->dtype);
+}
+
+/* Takes one table: of `columns` longer axes, the first that are left are those of positions. */
+static bool take_whole(stored *s, const int64_t *axes, size_t count, const longer_axes *of) {
+  const int64_t *last = of->length + of->count;
+  const bool has_matrices = of->count == 4 && last[-1] == 2 && last[-2] == 2,
+             has_pairs = of->count == 3 && (last[-1] == 2 || last[-2] == 2);
+  const size_t of_row = has_matrices ? 3 : has_pairs ? 2 : 1;
+  s->rows = s->dim = 1;
+  if (of->count < 2) {
+    s->vector = count == 1 || (count > 2 && axes[count - 1] == 1);
+    *(s->vector || axes[count - 1] != 1 ? &s->dim : &s->rows) = of->count ? of->length[0] : 1;
+    return true;
   }
-  if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
-  size_t bytes;
-  if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
+  if (of->count > of_row + 1 || (s->by_columns && of_row > 1)) return false;
+  s->rows = of->length[0];
+  for (size_t n = 1; n < of->count; n++)
+    if (__builtin_mul_overflow(s->dim, of->length[n], &s->dim)) s->dim = INT64_MAX;
   return true;
 }
 
-bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why) {
-  char text[200];
-  size_t bytes;
-  bool fits = true;
-  tell_axes(axes, count, text, sizeof text);
-  if (count < 2) return fault_say(why, "its shape %s has no axis for positions", text);
-  if (s->by_columns) return fault_say(why, "it is in Fortran's order");
+static bool fit_array(stored *s, const int64_t *axes, size_t count) {
   s->rows = 1;
-  s->dim = axes[count - 1];
-  for (size_t i = 0; i + 1 < count; i++) fits = fits && !__builtin_mul_overflow(s->rows, axes[i], &s->rows);
-  if (!fits || !stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
-  if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
-  s->axis_count = count;
+  s->dim = count ? axes[count - 1] : 1;
+  for (size_t i = 0; i + 1 < count; i++)
+    if (__builtin_mul_overflow(s->rows, axes[i], &s->rows)) s->rows = INT64_MAX;
+  s->axis_count = count ? count : 1;
+  s->axes[0] = 1;
   memcpy(s->axes, axes, count * sizeof *axes);
   return true;
 }
 
-bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
-  if (half == TABLE_ARRAY) return stored_array(s, axes, count, why);
-  const bool is_pair = count == 3 && axes[0] == 2;
-  s->halved = half >= TABLE_FIRST && is_pair;
+static bool fit_table(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
+  char text[200];
+  const longer_axes of = longer_of(axes, count);
+  const bool is_plain = count == 3 && axes[0] == 2,
+             is_stack = is_plain || (of.count == 3 && of.length[0] == 2 && of.length[2] != 2),
+             has_both = of.count == 3 && of.length[1] == 2 && of.length[2] > 2;
+  tell_axes(axes, count, text, sizeof text);
+  if (count == 0) return fault_say(why, "its shape %s has no axis for positions", text);
+  if (half > TABLE_WHOLE && is_stack)
+    take_half(s, half, is_plain ? 0 : of.at[0], is_plain ? axes[1] : of.length[1], is_plain ? axes[2] : of.length[2],
+              is_plain ? axes[2] : of.length[2]);
+  else if ((half == TABLE_FIRST || half == TABLE_SECOND) && has_both)
+    take_half(s, half, of.at[1], of.length[0], of.length[2], 2 * of.length[2]);
+  else if (is_stack || !take_whole(s, axes, count, &of))
+    return fault_say(why, "its shape %s is not (positions, columns) with other axes of 1%s", text,
+                     is_stack ? "; of a rope cache, give --part cos or --part sin" : "");
   if (s->halved && s->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
-  if (stored_shape(s, axes + s->halved, count - s->halved, why)) return true;
-  const size_t used = strlen(why->text);
-  if (is_pair && !s->halved)
-    snprintf(why->text + used, sizeof why->text - used, "; of a rope cache, give --part cos or --part sin");
-  return false;
+  return true;
+}
+
+bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
+  char text[200];
+  size_t bytes;
+  if (!(half == TABLE_ARRAY ? fit_array(s, axes, count) : fit_table(s, axes, count, half, why))) return false;
+  tell_axes(axes, count, text, sizeof text);
+  if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
+  if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
+  if (!s->halved) s->stride = s->dim;
+  return true;
 }
 
 bool stored_bytes(const stored *s, size_t *bytes) {
   int64_t elements;
   return !__builtin_mul_overflow(s->rows, s->dim, &elements) &&
+         !__builtin_mul_overflow(elements, s->halved ? 2 : 1, &elements) &&
          !__builtin_mul_overflow(elements, posenc_dtype_bytes(s->dtype), bytes);
 }
 

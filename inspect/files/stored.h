@@ -10,17 +10,20 @@ enum { STORED_AXES = 32 };
 typedef struct stored {
   posenc_dtype dtype;
   int64_t rows, dim; /* both at least 1 */
+  int64_t stride;    /* elements from one row to the next, unless by_columns */
   bool by_columns;   /* Fortran's order: one column after the other */
   bool swapped;      /* the bytes of an element are not in this machine's order */
   bool halved;       /* this is one of two tables in the file */
+  size_t half_axis;  /* of such a table: the axis that tells the two apart */
+  bool vector;       /* one axis alone is longer than 1: there is none for positions, and `rows` is 1 */
   size_t axis_count; /* of an array: `dim` is its last axis, `rows` the product of the others */
   int64_t axes[STORED_AXES];
   size_t begin; /* offset of the first element; all are within the file */
 } stored;
 
-/* How table_open_half reads a file: as an array of any axes, row by row; as one table; or as the first or the second
-   of two tables. */
-typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND } table_half;
+/* How table_open_half reads a file: as an array of any axes, row by row; as one table; as the first or the second of two
+   tables; or as one table, but if two are stacked, as the first of them. */
+typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND, TABLE_LEADING } table_half;
 
 /* A message about a file, to follow its name and a colon. */
 typedef struct fault {
@@ -30,19 +33,19 @@ typedef struct fault {
 /* Writes the message; returns false. */
 __attribute__((format(printf, 2, 3))) bool fault_say(fault *why, const char *format, ...);
 
-/* Reads the axes of an array as a table. The last axis is its columns, or the last two are pairs of columns; another
-   axis is its positions, and all others have length 1. by_columns must be set. Returns false if the axes are not a
-   table's, or an axis has length 0. */
-bool stored_shape(stored *s, const int64_t *axes, size_t count, fault *why);
-
-/* Reads the axes of any array in C's order. Returns false if it has no axes or no elements. */
-bool stored_array(stored *s, const int64_t *axes, size_t count, fault *why);
-
-/* Reads the axes as `half` says: with TABLE_FIRST and TABLE_SECOND, (2, positions, columns) is a rope cache, and the
-   result is one of its tables. */
+/*
+ * Reads the axes as `half` says, and sets begin, in bytes from the first element. by_columns and dtype must be set. Axes
+ * of length 1 may be anywhere in a table, and are left out here:
+ *
+ *   (positions, columns); (columns) alone is a vector
+ *   (positions, pairs, 2), (positions, 2, columns), (positions, pairs, 2, 2): each position has a row of all that
+ *   (2, positions, columns): two stacked tables; (positions, 2, columns): two as well, if one of them is wanted
+ *
+ * Returns false if these are not such axes, or there are no elements.
+ */
 bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why);
 
-/* Computes the size of the elements in bytes. Returns false if it is too large. */
+/* Computes the size in bytes of all elements in the file. Returns false if it is too large. */
 bool stored_bytes(const stored *s, size_t *bytes);
 
 /* Whether a byte order, least ('<') or most ('>') significant first, differs from this machine's. */

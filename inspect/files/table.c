@@ -43,21 +43,26 @@ static bool read_axes(const char *at, memory_array *place) {
   return *at == '\0' || *at == '\n';
 }
 
-/* Removes axes that are not axes of rows: the axis of the two halves, and that of pairs. */
+/* Removes the axis of the two halves, and makes the axes of a row one. Returns false if its elements do not lie one
+   after the other. */
 static bool fit_axes(const stored *at, table_half half, memory_array *place) {
   const int64_t element = (int64_t)posenc_dtype_bytes(at->dtype);
-  size_t last = place->axis_count - 1;
-  if (place->axes[last] > 1 && place->strides[last] != element) return false;
-  if (at->dim != place->axes[last]) { /* pairs, one after the other */
-    if (place->strides[last - 1] != 2 * element) return false;
-    place->axes[--last] = at->dim;
+  const size_t apart = at->half_axis;
+  if (at->halved) {
+    if (half == TABLE_SECOND) place->address += (uint64_t)place->strides[apart];
+    place->axis_count--;
+    memmove(place->axes + apart, place->axes + apart + 1, (place->axis_count - apart) * sizeof *place->axes);
+    memmove(place->strides + apart, place->strides + apart + 1, (place->axis_count - apart) * sizeof *place->strides);
   }
+  size_t last = place->axis_count;
+  int64_t row = 1;
+  do {
+    last--;
+    if (place->axes[last] > 1 && place->strides[last] != row * element) return false;
+    row *= place->axes[last];
+  } while (row < at->dim);
+  place->axes[last] = at->dim;
   place->axis_count = last + 1;
-  if (!at->halved) return true;
-  if (half == TABLE_SECOND) place->address += (uint64_t)place->strides[0];
-  place->axis_count--;
-  memmove(place->axes, place->axes + 1, place->axis_count * sizeof *place->axes);
-  memmove(place->strides, place->strides + 1, place->axis_count * sizeof *place->strides);
   return true;
 }
 
@@ -227,9 +232,20 @@ static inline __attribute__((always_inline)) void transpose(const unsigned char 
   }
 }
 
+/* Returns the place of a row in each column, where the first axis changes from element to element. */
+static int64_t place_of(const stored *at, int64_t row) {
+  int64_t place = 0;
+  if (at->axis_count < 3) return row;
+  for (int64_t axis = (int64_t)at->axis_count - 2, before = at->rows; axis >= 0; row /= at->axes[axis--]) {
+    before /= at->axes[axis];
+    place += row % at->axes[axis] * before;
+  }
+  return place;
+}
+
 static void read_columns(table_file *t, int64_t row, int64_t rows, unsigned char *out, size_t element) {
   const stored *at = &t->at;
-  const unsigned char *const first = t->bytes + at->begin + (size_t)row * element;
+  const unsigned char *const first = t->bytes + at->begin + (size_t)place_of(at, row) * element;
   for (int64_t begin = 0, end; begin < at->dim; begin = end) {
     end = at->dim - begin < COLUMNS_AT_A_TIME ? at->dim : begin + COLUMNS_AT_A_TIME;
     if (element == 2) /* constant sizes are faster */
@@ -243,9 +259,12 @@ static void read_columns(table_file *t, int64_t row, int64_t rows, unsigned char
 }
 
 static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *out, size_t element) {
-  const size_t row_bytes = (size_t)t->at.dim * element;
-  memcpy(out, t->bytes + t->at.begin + (size_t)row * row_bytes, (size_t)rows * row_bytes);
-  give_back(t, (size_t)rows * row_bytes);
+  const size_t row_bytes = (size_t)t->at.dim * element, step = (size_t)t->at.stride * element;
+  const unsigned char *const from = t->bytes + t->at.begin + (size_t)row * step;
+  if (step == row_bytes) memcpy(out, from, (size_t)rows * row_bytes);
+  for (size_t r = 0; step != row_bytes && r < (size_t)rows; r++)
+    memcpy(out + r * row_bytes, from + r * step, row_bytes);
+  give_back(t, (size_t)rows * step);
 }
 
 /* Ends the process because the other process's memory is gone, as for a file that was cut. */
@@ -260,6 +279,9 @@ void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
     if (!memory_array_read(&t->memory, &t->at, row, rows, out)) tell_gone(t);
     return;
   }
-  (t->at.by_columns ? read_columns : read_rows)(t, row, rows, out, element);
+  const int64_t block = t->at.by_columns && t->at.axis_count > 2 ? 1 : rows;
+  for (int64_t n = 0; n < rows; n += block)
+    (t->at.by_columns ? read_columns : read_rows)(t, row + n, block,
+                                                  (unsigned char *)out + (size_t)(n * t->at.dim) * element, element);
   if (t->at.swapped) stored_swap(out, (size_t)(rows * t->at.dim), element);
 }

@@ -96,9 +96,10 @@ static const uint8_t *place(const uint8_t *data, size_t size) {
 
 void read_tables(const uint8_t *bytes, size_t size) {
   static const char *const tensors[] = {NULL, "pe", "__metadata__"};
-  for (size_t i = 0; i < 2 * sizeof tensors / sizeof *tensors; i++) {
+  enum { HALVES = TABLE_LEADING - TABLE_ARRAY + 1 };
+  for (size_t i = 0; i < HALVES * sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
-    table_file *t = table_open_memory(bytes, size, tensors[i / 2], i % 2 ? TABLE_ARRAY : TABLE_WHOLE, &why);
+    table_file *t = table_open_memory(bytes, size, tensors[i / HALVES], TABLE_ARRAY + (int)(i % HALVES), &why);
     if (t) use(t, size);
     /* A refusal has a reason, a text that is terminated. */
     if (!t && (!*why.text || !memchr(why.text, '\0', sizeof why.text))) abort();
