@@ -285,6 +285,7 @@ static void print_text(const json_t *whole, FILE *stream) {
   print_verdict(whole, record, stream);
   if (json_is_string(json_object_get(record, "cause")) && json_is_object(json_object_get(record, "limit")))
     fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
+  if (json_object_get(record, "of")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "of"));
   if (json_object_get(record, "axes"))
     fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
   if (json_is_true(json_object_get(record, "recorded")))
@@ -500,11 +501,39 @@ static void add_findings(const options *given, table_file *table, table_part par
   json_decref(found);
 }
 
+/* The tables of a file of angles: that which is compared, and that which is identified. Of frequencies, the first has
+   position 1 alone, where the errors of the slow ones are seen. */
+typedef struct angle_tables {
+  recovered compared, identified;
+} angle_tables;
+
+/* Replaces angles by the table of their cosines and sines. Returns the words for what the file has; null if it has no
+   angles. */
+static const char *take_angles(options *given, table_file **table, const char *file, angle_tables *made) {
+  fault why;
+  const bool is_vector = table_stored(*table)->vector || table_stored(*table)->rows == 1;
+  if (!angles_are(*table)) return NULL;
+  if (table_stored(*table)->dim > TABLE_COLUMNS_MAX / 2) die("%s: too many frequencies", file);
+  if (is_vector)
+    options_refuse(given, ANY_OF(SET(OFFSET), SET(POSITIONS), SET(GRID), SET(PADDING)), "a file of frequencies");
+  if (!recover_angles(*table, 1, 1, &made->compared, &why) ||
+      (is_vector && !recover_angles(*table, 0, VECTOR_ROWS, &made->identified, &why)))
+    die("%s: %s", file, why.text);
+  table_close(*table);
+  *table = made->compared.table;
+  given->problem.first = is_vector ? 1 : given->problem.first;
+  if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = POSENC_SPLIT_CS;
+  return is_vector ? "frequencies; compared are their cosines and sines at position 1"
+                   : "angles; compared are their cosines and sines";
+}
+
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(INVERSE)), "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
+  angle_tables of_angles = {0};
+  const char *angles = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
   const stored *at = table_stored(table);
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
@@ -533,8 +562,15 @@ static json_t *check_table(options *given, output **out) {
   threads_limit(0);
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
-  add_findings(given, table, part, record);
-  table_close(table);
+  if (angles) json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "of", json_string(angles));
+  if (of_angles.identified.table) {
+    given->problem.first = 0;
+    given->problem.rows = VECTOR_ROWS;
+  }
+  add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, record);
+  if (!angles) table_close(table);
+  recovered_free(&of_angles.compared);
+  recovered_free(&of_angles.identified);
   free(positions);
   return record;
 }

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The positions at which frequencies are looked at: fewer than any model is trained on. */
+enum { VECTOR_ROWS = 1024 };
+
 /* Exits unless the text is KEY=VALUE,... with known keys. */
 void expect_require(const char *option, const char *text);
 

@@ -246,6 +246,33 @@ static void print_text(const options *given, const json_t *record, FILE *stream)
   print_check(given, record, stream);
 }
 
+/* ---- angles ------------------------------------------------------------------------------------- */
+
+/* Replaces a table of angles, or a vector of frequencies, by the table of their cosines and sines. Returns the words
+   for what it is; null if it is neither. */
+static const char *take_angles(table_file **table, const char *file, recovered *found) {
+  fault why;
+  const stored *at = table_stored(*table);
+  const bool is_vector = at->vector || at->rows == 1;
+  if (!angles_are(*table)) return NULL;
+  if (at->dim > IDENTIFY_COLUMNS_MAX / 2)
+    die("%s: %" PRId64 " frequencies are more than the %d that can be looked at", file, at->dim,
+        IDENTIFY_COLUMNS_MAX / 2);
+  if (!recover_angles(*table, 0, VECTOR_ROWS, found, &why)) die("%s: %s", file, why.text);
+  table_close(*table);
+  *table = found->table;
+  return is_vector ? "frequencies" : "angles";
+}
+
+/* Says what the file has, before the sentence on the cosines and sines. */
+static void record_angles(json_t *record, const char *what) {
+  json_t *sentence = json_incref(json_object_get(record, "sentence"));
+  json_object_set_new(record, "sentence",
+                      json_sprintf("%s; their cosines and sines: %s", what, json_string_value(sentence)));
+  json_object_set_new(record, "of", json_string(what));
+  json_decref(sentence);
+}
+
 /* ---- the command ------------------------------------------------------------------------------- */
 
 /* Prints the fragment of a config alone. Returns false if there is none. */
@@ -270,9 +297,13 @@ static int run(options *given) {
   if (table && tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
   bool is_right;
+  recovered of_angles = {0};
+  const char *angles = table ? take_angles(&table, file, &of_angles) : NULL;
   json_t *record =
       table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
-  table_close(table);
+  if (angles) record_angles(record, angles);
+  if (table && !angles) table_close(table);
+  recovered_free(&of_angles);
   if (given->as_config)
     is_right = print_config(record, file, output_stream(out)) && is_right;
   else if (format_is(given, "json"))

@@ -423,7 +423,7 @@ def check_errors():
         (ValueError, "^out: not as x", posenc.add, (x,), {"out": x[:2]}),
         (TypeError, "^array: its dtype is int64", posenc.check, (np.zeros((4, 6), np.int64),), {}),
         (TypeError, "^array: list is neither", posenc.identify, ([1, 2],), {}),
-        (ValueError, r"^array: its shape \(6,\) has no axis", posenc.check, (x[0],), {}),
+        (ValueError, r"^array: its shape \(3, 4, 6\) is not", posenc.check, (np.zeros((3, 4, 6)),), {}),
         (ValueError, "^layout halves: not ", posenc.check, (x,), {"layout": "halves"}),
         (ValueError, "^max_ulp -1: ", posenc.check, (x,), {"max_ulp": -1}),
         (ValueError, "unrecognized option 'halves=3'", posenc.check, (x,), {"halves": 3}),

@@ -18,7 +18,7 @@ for line in 'array' 'array x' 'array 9 64 f32' 'array 9 64 f31 4:16 4:4' 'array 
   'array 9 64 f32 4:16 4:4x' 'array 9 64 f32 -4:16 4:4'; do
   check "refused: $line" in_memory '^posenc check: array: ' "$line"
 done
-check 'one axis' in_memory 'its shape (4,) has no axis' 'array 9 64 f32 4:4'
+check 'no axis' in_memory 'its shape () has no axis' 'array 9 64 f32'
 check 'rows with gaps' in_memory 'do not lie one after the other' 'array 9 64 f32 4:64 4:8'
 check 'pairs with gaps' in_memory 'do not lie one after the other' 'array 9 64 f32 4:64 4:16 2:4'
 check 'memory that is not there' in_memory 'array: its memory cannot be read: ' 'array 9 64 f32 4:16 4:4'

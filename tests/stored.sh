@@ -85,4 +85,47 @@ refused 'tensor b: a third one$' check $both --tensor x --tensor o --tensor b
 refused 'x-tensor x: the first --tensor is that of x, too$' check $both --tensor x --tensor o --x-tensor x
 refused 'x-tensor x: cannot be combined with --op table$' check both.safetensors --x-tensor x
 
+# ---- angles and frequencies ----
+
+cat >plain.json <<'E'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0, "max_position_embeddings": 8192}
+E
+sed 's/}/, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}/' plain.json >linear.json
+"$numpy" -c '
+import numpy as n
+w = 5e5 ** (-n.arange(32) / 32)
+a = n.arange(600)[:, None] * w
+f = "f4"
+n.save("freq", w.astype(f)); n.save("freq-row", w.astype(f)[None]); n.save("freq-deep", w.astype(f)[None, :, None])
+n.save("freq-f64", w); n.save("freq-linear", (w / 4).astype(f))
+n.save("freq-other", n.where(n.arange(32) == 10, 1.01, 1) * w.astype(f))
+n.save("freq-short", w.astype("f2"))
+n.save("angles", a.astype(f)); n.save("angles-halves", n.concatenate([a, a], 1).astype(f)[:, None, None])
+n.save("angles-twice", n.repeat(a, 2, 1).astype(f)); n.save("angles-f64", a)
+late = n.concatenate([a, a], 1); late[300, 40] += 0.5
+n.save("angles-late", late.astype(f)); n.save("angles-seven", (a + 7 * w).astype(f))
+n.save("steep", n.concatenate([n.sin(a), n.cos(a)], 1) * 22.6)'
+for file in freq freq-row freq-deep freq-f64 angles angles-halves angles-twice angles-f64; do
+  takes "$file: identify" 0 identify $file.npy --config plain.json
+  check "$file: what they are" says "^\(frequencies\|angles\); their cosines and sines: "
+  takes "$file: check" 0 check $file.npy --config plain.json
+  takes "$file: check with the base" 0 check $file.npy --base 500000
+  takes "$file: another config" 1 check $file.npy --config linear.json
+  takes "$file: another base" 1 check $file.npy --base 10000
+  check "$file: its base is named" says ': the base is 500000, not 10000$'
+done
+takes 'frequencies within an ulp' 0 check freq.npy --base 500000 --max-ulp 1
+takes 'scaled frequencies' 0 check freq-linear.npy --config linear.json
+takes 'scaled frequencies, and a config without' 1 identify freq-linear.npy --config plain.json
+takes 'frequencies in f16' 1 check freq-short.npy --base 500000
+takes 'one frequency' 1 check freq-other.npy --base 500000
+check 'is named' says ': column 10 is no part of the table$'
+takes 'one angle' 1 check angles-late.npy --base 500000
+check 'is found in the second copy' says ': 1 element is off, the first at row 300, column 40$'
+takes 'angles from another position on' 1 check angles-seven.npy --base 500000
+check 'which is named' says ': positions are 7 more$'
+takes 'a table of large numbers' 0 identify steep.npy
+check 'has no angles' lacks out angles
+refused 'offset 3: cannot be combined with a file of frequencies$' check freq.npy --base 500000 --offset 3
+
 plan

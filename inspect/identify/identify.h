@@ -56,6 +56,15 @@ typedef struct recovered {
  */
 bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why);
 
+/* Whether a file has angles instead of their cosines and sines: frequencies, in a vector or in one row that falls from
+   1; or rows that are multiples of one another, and grow beyond what cosines reach. */
+bool angles_are(table_file *file);
+
+/* Recovers the table of those angles, cosines then sines; of frequencies, at `rows` positions from `first` on. If each
+   angle is there twice, as halves or as neighbours, one has the cosine and the other the sine. Values are f64 for f64,
+   else f32. */
+bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why);
+
 /* Frees the memory of recover's result. */
 void recovered_free(recovered *found);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/identify.h"
 
+#include "common/memory.h"
 #include "inspect/files/npy.h"
 #include "reference/format.h"
 
@@ -178,8 +179,7 @@ static bool turn_forward(const pair_sums *all, double unit) {
   return true;
 }
 
-/* Makes the file of the table in memory. Values of 16-bit arrays are stored as f32, rounded to the arrays'
-   precision. */
+/* Makes the file of the table in memory. Values of 16-bit dtypes are stored as f32, rounded to their precision. */
 static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *found, fault *why) {
   const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
   const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
@@ -236,6 +236,97 @@ bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *
   else
     fault_say(why, "out of memory");
   vectors_close(&s.v);
+  free(all.values);
+  free(all.weights);
+  return ok;
+}
+
+/* ---- angles ------------------------------------------------------------------------------------------------------ */
+
+static bool is_falling(const double *row, int64_t dim) {
+  bool falls = dim > 1 && row[0] <= 1.0 && row[0] >= 1.0;
+  for (int64_t c = 1; c < dim; c++) falls = falls && row[c] < row[c - 1] && row[c] > 0.0;
+  return falls;
+}
+
+/* Some rows of a file, spread evenly. */
+typedef struct sampled {
+  int64_t count, dim;
+  double *values;
+} sampled;
+
+static sampled sample(table_file *file) {
+  const stored *at = table_stored(file);
+  sampled s = {.count = at->rows < SAMPLES ? at->rows : SAMPLES, .dim = at->dim};
+  unsigned char *raw = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
+  s.values = memory_take((size_t)(s.count * s.dim), sizeof *s.values);
+  for (int64_t n = 0; n < s.count; n++) {
+    const int64_t row = s.count > 1 ? (int64_t)((double)n * (double)(at->rows - 1) / (double)(s.count - 1)) : 0;
+    table_rows(file, row, 1, raw);
+    for (int64_t c = 0; c < s.dim; c++) s.values[n * s.dim + c] = format_element(at->dtype, raw, c);
+  }
+  free(raw);
+  return s;
+}
+
+/* Whether all rows but a few elements are multiples of the row with the largest element. bf16 has 2^-9 in each. */
+static bool are_multiples(const sampled *s) {
+  const double room = 1.0 / 64.0, growth = 2.5; /* larger than the factors of cosines that scalings have */
+  int64_t pivot = 0, far = 0;
+  double lowest = INFINITY, highest = -INFINITY;
+  for (int64_t n = 0; n < s->count * s->dim; n++)
+    if (fabs(s->values[n]) > fabs(s->values[pivot])) pivot = n;
+  const double *longest = s->values + pivot / s->dim * s->dim, most = s->values[pivot];
+  for (int64_t n = 0; n < s->count; n++) {
+    const double *row = s->values + n * s->dim, share = row[pivot % s->dim] / most;
+    lowest = fmin(lowest, row[pivot % s->dim]);
+    highest = fmax(highest, row[pivot % s->dim]);
+    for (int64_t c = 0; c < s->dim; c++) far += !(fabs(row[c] - share * longest[c]) <= room * fabs(longest[c]));
+  }
+  return isfinite(most) && highest - lowest > growth && far * 20 <= s->count * s->dim;
+}
+
+bool angles_are(table_file *file) {
+  const stored *at = table_stored(file);
+  if (at->vector) return true;
+  if (at->dim < 2 || at->dim > IDENTIFY_COLUMNS_MAX) return false;
+  sampled s = sample(file);
+  const bool are = at->rows == 1 ? is_falling(s.values, s.dim) : are_multiples(&s);
+  free(s.values);
+  return are;
+}
+
+/* Whether in most rows each column has the values of the one `step` further, in groups of 2 × step. */
+static bool are_twice(const sampled *s, int64_t step) {
+  int64_t same = 0;
+  if (s->dim % 2 || s->dim % (2 * step)) return false;
+  for (int64_t n = 0; n < s->count * s->dim; n++)
+    same += n % s->dim / step % 2 == 0 && s->values[n] == s->values[n + step];
+  return same * 8 >= s->count * s->dim * 3;
+}
+
+bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why) {
+  const stored *at = table_stored(file);
+  sampled s = sample(file);
+  const bool is_vector = at->vector || at->rows == 1, halves = !is_vector && are_twice(&s, at->dim / 2),
+             neighbours = !is_vector && !halves && are_twice(&s, 1);
+  const int64_t pairs = halves || neighbours ? at->dim / 2 : at->dim, step = neighbours ? 2 : 1,
+                other = halves ? pairs : neighbours;
+  unsigned char *raw = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
+  pair_sums all;
+  *found = (recovered){.bad_row = -1, .pairs = POSENC_SPLIT_CS, .dim = 2 * pairs};
+  free(s.values);
+  bool ok = make_sums(&all, is_vector ? rows : at->rows, 2 * pairs) || fault_say(why, "out of memory");
+  for (int64_t row = 0; ok && row < all.rows; row++) {
+    const double times = is_vector ? (double)(first + row) : 1.0;
+    if (row == 0 || !is_vector) table_rows(file, is_vector ? 0 : row, 1, raw);
+    for (int64_t i = 0; i < pairs; i++) {
+      all.values[row * all.dim + i] = cos(times * format_element(at->dtype, raw, i * step));
+      all.values[row * all.dim + pairs + i] = sin(times * format_element(at->dtype, raw, i * step + other));
+    }
+  }
+  ok = ok && make_table(&all, at->dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32, found, why);
+  free(raw);
   free(all.values);
   free(all.weights);
   return ok;
