@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/files.h"
+#include "cli/arrays.h"
 #include "cli/identified.h"
 #include "cli/model.h"
 #include "common/field.h"
@@ -14,51 +14,12 @@
 
 /* ---- results of add and rope --------------------------------------------------------------------- */
 
-/* Sets the number of columns that rope rotates: without options, all columns from the first one on. */
-static void set_columns(options *given, const stored *at, const char *file) {
-  posenc_problem *problem = &given->problem;
-  const bool has_dim = is_given(given, OPTION_DIM);
-  const char *const name = has_dim ? "dim" : "start", *const text = given->texts[has_dim ? OPTION_DIM : OPTION_START];
-  if (problem->op == POSENC_ADD && (has_dim || is_given(given, OPTION_START)))
-    die("--%s %s: add has all columns of x", name, text);
-  if (!has_dim) problem->dim = at->dim - given->start;
-  if (problem->dim < 1 || problem->dim > at->dim - given->start)
-    die("--%s %s: %s has %" PRId64 " columns", name, text, file, at->dim);
-  if (problem->dim % 2 && text) die("--%s %s: rope turns an even number of columns", name, text);
-  if (problem->dim > TABLE_COLUMNS_MAX)
-    die("%s: %" PRId64 " columns are more than the %d that can be checked", file, problem->dim, TABLE_COLUMNS_MAX);
-}
-
-static void set_positions(options *given, const stored *at, const char *axes) {
-  posenc_problem *problem = &given->problem;
-  const int64_t length = axes_length(axes, at);
-  if (problem->positions && problem->rows != length)
-    die("--positions: there are %" PRId64 " of them, and axis l has %" PRId64, problem->rows, length);
-  for (int64_t row = 0; problem->positions && row < length; row++)
-    if (problem->positions[row] != rint(problem->positions[row]))
-      die("--positions: %.17g is no whole number", problem->positions[row]);
-  problem->rows = length;
-  for (int a = 0; given->grid && a < given->grid->count; a++) {
-    const posenc_axis *axis = &given->grid->axis[a];
-    for (int64_t n = 0; axis->positions && n < axis->size; n++)
-      if (axis->positions[n] != rint(axis->positions[n]))
-        die("--grid %s: %.17g is no whole number", given->texts[OPTION_GRID], axis->positions[n]);
-  }
-  take_model_length(given);
-}
-
 /* Reads --x and FILE, opens --output, and compares. Returns the record, a new reference. Exits on bad input. */
 static json_t *check_array(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(PART), SET(ODD)), "--op");
   const applied_arrays arrays = open_arrays(given, file);
-  const stored *at = table_stored(arrays.x);
-  if (given->model && !is_given(given, OPTION_START) && given->rope.head == at->dim) given->start = given->rope.start;
-  set_columns(given, at, given->x);
-  set_positions(given, at, arrays.axes);
-  given->problem.dtype = POSENC_F32; /* the library's add and rope support fewer dtypes */
-  options_require_table(given, file);
-  given->problem.dtype = at->dtype;
+  take_array(given, &arrays, file);
   *out = open_output("--output", given->output);
 
   const array_request request = {.arrays = arrays,
@@ -285,7 +246,7 @@ static void print_text(const json_t *whole, FILE *stream) {
   print_verdict(whole, record, stream);
   if (json_is_string(json_object_get(record, "cause")) && json_is_object(json_object_get(record, "limit")))
     fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
-  if (json_object_get(record, "of")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "of"));
+  if (json_object_get(record, "angles")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "angles"));
   if (json_object_get(record, "axes"))
     fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
   if (json_is_true(json_object_get(record, "recorded")))
@@ -529,7 +490,8 @@ static const char *take_angles(options *given, table_file **table, const char *f
 
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
-  options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(INVERSE)), "--op table");
+  options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
+                 "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   angle_tables of_angles = {0};
@@ -562,7 +524,7 @@ static json_t *check_table(options *given, output **out) {
   threads_limit(0);
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
-  if (angles) json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "of", json_string(angles));
+  if (angles) json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "angles", json_string(angles));
   if (of_angles.identified.table) {
     given->problem.first = 0;
     given->problem.rows = VECTOR_ROWS;

@@ -86,36 +86,6 @@ const char *tensor_of(const options *given) {
   return tensors->count ? tensors->items[tensors->count - 1] : NULL;
 }
 
-void take_x(options *given) {
-  tensor_of(given); /* refuses a third one */
-  const bool is_told = given->x_tensor || given->tensors.count == 2;
-  if (given->problem.op != POSENC_TABLE && !given->x && is_told) given->x = given->operands[0];
-}
-
-/* Returns the name of the tensor x; null if none is given. In the file of the result, it is another than that one. */
-static const char *x_tensor_of(const options *given, const char *file) {
-  const char *of_file = tensor_of(given), *name = given->x_tensor ? given->x_tensor : of_file;
-  if (given->tensors.count == 2) name = given->tensors.items[0];
-  if (!name || !of_file || strcmp(name, of_file) != 0 || !output_is(given->x, file)) return name;
-  die("--x %s: %s is the result; --x-tensor tells which tensor is x", given->x, name);
-}
-
-applied_arrays open_arrays(const options *given, const char *file) {
-  fault why;
-  if (!given->x)
-    die("--op %s: --x is missing, the file of what it was applied to, or --x-tensor, its name in %s",
-        op_name(given->problem.op), file);
-  applied_arrays made = {.x = open_table("--x", given->x, x_tensor_of(given, file), TABLE_ARRAY),
-                         .out = open_table(NULL, file, tensor_of(given), TABLE_ARRAY)};
-  const stored *x = table_stored(made.x), *out = table_stored(made.out);
-  if (x->dtype != out->dtype) die("%s: %s, and %s is %s", file, dtype_name(out->dtype), given->x, dtype_name(x->dtype));
-  if (!axes_agree(x, out)) die("%s: its shape is not that of %s", file, given->x);
-  made.axes = given->axes ? given->axes : axes_usual(given->problem.op, x->axis_count);
-  if (!made.axes) die("%s: it has %zu axes, and --axes tells which they are", given->x, x->axis_count);
-  if (!axes_fit(made.axes, x, &why)) die("--axes %s: %s", made.axes, why.text);
-  return made;
-}
-
 json_t *load_json(const char *option, const char *path, size_t flags) {
   json_error_t error;
   char why[JSON_ERROR_TEXT_LENGTH + 60];

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "common/output.h"
-#include "inspect/files/vectors.h"
+#include "inspect/files/table.h"
 
 #include <jansson.h>
 
@@ -25,13 +25,6 @@ table_file *open_table(const char *option, const char *path, const char *tensor,
 
 /* Returns the name of --tensor for FILE; null if there is none. */
 const char *tensor_of(const options *given);
-
-/* Sets --x to FILE if it has both arrays, as --x-tensor or two --tensor say. */
-void take_x(options *given);
-
-/* Opens the array in the file of --x, and in `file` the result of --op. The axes are those of --axes, or the usual
-   ones. */
-applied_arrays open_arrays(const options *given, const char *file);
 
 /* Returns the JSON in a file, a new reference; flags: as for json_load_file. */
 json_t *load_json(const char *option, const char *path, size_t flags);

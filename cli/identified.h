@@ -3,7 +3,7 @@
 #ifndef POSENC_CLI_IDENTIFIED_H
 #define POSENC_CLI_IDENTIFIED_H
 
-#include "cli/files.h"
+#include "cli/arrays.h"
 #include "cli/options.h"
 #include "inspect/files/table.h"
 #include "inspect/identify/identify.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/identify.h"
-#include "cli/files.h"
+#include "cli/arrays.h"
 #include "cli/identified.h"
 #include "common/field.h"
 #include "inspect/identify/formula.h"
@@ -199,6 +199,7 @@ static void print_check(const options *given, const json_t *record, FILE *stream
   print_quoted(stream, given->operands[0]);
   for (size_t n = 0; n < given->tensors.count; n++)
     fputs(" --tensor ", stream), print_quoted(stream, given->tensors.items[n]);
+  if (is_given(given, OPTION_HEADS)) fprintf(stream, " --heads %s", given->texts[OPTION_HEADS]);
   if (given->x_tensor) fputs(" --x-tensor ", stream), print_quoted(stream, given->x_tensor);
   fprintf(stream, "%s%.*s", *check ? " " : "", x ? (int)(x - check) : (int)strlen(check), check);
   if (x) fputs("--x ", stream), print_quoted(stream, given->x), fputs(x + strlen(of_x), stream);
@@ -269,7 +270,7 @@ static void record_angles(json_t *record, const char *what) {
   json_t *sentence = json_incref(json_object_get(record, "sentence"));
   json_object_set_new(record, "sentence",
                       json_sprintf("%s; their cosines and sines: %s", what, json_string_value(sentence)));
-  json_object_set_new(record, "of", json_string(what));
+  json_object_set_new(record, "angles", json_string(what));
   json_decref(sentence);
 }
 
@@ -290,7 +291,7 @@ static bool print_config(const json_t *record, const char *file, FILE *stream) {
 static int run(options *given) {
   const char *file = given->operands[0];
   const bool is_table = given->problem.op == POSENC_TABLE;
-  if (is_table) options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES)), "--op table");
+  if (is_table) options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(HEADS)), "--op table");
   take_x(given);
   const char *tensor = tensor_of(given);
   table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_LEADING) : NULL;

@@ -60,7 +60,7 @@ static void take_pairs(options *given) {
 }
 
 static void take_rows(options *given) {
-  const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT);
+  const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT) && !given->x;
   if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->grid ||
       given->rope.positions <= 0)
     return;

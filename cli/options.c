@@ -148,8 +148,6 @@ static void take_shard(options *given, const char *name, const char *text, bool 
 
 static const char *const checked_op_names[] = {
     [POSENC_TABLE] = "table", [POSENC_ADD] = "add", [POSENC_ROPE] = "rope", NULL};
-static const char *const written_op_names[] = {
-    [POSENC_TABLE] = "table", [POSENC_ADD] = "", [POSENC_ROPE] = "", [POSENC_ROPE_CACHE] = "rope-cache", NULL};
 
 static const struct {
   const char *name;

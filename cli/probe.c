@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files.h"
+#include "inspect/files/vectors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/arrays.h"
 #include "cli/catalogue.h"
 #include "cli/encodings.h"
 #include "cli/files.h"
@@ -124,6 +125,11 @@ static int run(options *given) {
   }
   if (given->table) die_value("--table", given->table, reason);
   if (given->tensor) die_value("--tensor", given->tensor, reason);
+  if (given->problem.op == POSENC_ADD || given->problem.op == POSENC_ROPE) {
+    write_array(given);
+    return EXIT_SUCCESS;
+  }
+  options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(START), SET(INVERSE)), "--op table or rope-cache");
   const char *heads = given->texts[OPTION_HEADS];
   if (heads) die_value("--heads", heads, "needs --encoding alibi");
   if (!options_have_table(given)) die("--len and --dim are missing");

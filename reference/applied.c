@@ -116,6 +116,14 @@ INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double si
   }
 }
 
+INLINE void make(const head_tile *t, const pair_lanes *x, values *first, values *second, bool fused) {
+  const posenc_problem *problem = t->row->problem;
+  if (problem->op == POSENC_ADD)
+    add(x, t->exact_pairs, first, second);
+  else
+    rotate(x, t->exact_pairs, problem->inverse ? -1.0 : 1.0, t->row->attention, first, second, fused);
+}
+
 /* ---- errors -------------------------------------------------------------------------------------- */
 
 /* Computes the errors of one element of each pair; returns whether any is uncertain. Positive doubles, and NaN above
@@ -149,11 +157,7 @@ INLINE bool judge(const head_tile *t, const limits *l, findings *now, bool fused
   const format *f = format_of(problem->dtype);
   load(t, t->row->x, &now->x);
   load(t, t->row->got, &now->got);
-  if (problem->op == POSENC_ADD)
-    add(&now->x, t->exact_pairs, &now->of_first, &now->of_second);
-  else
-    rotate(&now->x, t->exact_pairs, problem->inverse ? -1.0 : 1.0, t->row->attention, &now->of_first, &now->of_second,
-           fused);
+  make(t, &now->x, &now->of_first, &now->of_second, fused);
   const bool first = compare(f, &now->of_first, now->got.first, l, &now->first);
   const bool second = compare(f, &now->of_second, now->got.second, l, &now->second);
   return first | second;
@@ -238,23 +242,51 @@ static element_error finish(totals *all, accuracy *a) {
   return (element_error){sum_of(all->ulp), sum_of(all->abs)};
 }
 
+static const fast_lanes zeros; /* the pairs of the padding row */
+
+static bool is_padding(const applied_row *row) {
+  return row->problem->padding != POSENC_NO_PADDING && row->position == row->problem->padding;
+}
+
+static head_tile tile_of(const applied_row *row, int64_t head, int64_t index) {
+  const int64_t left = row->problem->dim / 2 - index;
+  return (head_tile){.row = row,
+                     .exact_pairs = is_padding(row) ? &zeros : &row->exact_pairs[index / LANES],
+                     .head = head,
+                     .index = index,
+                     .count = (int)(left < LANES ? left : LANES)};
+}
+
+void applied_make(const applied_row *row, void *out) {
+  const posenc_problem *problem = row->problem;
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const format *f = format_of(problem->dtype);
+  for (int64_t index = 0; index < problem->dim / 2; index += LANES)
+    for (int64_t head = 0; head < problem->heads; head++) {
+      const head_tile t = tile_of(row, head, index);
+      pair_lanes x;
+      values first, second;
+      load(&t, row->x, &x);
+      make(&t, &x, &first, &second, false);
+      for (int k = 0; k < t.count; k++) {
+        const int64_t pair = head * problem->dim + (index + k) * at.step;
+        format_store(problem->dtype, out, pair + at.sin, format_nearest_sum(f, first.high[k], first.low[k]));
+        format_store(problem->dtype, out, pair + at.cos, format_nearest_sum(f, second.high[k], second.low[k]));
+      }
+    }
+}
+
 element_error applied_check(const applied_row *given, const accuracy *known, accuracy *a) {
-  static const fast_lanes zeros;
   static const posenc_bound nothing = {.derived = true};
   const posenc_problem *problem = given->problem;
-  const bool padding = problem->padding != POSENC_NO_PADDING && given->position == problem->padding;
   const struct check *with = &checks[tier_for(0)];
   applied_row row = *given;
-  if (padding && row.bound) row.bound = &nothing;
+  if (is_padding(given) && row.bound) row.bound = &nothing;
   totals all = {.ulp = {0.0}};
   findings now;
   for (int64_t index = 0, pairs = problem->dim / 2; index < pairs; index += LANES)
     for (int64_t head = 0; head < problem->heads; head++) {
-      const head_tile t = {.row = &row,
-                           .exact_pairs = padding ? &zeros : &row.exact_pairs[index / LANES],
-                           .head = head,
-                           .index = index,
-                           .count = (int)(pairs - index < LANES ? pairs - index : LANES)};
+      const head_tile t = tile_of(&row, head, index);
       const limits l = limits_of(&row, known, a);
       int64_t counted = 0;
       if (with->judge(&t, &l, &now)) counted = count_uncertain(&t, false, &now, a) + count_uncertain(&t, true, &now, a);

@@ -31,4 +31,8 @@ typedef struct applied_row {
  */
 element_error applied_check(const applied_row *row, const accuracy *known, accuracy *a);
 
+/* Writes the exact results of a row, each rounded once to the problem's dtype; `got`, the bound and `plain` are not
+   read. A value within 2^-96 of a midpoint, but not on it, may be rounded to its other side. */
+void applied_make(const applied_row *row, void *out);
+
 #endif

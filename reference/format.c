@@ -33,6 +33,27 @@ double format_round(const format *f, const mpfr_t x) {
   return result;
 }
 
+static uint16_t encode_f16(double x) {
+  const uint16_t sign = signbit(x) ? 0x8000 : 0, infinite = 0x7c00;
+  const double magnitude = fabs(x);
+  if (magnitude < 0x1p-14) return (uint16_t)(sign | (uint16_t)(magnitude * 0x1p24)); /* subnormal, or 0 */
+  if (!(magnitude < 0x1p16)) return sign | infinite;
+  const int exponent = ilogb(magnitude);
+  return (uint16_t)(sign | ((exponent + 14) * 1024 + (int)ldexp(magnitude, 10 - exponent)));
+}
+
+void format_store(posenc_dtype dtype, void *table, int64_t at, double x) {
+  const float single = (float)x;
+  uint32_t bits;
+  memcpy(&bits, &single, sizeof bits);
+  if (dtype == POSENC_F64)
+    ((double *)table)[at] = x;
+  else if (dtype == POSENC_F32)
+    ((float *)table)[at] = single;
+  else
+    ((uint16_t *)table)[at] = dtype == POSENC_BF16 ? (uint16_t)(bits >> 16) : encode_f16(x);
+}
+
 double format_nearest_sum(const format *f, double high, double low) {
   const double sum = high + low, other = sum - high, rest = (high - (sum - other)) + (low - other);
   if (f->precision == format_f64.precision) return sum;

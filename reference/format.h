@@ -57,6 +57,9 @@ static inline double format_element(posenc_dtype dtype, const void *table, int64
   return ((const double *)table)[at];
 }
 
+/* Stores a number of the dtype's format as element `at` of a table; numbers beyond the largest become infinities. */
+void format_store(posenc_dtype dtype, void *table, int64_t at, double x);
+
 /* A real number, as accurate as measures of error need it. */
 typedef struct exact {
   double high, low; /* |value - (high + low)| <= 2^-105 |value| or 2^-1074; high is the value rounded to double;

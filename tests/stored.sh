@@ -22,6 +22,10 @@ if [ -z "${numpy:-}" ]; then
   exit
 fi
 
+cat >plain.json <<'E'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0, "max_position_embeddings": 8192}
+E
+
 # ---- axes of length 1, and two tables in one array ----
 
 "$POSENC" write --op rope-cache --len 90 --dim 64 -o cache.npy
@@ -85,11 +89,75 @@ refused 'tensor b: a third one$' check $both --tensor x --tensor o --tensor b
 refused 'x-tensor x: the first --tensor is that of x, too$' check $both --tensor x --tensor o --x-tensor x
 refused 'x-tensor x: cannot be combined with --op table$' check both.safetensors --x-tensor x
 
+# ---- the exact result, and heads side by side ----
+
+PYTHONPATH=. "$numpy" -B -c '
+import numpy as n
+from pack import pack
+def turn(x, c, s):
+    h = c.shape[-1] // 2
+    return x * c[:, None] + n.concatenate([-x[..., h:], x[..., :h]], -1) * s[:, None]
+a = n.arange(40)[:, None].astype("g") * 5e5 ** (-n.arange(32) / n.longdouble(32))
+c, s = n.cos(n.concatenate([a, a], 1)), n.sin(n.concatenate([a, a], 1))
+x = n.random.default_rng(2).standard_normal((2, 40, 3, 64))
+for kind in "f2", "f4":
+    k = x.astype(kind)
+    n.save("k-" + kind, k); n.save("turned-" + kind, turn(k.astype("g"), c, s).astype(kind))
+    part = k.copy(); a = 5e5 ** -(n.arange(16) / n.longdouble(16)) * n.arange(40)[:, None]
+    a = n.concatenate([a, a], 1); part[..., 16:48] = turn(k[..., 16:48].astype("g"), n.cos(a), n.sin(a)).astype(kind)
+    n.save("part-" + kind, part)
+k = n.load("k-f4.npy"); y = n.load("turned-f4.npy")
+n.save("k-flat", k[0].reshape(40, 192)); n.save("y-flat", y[0].reshape(40, 192))
+n.save("k-deep", k.reshape(2, 40, 192)); n.save("y-deep", y.reshape(2, 40, 192))
+n.save("k-bhld", k.transpose(0, 2, 1, 3)); n.save("y-bhld", y.transpose(0, 2, 1, 3))
+bent = y[0].reshape(40, 192).copy(); bent[7, 64:128] = k[0, 7, 1]; n.save("y-bent", bent)
+pack("k.safetensors", {"q": (k, "F32"), "k": (k[0], "F32")})
+k[1, 2, 0, 5] = n.nan; n.save("nan", k)'
+turn='--op rope --layout split --base 500000'
+for dtype in f2 f4; do
+  takes "$dtype: written" 0 write $turn --x k-$dtype.npy -o made.npy
+  takes "$dtype: is the exact result, rounded once" 0 check made.npy $turn --x k-$dtype.npy --max-ulp 0.50001
+  check "$dtype: in every element" says '^misrounded  *0$'
+  takes "$dtype: some columns" 0 write $turn --x k-$dtype.npy --start 16 --dim 32 -o made.npy
+  takes "$dtype: the others are those of x" 0 check made.npy $turn --x k-$dtype.npy --start 16 --dim 32 --max-ulp 0.51
+done
+takes 'as NumPy rounds it' 0 diff made.npy part-f4.npy
+takes 'turned back' 0 write $turn --inverse --x turned-f4.npy -o back.npy
+takes 'is as exact' 0 check back.npy $turn --inverse --x turned-f4.npy --max-ulp 0.50001
+check 'and rounded as it should be' says '^misrounded  *0$'
+takes 'other axes' 0 write $turn --axes bhld --x k-bhld.npy -o made.npy
+takes 'have the same result' 0 diff made.npy y-bhld.npy
+takes 'by the config, from and to safetensors' 0 \
+  write --op rope --config plain.json --x k.safetensors --x-tensor q -o made.safetensors
+takes 'is the same' 0 diff made.safetensors turned-f4.npy
+takes 'add' 0 write --op add --x k-deep.npy --offset 5 -o sum.npy
+takes 'is exact, too' 0 check sum.npy --op add --x k-deep.npy --offset 5 --max-ulp 0.50001
+takes 'side by side: written' 0 write $turn --heads 3 --x k-flat.npy -o made.npy
+takes 'side by side: in the shape of x' 0 diff made.npy y-flat.npy
+for shape in flat deep; do
+  for how in '--config plain.json' "$turn --heads 3"; do
+    takes "$shape, ${how%.json*}: check" 0 check y-$shape.npy --op rope --x k-$shape.npy $how --max-ulp 0.51
+    takes "$shape: the result is not x" 1 check k-$shape.npy --op rope --x k-$shape.npy $how --max-ulp 0.51
+  done
+  takes "$shape: identify" 0 identify y-$shape.npy --op rope --x k-$shape.npy --heads 3
+  check "$shape: is told how to check it" says '^posenc check .* --heads 3 --op rope .*--layout split --base 500000'
+done
+takes 'one head is left out of a row' 1 check y-bent.npy $turn --x k-flat.npy --heads 3 --max-ulp 0.51
+check 'and where' says '^FAIL: off by [0-9.]* at l 7, h 1, d '
+refused 'op rope: --x is missing, the file of what it is applied to$' write --op rope -o made.npy
+refused 'len 3: cannot be combined with --op add or rope$' write $turn --x k-f4.npy --len 3 -o made.npy
+refused 'dtype f16: cannot be combined with --x, whose dtype the result has$' \
+  write $turn --x k-f4.npy --dtype f16 -o made.npy
+refused 'output no.npy: not written: not all numbers of row 126 of x are finite$' write $turn --x nan.npy -o no.npy
+check 'nothing is written' test ! -e no.npy
+refused 'x k-f4.npy: cannot be combined with --op table or rope-cache$' write --len 3 --dim 4 --x k-f4.npy -o made.npy
+refused 'k-flat.npy: its 192 columns are not those of 5 vectors side by side$' \
+  write $turn --heads 5 --x k-flat.npy -o made.npy
+refused 'heads 3: the axes have heads already$' write $turn --heads 3 --x k-f4.npy -o made.npy
+refused 'output k-f4.npy: --x reads it$' write $turn --x k-f4.npy -o k-f4.npy
+
 # ---- angles and frequencies ----
 
-cat >plain.json <<'E'
-{"model_type": "llama", "head_dim": 64, "rope_theta": 500000.0, "max_position_embeddings": 8192}
-E
 sed 's/}/, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}/' plain.json >linear.json
 "$numpy" -c '
 import numpy as n

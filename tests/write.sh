@@ -292,11 +292,11 @@ refused '--dim 7: dim must be even' --len 8 --dim 7 --odd refuse
 refused '--odd ceiling: not refuse, pad or ceil' --len 8 --dim 7 --odd ceiling
 refused '--dim 7: .*even dim' --len 8 --dim 7 --odd pad --op rope-cache
 refused '\(--dim 7\|--scaling llama3\): scaling needs an even dim' --len 8 --dim 7 --odd pad --scaling llama3
-refused '--op foo: not table or rope-cache' $few --op foo
+refused '--op foo: not table, add, rope or rope-cache' $few --op foo
 refused '--heads 4: needs --encoding alibi' $few --op rope-cache --heads 4
-refused '--op add: not table or rope-cache' $few --op add
-refused '--op rope: not table or rope-cache' $few --op rope
-refused '--op ropecache: not table or rope-cache' $few --op ropecache
+refused '--len 8: cannot be combined with --op add or rope' $few --op add
+refused '--op rope: --x is missing' --op rope
+refused '--op ropecache: not table, add, rope or rope-cache' $few --op ropecache
 refused '--layout duplicated: only the tables of a rope cache' $few --layout duplicated
 refused '--layout split-cs: the tables of a rope cache' $few --op rope-cache --layout split-cs
 refused '--kernel naive: it follows no scale' $few --scale 0.5 --kernel naive

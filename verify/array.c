@@ -21,7 +21,7 @@
 enum { BLOCK_BYTES = 1 << 20 };
 
 /* The exam of an array, whose rows are vectors of the last axis. */
-typedef struct array_exam {
+struct array_exam {
   const array_request *request;
   const stored *at;
   axes_reference *reference;
@@ -38,7 +38,7 @@ typedef struct array_exam {
   int64_t changed_row, changed_column; /* the first element that differs from x, but must not */
   int64_t not_finite;
   check checks[2]; /* ACCURACY, UNTOUCHED */
-} array_exam;
+};
 
 enum { OF_ACCURACY, OF_UNTOUCHED };
 
@@ -96,18 +96,24 @@ static void open_columns(array_exam *e) {
   e->plain.layout = POSENC_SPLIT;
 }
 
+/* Returns the vector of x that begins there, without a result. */
+static applied_row vector_of(const array_exam *e, int64_t row, const unsigned char *x) {
+  const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
+  return (applied_row){.problem = &e->plain,
+                       .position = position,
+                       .exact_pairs = axes_reference_lanes(e->reference, position),
+                       .x = reordered(e, x, e->x_row),
+                       .attention = e->attention,
+                       .plain = true};
+}
+
 static void check_vector(array_exam *e, int64_t row, const unsigned char *x, const unsigned char *got) {
   const posenc_problem *problem = &e->request->problem;
-  const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
+  applied_row vector = vector_of(e, row, x + ahead);
+  const int64_t position = vector.position;
   octave *in = octaves_at(&e->by_size, position);
-  const applied_row vector = {.problem = &e->plain,
-                              .position = position,
-                              .exact_pairs = axes_reference_lanes(e->reference, position),
-                              .x = reordered(e, x + ahead, e->x_row),
-                              .got = reordered(e, got + ahead, e->got_row),
-                              .attention = e->attention,
-                              .plain = true};
+  vector.got = reordered(e, got + ahead, e->got_row);
   const element_error sums = applied_check(&vector, &in->found, &in->found);
   if (in->rows++ == 0) in->first = position;
   in->found.sum_ulp += sums.ulp;
@@ -225,28 +231,72 @@ static json_t *record_of(array_exam *e) {
                                            request->arrays.axes, "start", (json_int_t)request->start));
 }
 
-json_t *verify_array(const array_request *request, int64_t *bad_row) {
-  array_exam e = {.request = request, .at = table_stored(request->arrays.x), .rows_of = {-1, -1}};
-  const size_t row_bytes = (size_t)e.at->dim * posenc_dtype_bytes(e.at->dtype),
+/* Must be closed in any case. */
+static void open_exam(array_exam *e, const array_request *request) {
+  *e = (array_exam){.request = request, .at = table_stored(request->arrays.x), .rows_of = {-1, -1}};
+  const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype),
                block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+  e->attention = attention_of(&request->problem);
+  e->plain = request->problem;
+  e->plain.positions = NULL;
+  e->reference = allocated(axes_reference_create(&e->plain));
+  e->x = memory_grow(NULL, block, 1);
+  e->got = memory_grow(NULL, block, 1);
+  open_columns(e);
+}
+
+static void close_exam(array_exam *e) {
+  axes_reference_destroy(e->reference);
+  free(e->columns);
+  free(e->x_row);
+  free(e->got_row);
+  free(e->x);
+  free(e->got);
+}
+
+json_t *verify_array(const array_request *request, int64_t *bad_row) {
+  array_exam e;
   json_t *record = NULL;
   *bad_row = -1;
-  e.attention = attention_of(&request->problem);
-  e.plain = request->problem;
-  e.plain.positions = NULL;
-  e.reference = allocated(axes_reference_create(&e.plain));
-  e.x = memory_grow(NULL, block, 1);
-  e.got = memory_grow(NULL, block, 1);
-  open_columns(&e);
+  open_exam(&e, request);
   if (check_blocks(&e, bad_row)) record = record_of(&e);
   progress_clear();
-  axes_reference_destroy(e.reference);
-  free(e.columns);
-  free(e.x_row);
-  free(e.got_row);
-  free(e.x);
-  free(e.got);
+  close_exam(&e);
   return record;
+}
+
+/* ---- the result itself ----------------------------------------------------------------------------------------- */
+
+array_exam *array_open(const array_request *request) {
+  array_exam *e = memory_take(1, sizeof *e);
+  open_exam(e, request);
+  return e;
+}
+
+static void make_vector(const array_exam *e, int64_t row, const unsigned char *x, unsigned char *out) {
+  const size_t element = posenc_dtype_bytes(e->at->dtype), ahead = (size_t)e->request->start * element;
+  const applied_row vector = vector_of(e, row, x + ahead);
+  memcpy(out, x, (size_t)e->at->dim * element);
+  applied_make(&vector, e->columns ? e->got_row : out + ahead);
+  for (int64_t c = 0; e->columns && c < e->plain.dim; c++)
+    memcpy(out + ahead + (size_t)e->columns[c] * element, e->got_row + (size_t)c * element, element);
+}
+
+bool array_make(array_exam *e, int64_t row, int64_t rows, void *out, int64_t *bad_row) {
+  const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
+  for (int64_t r = 0; r < rows; r++) {
+    *bad_row = row + r;
+    table_rows(e->request->arrays.x, row + r, 1, e->x);
+    if (!is_finite_row(e, e->x)) return false;
+    make_vector(e, row + r, e->x, (unsigned char *)out + (size_t)r * row_bytes);
+  }
+  *bad_row = -1;
+  return true;
+}
+
+void array_close(array_exam *e) {
+  if (e) close_exam(e);
+  free(e);
 }
 
 /* ---- the cause of what differs --------------------------------------------------------------------------------- */

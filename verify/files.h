@@ -86,6 +86,16 @@ static inline int64_t array_position(const array_request *request, int64_t index
  */
 json_t *verify_array(const array_request *request, int64_t *bad_row);
 
+/*
+ * Makes the result itself, of an array x: every element is the exact one, rounded once to the dtype, and columns that
+ * are not worked on are those of x. The request's `out`, names and tolerances are ignored; it must stay valid.
+ * array_make returns false if a number of x is not finite; *bad_row is then its row.
+ */
+typedef struct array_exam array_exam;
+array_exam *array_open(const array_request *request);
+bool array_make(array_exam *e, int64_t row, int64_t rows, void *out, int64_t *bad_row);
+void array_close(array_exam *e);
+
 /* How add or rope differed from the request. */
 typedef struct array_cause {
   char text[160]; /* empty if unknown, or if there is nothing to explain */

@@ -26,7 +26,7 @@ size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, ch
                                           posenc_dtype_bytes(dtype));
   for (size_t i = 0; i < axis_count; i++)
     used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "%s%" PRId64, i ? ", " : "", axes[i]);
-  used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "), }");
+  used += (size_t)snprintf(header + used, NPY_HEADER_MAX - used, "%s), }", axis_count == 1 ? "," : "");
   /* The header ends with at least a newline. */
   size_t total = (used + NPY_ALIGNMENT) / NPY_ALIGNMENT * NPY_ALIGNMENT;
   memset(header + used, ' ', total - used);

@@ -6,9 +6,9 @@
 #include "inspect/files/stored.h"
 
 /* The alignment in the file of the data after a header that posenc writes, and the length of the longest header. */
-enum { NPY_ALIGNMENT = 64, NPY_HEADER_MAX = 192 };
+enum { NPY_ALIGNMENT = 64, NPY_HEADER_MAX = 1024 };
 
-/* Writes the header, of format version 1.0, for an array of two or three axes. Returns its length, a multiple of
+/* Writes the header, of format version 1.0, for an array of at most STORED_AXES axes. Returns its length, a multiple of
    NPY_ALIGNMENT. */
 size_t npy_header(posenc_dtype dtype, const int64_t *axes, size_t axis_count, char header[NPY_HEADER_MAX]);
 

@@ -21,8 +21,8 @@ typedef struct stored {
   size_t begin; /* offset of the first element; all are within the file */
 } stored;
 
-/* How table_open_half reads a file: as an array of any axes, row by row; as one table; as the first or the second of two
-   tables; or as one table, but if two are stacked, as the first of them. */
+/* How table_open_half reads a file: as an array of any axes, row by row; as one table; as the first or the second of
+   two tables; or as one table, but if two are stacked, as the first of them. */
 typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND, TABLE_LEADING } table_half;
 
 /* A message about a file, to follow its name and a colon. */
@@ -34,8 +34,8 @@ typedef struct fault {
 __attribute__((format(printf, 2, 3))) bool fault_say(fault *why, const char *format, ...);
 
 /*
- * Reads the axes as `half` says, and sets begin, in bytes from the first element. by_columns and dtype must be set. Axes
- * of length 1 may be anywhere in a table, and are left out here:
+ * Reads the axes as `half` says, and sets begin, in bytes from the first element. by_columns and dtype must be set.
+ * Axes of length 1 may be anywhere in a table, and are left out here:
  *
  *   (positions, columns); (columns) alone is a vector
  *   (positions, pairs, 2), (positions, 2, columns), (positions, pairs, 2, 2): each position has a row of all that

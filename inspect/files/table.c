@@ -179,6 +179,24 @@ void table_close(table_file *t) {
   free(t);
 }
 
+bool table_split(table_file *t, int64_t parts) {
+  stored *at = &t->at;
+  const size_t last = at->axis_count;
+  if (at->by_columns || last == STORED_AXES || parts < 1 || at->dim % parts) return false;
+  at->dim /= parts;
+  at->rows *= parts;
+  at->stride = at->dim;
+  at->axes[last - 1] = parts;
+  at->axes[last] = at->dim;
+  at->axis_count++;
+  if (t->bytes) return true;
+  t->memory.axes[last - 1] = parts;
+  t->memory.axes[last] = at->dim;
+  t->memory.strides[last - 1] = at->dim * (int64_t)posenc_dtype_bytes(at->dtype);
+  t->memory.axis_count++;
+  return true;
+}
+
 const stored *table_stored(const table_file *t) {
   return &t->at;
 }

@@ -37,6 +37,10 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
 /* Closes a table. `t` may be null. */
 void table_close(table_file *t);
 
+/* Divides the last axis of an array into two, the first of `parts`. Returns false unless that can be done: parts are
+   equal, and there are not too many axes, nor Fortran's order. */
+bool table_split(table_file *t, int64_t parts);
+
 const stored *table_stored(const table_file *t);
 
 /* Returns "npy", "safetensors" or "memory". */
