@@ -45,8 +45,8 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "Compare a table in a file with the exact values, whoever made it: every element\n"
                             "with the real number, and the properties of a table: values in [-1, 1], sin^2 +\n"
                             "cos^2 = 1, rows that are rotations of each other, no two rows equal. FILE is\n"
-                            "NumPy's .npy or a safetensors file; it defines the number of positions and\n"
-                            "columns, and the dtype. The rest of the formula is in the metadata that posenc\n"
+                            "NumPy's .npy, a safetensors or a GGUF file; it defines the number of positions\n"
+                            "and columns, and the dtype. The rest of the formula is in the metadata that posenc\n"
                             "write writes to a safetensors file; if it is missing or different, give it by\n"
                             "options.\n"
                             "\n"
@@ -58,8 +58,11 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "damage. Layout, part and positions, which a config does not tell, are compared\n"
                             "too. Or the formula agrees, and it is told what the errors are.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
-                            "Further axes of a table must be 1, as in (L, 1, D). Files may be larger than\n"
-                            "memory. An ulp of an error of rope is that of the length of the exact pair.\n"
+                            "Further axes of a table must be 1, as in (L, 1, D), but for (L, 2, D), whose two\n"
+                            "rows are one, and (L, D, 2, 2), rotation matrices. Columns that are there\n"
+                            "twice, as [c c s s], must have the same bits. Of inv_freq, (D/2), and of a table\n"
+                            "of angles, the cosines and sines are compared. Files may be larger than memory.\n"
+                            "An ulp of an error of rope is that of the length of the exact pair.\n"
                             "\n"
                             "Without --max-ulp, --max-abs, --config and --expect, the limit is 2 ulp, or else\n"
                             "what code in f32 adds: 16 units of f32 of each angle, 64 of each value, and an\n"
@@ -79,6 +82,7 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "  $ posenc check rows.npy --positions 5,10,-2.5,1000\n"
                             "  $ posenc check whisper.npy --shift 1 --layout split --max-abs 1e-6\n"
                             "  $ posenc check --op rope --x q.npy turned.npy --max-ulp 2\n"
+                            "  $ posenc check --op rope --tensor q --tensor turned both.safetensors\n"
                             "  $ posenc check table.npy --expect base=10000,layout=interleaved\n"
                             "  $ posenc check model.safetensors --tensor pos_encoder.pe --format junit \\\n"
                             "      -o check.xml\n";
@@ -246,7 +250,7 @@ static void print_text(const json_t *whole, FILE *stream) {
   print_verdict(whole, record, stream);
   if (json_is_string(json_object_get(record, "cause")) && json_is_object(json_object_get(record, "limit")))
     fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
-  if (json_object_get(record, "angles")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "angles"));
+  if (json_object_get(record, "contents")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "contents"));
   if (json_object_get(record, "axes"))
     fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
   if (json_is_true(json_object_get(record, "recorded")))
@@ -488,6 +492,17 @@ static const char *take_angles(options *given, table_file **table, const char *f
                    : "angles; compared are their cosines and sines";
 }
 
+/* Leaves out columns that are copies. Returns the words for that; null if there are none. */
+static const char *take_folded(options *given, table_file *table, const char *file) {
+  fault why;
+  posenc_layout layout;
+  const bool is_folded = table_fold(table, &layout, &why);
+  if (*why.text) note("%s: %s", file, why.text);
+  if (!is_folded) return NULL;
+  if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout;
+  return "each column twice; compared is one of the two, and the other has the same bits";
+}
+
 static json_t *check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
@@ -495,7 +510,8 @@ static json_t *check_table(options *given, output **out) {
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   angle_tables of_angles = {0};
-  const char *angles = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
+  const char *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
+  if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file);
   const stored *at = table_stored(table);
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
@@ -524,13 +540,14 @@ static json_t *check_table(options *given, output **out) {
   threads_limit(0);
   json_t *record = verify_table(&request);
   if (!record) die("out of memory");
-  if (angles) json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "angles", json_string(angles));
+  if (contents)
+    json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "contents", json_string(contents));
   if (of_angles.identified.table) {
     given->problem.first = 0;
     given->problem.rows = VECTOR_ROWS;
   }
   add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, record);
-  if (!angles) table_close(table);
+  if (!of_angles.compared.table) table_close(table);
   recovered_free(&of_angles.compared);
   recovered_free(&of_angles.identified);
   free(positions);

@@ -23,32 +23,35 @@ static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
                             "With --op, identify the table that was applied to an array x, in a model or by\n"
                             "a GPU kernel, from x and the result: for rope also whether pairs are neighbours\n"
                             "or halves, which columns are turned, and in which direction.\n";
-static const char notes[] = "FILE is NumPy's .npy file or a safetensors file; of a rope cache of shape (2,\n"
-                            "L, D), the first of the two tables is looked at. Complex numbers are pairs of\n"
-                            "columns. Recipes are those that 'posenc list' shows as recipe/NAME; all that\n"
-                            "would have written the same bits are listed. Numbers have as many digits as the\n"
-                            "table supports.\n"
-                            "\n"
-                            "A config tells no layout, first position or list of positions, and forbids no\n"
-                            "padding row: identify prints them, and check compares them.\n"
-                            "\n"
-                            "Exit status:\n"
-                            "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
-                            "                    cache\n"
-                            "  1                 if it is not, also if it has sines of other frequencies,\n"
-                            "                    reversed rows, rows that all come again, negated sines or\n"
-                            "                    exponents, NaN or infinities; or is too small to decide;\n"
-                            "                    or is not that of --config or of --expect; or with\n"
-                            "                    --config, if elements or columns are damaged, rows are\n"
-                            "                    zeros, or a few are out of step with the others; or if a\n"
-                            "                    recipe of a plugin crashed, hung or the like\n"
-                            "  2                 on bad input or any other error\n"
-                            "\n"
-                            "Examples:\n"
-                            "  $ posenc identify table.npy\n"
-                            "  $ posenc identify --op rope --x q.npy turned.npy\n"
-                            "  $ posenc identify table.npy --expect base=10000,dtype=f32\n"
-                            "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
+static const char notes[] =
+    "FILE is NumPy's .npy file, a safetensors or a GGUF file; of a rope cache of\n"
+    "shape (2, L, D), the first of the two tables is looked at. Complex numbers are\n"
+    "pairs of columns. Columns that are there twice, as [c c s s] or in rotation\n"
+    "matrices, are looked at once. Of inv_freq, (D/2), and of a table of angles, the\n"
+    "cosines and sines are looked at. Recipes are those that 'posenc list' shows as recipe/NAME; all that\n"
+    "would have written the same bits are listed. Numbers have as many digits as the\n"
+    "table supports.\n"
+    "\n"
+    "A config tells no layout, first position or list of positions, and forbids no\n"
+    "padding row: identify prints them, and check compares them.\n"
+    "\n"
+    "Exit status:\n"
+    "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
+    "                    cache\n"
+    "  1                 if it is not, also if it has sines of other frequencies,\n"
+    "                    reversed rows, rows that all come again, negated sines or\n"
+    "                    exponents, NaN or infinities; or is too small to decide;\n"
+    "                    or is not that of --config or of --expect; or with\n"
+    "                    --config, if elements or columns are damaged, rows are\n"
+    "                    zeros, or a few are out of step with the others; or if a\n"
+    "                    recipe of a plugin crashed, hung or the like\n"
+    "  2                 on bad input or any other error\n"
+    "\n"
+    "Examples:\n"
+    "  $ posenc identify table.npy\n"
+    "  $ posenc identify --op rope --x q.npy turned.npy\n"
+    "  $ posenc identify table.npy --expect base=10000,dtype=f32\n"
+    "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
@@ -265,12 +268,20 @@ static const char *take_angles(table_file **table, const char *file, recovered *
   return is_vector ? "frequencies" : "angles";
 }
 
-/* Says what the file has, before the sentence on the cosines and sines. */
-static void record_angles(json_t *record, const char *what) {
+/* Leaves out columns that are copies. Returns whether there were any. */
+static bool take_folded(table_file *table, const char *file) {
+  fault why;
+  posenc_layout unused;
+  const bool is_folded = table_fold(table, &unused, &why);
+  if (*why.text) note("%s: %s", file, why.text);
+  return is_folded;
+}
+
+/* Says what the file has, before the sentence on the table. */
+static void record_contents(json_t *record, const char *what, const char *then) {
   json_t *sentence = json_incref(json_object_get(record, "sentence"));
-  json_object_set_new(record, "sentence",
-                      json_sprintf("%s; their cosines and sines: %s", what, json_string_value(sentence)));
-  json_object_set_new(record, "angles", json_string(what));
+  json_object_set_new(record, "sentence", json_sprintf("%s; %s%s", what, then, json_string_value(sentence)));
+  json_object_set_new(record, "contents", json_string(what));
   json_decref(sentence);
 }
 
@@ -300,9 +311,11 @@ static int run(options *given) {
   bool is_right;
   recovered of_angles = {0};
   const char *angles = table ? take_angles(&table, file, &of_angles) : NULL;
+  const bool is_folded = table && !angles && take_folded(table, file);
   json_t *record =
       table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
-  if (angles) record_angles(record, angles);
+  if (angles) record_contents(record, angles, "their cosines and sines: ");
+  if (is_folded) record_contents(record, "each column twice", "");
   if (table && !angles) table_close(table);
   recovered_free(&of_angles);
   if (given->as_config)

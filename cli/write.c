@@ -12,9 +12,13 @@
 static const char usage[] =
     "Usage: posenc write --len L --dim D [OPTION]... -o FILE\n"
     "  or:  posenc write --positions LIST --dim D [OPTION]... -o FILE\n"
+    "  or:  posenc write --op add|rope --x FILE [OPTION]... -o FILE\n"
     "Write a table of positional encodings, of shape (L, D), as a NumPy .npy file,\n"
     "or as the tensor '" SAFETENSORS_NAME "' of a safetensors file whose metadata describe the\n"
-    "problem; a list of positions is written there as the tensor '" SAFETENSORS_POSITIONS "'.\n";
+    "problem; a list of positions is written there as the tensor '" SAFETENSORS_POSITIONS "'.\n"
+    "\n"
+    "With --x, write the exact result of add or rope, of the shape and dtype of x:\n"
+    "each element is the real number, rounded once.\n";
 static const char notes[] = "The file appears whole or not at all, and memory does not grow with L. A LIST\n"
                             "of digits, signs, points, exponents and commas is a list of positions, anything\n"
                             "else the name of a file; @NAME always is. A text file has white space or commas\n"
@@ -36,6 +40,7 @@ static const char notes[] = "The file appears whole or not at all, and memory do
                             "      --op rope-cache -o llama3.safetensors\n"
                             "  $ posenc write --encoding alibi --heads 12 --len 1024 --dtype bf16 \\\n"
                             "      -o alibi.npy\n"
+                            "  $ posenc write --op rope --x q.npy --layout split -o turned.npy\n"
                             "  $ posenc write --encoding binary --len 256 --dim 8 -o bits.npy\n"
                             "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - \\\n"
                             "      | xxd\n";

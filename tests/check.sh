@@ -207,7 +207,7 @@ refused 'no-such.npy: No such file' no-such.npy
 refused '^posenc check: \.: it is no regular file' .
 mkfifo pipe && refused 'pipe: it is no regular file' pipe
 : >empty && refused 'empty: it is empty' empty
-echo 'position,sin,cos' >text && refused 'text: neither a .npy nor a safetensors file' text
+echo 'position,sin,cos' >text && refused 'text: neither a .npy, a safetensors nor a GGUF file' text
 printf 'PK\3\4and more' >x.npz && refused 'x.npz: an archive (.npz, .pt), which the Python package reads' x.npz
 refused '--max-ulp 0: not above 0' f32.npy --max-ulp 0
 refused '--max-abs nan: not finite' f32.npy --max-abs nan

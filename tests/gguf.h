@@ -102,6 +102,19 @@ static inline void gguf_add_tensor(gguf_file *f, const char *name, const float *
   f->data_size += (count * sizeof(float) + 31) / 32 * 32;
 }
 
+/* Adds a tensor of two axes. */
+static inline void gguf_add_table(gguf_file *f, const char *name, uint64_t rows, uint64_t columns) {
+  if (f->tensors == GGUF_TENSORS || rows * columns > GGUF_NUMBERS) abort();
+  gguf_put_text(f, name);
+  gguf_put_u32(f, 2);
+  gguf_put_u64(f, columns);
+  gguf_put_u64(f, rows);
+  gguf_put_u32(f, 0);
+  gguf_put_u64(f, f->data_size);
+  f->counts[f->tensors++] = rows * columns;
+  f->data_size += (rows * columns * sizeof(float) + 31) / 32 * 32;
+}
+
 static inline void gguf_end(gguf_file *f) {
   gguf_store(f->bytes + 8, f->tensors, sizeof f->tensors);
   gguf_store(f->bytes + 16, f->keys, sizeof f->keys);

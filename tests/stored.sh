@@ -196,4 +196,62 @@ takes 'a table of large numbers' 0 identify steep.npy
 check 'has no angles' lacks out angles
 refused 'offset 3: cannot be combined with a file of frequencies$' check freq.npy --base 500000 --offset 3
 
+# ---- columns that are there twice ----
+
+"$numpy" -c '
+import numpy as n
+a = n.arange(300)[:, None] * 5e5 ** (-n.arange(32) / 32)
+c, s = n.cos(a).astype("f4"), n.sin(a).astype("f4")
+n.save("ccss", n.concatenate([c, c, s, s], 1)); n.save("sscc", n.concatenate([s, s, c, c], 1))
+n.save("ccss-each", n.concatenate([n.repeat(c, 2, 1), n.repeat(s, 2, 1)], 1))
+n.save("stacked", n.stack([n.concatenate([c, c], 1), n.concatenate([s, s], 1)], 1)[:, :, None])
+n.save("matrices", n.stack([c, -s, s, c], -1).reshape(1, 1, 300, 32, 2, 2))
+for name, at in ("first", 8), ("copy", 40):
+  t = n.concatenate([c, c, s, s], 1); t[9, at] += 0.25; n.save(name, t)
+t = n.concatenate([c, c, s, s], 1); t[:, 40] = t[:, 8] = t[:, 8] * 0.9; n.save("both", t)
+m = n.stack([c, s, -s, c], -1).reshape(300, 32, 2, 2); n.save("transposed", m)
+n.save("bits", c.view("u4").astype("u2"))'
+for file in ccss sscc ccss-each stacked matrices; do
+  takes "$file: identify" 0 identify $file.npy --config plain.json
+  check "$file: is told" says '^each column twice; '
+  takes "$file: check" 0 check $file.npy --config plain.json --max-ulp 0.51
+  takes "$file: another base" 1 check $file.npy --base 10000 --max-ulp 1000
+done
+for file in first copy; do
+  posenc check $file.npy --config plain.json --max-ulp 0.51
+  check "one of two copies, $file: fails" test $status -eq 1
+  check "one of two copies, $file: where" grep -q 'row 9, column 40 is not the copy of another column' err
+done
+takes 'a column and its copy' 1 check both.npy --config plain.json --max-ulp 0.51
+takes 'matrices that turn back' 1 check transposed.npy --config plain.json --max-ulp 0.51
+refused "its dtype '<u2' is not .*; if these are the bits of bf16, numpy.save(FILE, array.view('V2')) says so$" \
+  identify bits.npy
+
+# ---- GGUF and ONNX ----
+
+"$numpy" -c '
+import numpy as n, struct
+t = n.concatenate([n.load("ccss.npy")[:, :32], n.load("ccss.npy")[:, 64:96]], 1)
+text = lambda x: struct.pack("<Q", len(x)) + x.encode()
+bits = ((t.view("u4") + 0x7fff + ((t.view("u4") >> 16) & 1)) >> 16).astype("u2")
+tensors = {"pe": (t, 0), "half": (t.astype("f2"), 1), "brain": (bits, 30), "blocks": (t, 8), "wide": (t.astype("f8"), 28),
+           "inv": ((5e5 ** (-n.arange(32) / 32)).astype("f4"), 0)}
+head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1) + text("general.architecture") + struct.pack("<I", 8) + text("llama")
+data = b""
+for name, (a, kind) in tensors.items():
+  head += text(name) + struct.pack("<I", a.ndim) + b"".join(struct.pack("<Q", x) for x in a.shape[::-1])
+  head += struct.pack("<IQ", kind, len(data)); data += a.tobytes() + bytes(-a.nbytes % 32)
+whole = head + bytes(-len(head) % 32) + data
+open("m.gguf", "wb").write(whole); open("cut.gguf", "wb").write(whole[:-200000])
+open("m.onnx", "wb").write(b"\x08\x08\x12\x07pytorch:\0")'
+for tensor in pe half brain inv; do
+  takes "GGUF: $tensor" 0 check m.gguf --tensor $tensor --base 500000 --layout split-cs --max-ulp 1
+done
+takes 'GGUF: identify' 0 identify m.gguf --tensor wide --config plain.json
+refused 'm.gguf: several of its tensors can be tables, --tensor chooses: pe, half, brain, wide$' identify m.gguf
+refused 'm.gguf: tensor blocks: its dtype quantized is not F16, BF16, F32 or F64$' check m.gguf --tensor blocks
+refused 'm.gguf: no tensor nope; it has pe, half, brain, blocks, wide, inv$' check m.gguf --tensor nope
+refused 'cut.gguf: tensor wide is not all in the file$' check cut.gguf --tensor wide
+refused 'm.onnx: an ONNX model, of which python3 -c .*onnx.load' check m.onnx
+
 plan

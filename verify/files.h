@@ -37,7 +37,7 @@ typedef struct table_request {
  * kernels, no seed, and one entry in its records, whose "kernel" is the file's name. The entry has no digest, and in
  * addition
  *
- *   "format": "npy" | "safetensors" | "memory", "tensor": name or null,
+ *   "format": "npy" | "safetensors" | "gguf" | "memory", "tensor": name or null,
  *   "recorded": whether the problem is from the file's own metadata,
  *   "limit": {"ulp", "abs"}, one of them 0, or null,
  *   "not_finite": n elements,
@@ -88,7 +88,7 @@ json_t *verify_array(const array_request *request, int64_t *bad_row);
 
 /*
  * Makes the result itself, of an array x: every element is the exact one, rounded once to the dtype, and columns that
- * are not worked on are those of x. The request's `out`, names and tolerances are ignored; it must stay valid.
+ * are not worked on are those of x. The request's `out`, names and tolerances are not read; it must stay valid.
  * array_make returns false if a number of x is not finite; *bad_row is then its row.
  */
 typedef struct array_exam array_exam;

@@ -4,6 +4,7 @@
 #include "inspect/files/gguf.h"
 
 #include "common/field.h"
+#include "inspect/files/safetensors.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,7 @@ enum {
   VALUE_MAX_BYTES = 1 << 10,
   NUMBERS_MAX = 1 << 16, /* numbers in an array that is kept */
   KEPT_MAX = 1 << 10,    /* number of keys, which bounds memory */
+  LISTED_MAX = 1 << 16,  /* number of tensors that are described */
   NESTED_MAX = 4         /* depth of arrays in arrays */
 };
 
@@ -233,32 +235,34 @@ static bool read_pair(cursor *c, json_t *found) {
 
 /* ---- tensors ----------------------------------------------------------------------------------- */
 
+enum { TENSORS = 3, AXES_MAX = 8 };
+
 typedef struct tensor {
   const char *name; /* null if not in the file */
-  uint64_t count, offset, type;
+  uint64_t count, offset, type, axes[AXES_MAX], axis_count;
 } tensor;
 
-enum { TENSORS = 3, AXES_MAX = 8 };
 static const char *const tensor_names[TENSORS] = {"rope_freqs.weight", "rope_factors_long.weight",
                                                   "rope_factors_short.weight"};
 
-static bool read_tensor(cursor *c, tensor kept[TENSORS]) {
-  span name;
-  tensor t = {.count = 1};
-  uint64_t axes = 0, length = 0;
-  if (!read_span(c, &name) || !read_bits(c, 4, &axes)) return false;
-  if (axes > AXES_MAX) return fault_say(c->why, "a tensor has %" PRIu64 " axes", axes);
-  for (uint64_t n = 0; n < axes; n++) {
-    if (!read_bits(c, 8, &length)) return false;
-    if (__builtin_mul_overflow(t.count, length, &t.count)) t.count = UINT64_MAX;
+static bool read_tensor(cursor *c, span *name, tensor *t) {
+  *t = (tensor){.count = 1};
+  if (!read_span(c, name) || !read_bits(c, 4, &t->axis_count)) return false;
+  if (t->axis_count > AXES_MAX) return fault_say(c->why, "a tensor has %" PRIu64 " axes", t->axis_count);
+  for (uint64_t n = 0; n < t->axis_count; n++) {
+    if (!read_bits(c, 8, &t->axes[n])) return false;
+    if (__builtin_mul_overflow(t->count, t->axes[n], &t->count)) t->count = UINT64_MAX;
   }
-  if (!read_bits(c, 4, &t.type) || !read_bits(c, 8, &t.offset)) return false;
+  return read_bits(c, 4, &t->type) && read_bits(c, 8, &t->offset);
+}
+
+/* Keeps a tensor of rope's factors. */
+static void keep_tensor(span name, const tensor *t, tensor kept[TENSORS]) {
   for (size_t n = 0; n < TENSORS; n++)
     if (is_span(name, tensor_names[n])) {
-      t.name = tensor_names[n];
-      kept[n] = t;
+      kept[n] = *t;
+      kept[n].name = tensor_names[n];
     }
-  return true;
 }
 
 /* Reads the numbers of a tensor. The data of tensors begin at `begin` of the file. */
@@ -278,18 +282,51 @@ static bool take_numbers(cursor *c, const tensor *t, size_t begin, json_t *found
   return true;
 }
 
-/* Reads the tensors that are kept, from the end of the metadata on. */
-static bool read_tensors(cursor *c, uint64_t count, json_t *found) {
+/* Sets the unit to whose multiples tensors are aligned. */
+static bool read_unit(cursor *c, const json_t *found, size_t *unit) {
   enum { ALIGNMENT = 32, ALIGNMENT_MAX = 1 << 16 };
-  tensor kept[TENSORS] = {{0}};
   const json_t *told = json_object_get(found, alignment);
-  const json_int_t unit = told ? json_integer_value(told) : ALIGNMENT;
-  if (unit < 1 || unit > ALIGNMENT_MAX) return fault_say(c->why, "%s: not 1 to %d", alignment, ALIGNMENT_MAX);
-  for (uint64_t n = 0; n < count; n++)
-    if (!read_tensor(c, kept)) return false;
-  const size_t begin = (c->at + (size_t)unit - 1) / (size_t)unit * (size_t)unit;
-  for (size_t n = 0; n < TENSORS; n++)
-    if (kept[n].name && !take_numbers(c, &kept[n], begin, found)) return fault_at(c, kept[n].name);
+  const json_int_t number = told ? json_integer_value(told) : ALIGNMENT;
+  if (number < 1 || number > ALIGNMENT_MAX) return fault_say(c->why, "%s: not 1 to %d", alignment, ALIGNMENT_MAX);
+  *unit = (size_t)number;
+  return true;
+}
+
+/* Adds the description of a tensor as a header of safetensors has it. */
+static bool list_tensor(cursor *c, span name, const tensor *t, json_t *listed) {
+  static const char *const dtypes[] = {[0] = "F32", [1] = "F16", [28] = "F64", [30] = "BF16"};
+  char text[NAME_MAX_BYTES + 1];
+  const bool is_plain = t->type < sizeof dtypes / sizeof *dtypes && dtypes[t->type];
+  const uint64_t bytes = !is_plain ? 0 : t->type == 28 ? 8 : t->type == 0 ? 4 : 2;
+  if (name.length > NAME_MAX_BYTES || json_object_size(listed) >= LISTED_MAX)
+    return fault_say(c->why, "more than %d tensors, or a name of more than %d bytes", LISTED_MAX, NAME_MAX_BYTES);
+  memcpy(text, name.text, name.length);
+  text[name.length] = '\0';
+  uint64_t size, end;
+  if (__builtin_mul_overflow(t->count, bytes, &size) || __builtin_add_overflow(t->offset, size, &end) ||
+      end > INT64_MAX)
+    return fault_say(c->why, "a tensor is larger than any file");
+  json_t *axes = json_array();
+  for (uint64_t n = t->axis_count; n-- > 0;) json_array_append_new(axes, json_integer((json_int_t)t->axes[n]));
+  json_t *one = json_pack("{s:s, s:o, s:[I, I]}", "dtype", is_plain ? dtypes[t->type] : "quantized", "shape", axes,
+                          "data_offsets", (json_int_t)t->offset, (json_int_t)end);
+  return json_object_set_new(listed, text, one) == 0 || fault_say(c->why, "a name is no UTF-8");
+}
+
+/* Reads the tensors from the end of the metadata on: those that are kept; or, unless `listed` is null, describes all
+   there, and sets *begin, where their data begin. */
+static bool read_tensors(cursor *c, uint64_t count, json_t *found, json_t *listed, size_t *begin) {
+  tensor kept[TENSORS] = {{0}}, t;
+  size_t unit = 1;
+  span name;
+  if (!read_unit(c, found, &unit)) return false;
+  for (uint64_t n = 0; n < count; n++) {
+    if (!read_tensor(c, &name, &t) || (listed && !list_tensor(c, name, &t, listed))) return false;
+    keep_tensor(name, &t, kept);
+  }
+  *begin = (c->at + unit - 1) / unit * unit;
+  for (size_t n = 0; !listed && n < TENSORS; n++)
+    if (kept[n].name && !take_numbers(c, &kept[n], *begin, found)) return fault_at(c, kept[n].name);
   return true;
 }
 
@@ -299,7 +336,8 @@ bool gguf_is(const unsigned char *bytes, size_t size) {
   return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-json_t *gguf_read(const unsigned char *bytes, size_t size, fault *why) {
+/* Reads a whole file. `listed` and *begin: see read_tensors. */
+static json_t *read_file(const unsigned char *bytes, size_t size, json_t *listed, size_t *begin, fault *why) {
   enum { OLDEST = 2, NEWEST = 3 };
   cursor c = {bytes, size, sizeof magic, why};
   uint64_t version = 0, tensors = 0, pairs = 0;
@@ -310,8 +348,25 @@ json_t *gguf_read(const unsigned char *bytes, size_t size, fault *why) {
   ok = ok && read_bits(&c, 8, &tensors) && read_bits(&c, 8, &pairs);
   json_t *found = json_object();
   for (uint64_t n = 0; ok && n < pairs; n++) ok = read_pair(&c, found);
-  ok = ok && read_tensors(&c, tensors, found);
+  ok = ok && read_tensors(&c, tensors, found, listed, begin);
   if (ok) return found;
   json_decref(found);
   return NULL;
+}
+
+json_t *gguf_read(const unsigned char *bytes, size_t size, fault *why) {
+  size_t unused;
+  return read_file(bytes, size, NULL, &unused, why);
+}
+
+bool gguf_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found, char **name,
+               fault *why) {
+  size_t begin;
+  json_t *listed = json_object(), *unused = read_file(bytes, size, listed, &begin, why);
+  *name = NULL;
+  const bool ok = unused && tensors_choose(listed, wanted, half, begin < size ? size - begin : 0, found, name, why);
+  if (ok) found->begin += begin;
+  json_decref(unused);
+  json_decref(listed);
+  return ok;
 }

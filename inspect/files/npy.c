@@ -125,6 +125,14 @@ static bool parse_descr(const char *descr, stored *found, bool *complex) {
   return true;
 }
 
+/* Returns what helps with a dtype that is refused. */
+static const char *advice_on(const char *descr) {
+  const char *const type = descr + (*descr && strchr("<>|=", *descr));
+  return strcmp(type, "u2") == 0 || strcmp(type, "i2") == 0
+             ? "; if these are the bits of bf16, numpy.save(FILE, array.view('V2')) says so"
+             : "";
+}
+
 /* The values of the header's dict. */
 typedef struct npy_text {
   char descr[64];
@@ -187,7 +195,8 @@ bool npy_find(const unsigned char *bytes, size_t size, table_half half, stored *
   if (!read_header(bytes, size, &text, &begin, why)) return false;
   found->by_columns = text.by_columns;
   if (!parse_descr(text.descr, found, &complex))
-    return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order", text.descr);
+    return fault_say(why, "its dtype '%s' is not f2, f4, f8, c8, c16 or V2 (bf16), of either byte order%s", text.descr,
+                     advice_on(text.descr));
   if (complex && text.by_columns) return fault_say(why, "its complex numbers are in Fortran's order");
   if (complex && half != TABLE_ARRAY && text.axis_count > 0) { /* read as an array with a last axis of 2 */
     if (text.axis_count == STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES - 1);

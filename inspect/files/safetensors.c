@@ -190,7 +190,11 @@ static bool read_tensor(const json_t *tensor, table_half half, stored *found, fa
   size_t bytes;
   if (!dtype || !json_is_array(lengths)) return fault_say(why, "it has no dtype and shape");
   while (number < DTYPES && strcmp(dtype, dtypes[number]) != 0) number++;
-  if (number == DTYPES) return fault_say(why, "its dtype %s is not F16, BF16, F32 or F64", dtype);
+  if (number == DTYPES)
+    return fault_say(why, "its dtype %.40s is not F16, BF16, F32 or F64%s", dtype,
+                     strcmp(dtype, "U16") == 0 || strcmp(dtype, "I16") == 0
+                         ? "; if these are the bits of bf16, tensor.view(torch.bfloat16) is to be saved"
+                         : "");
   if (json_array_size(lengths) > STORED_AXES) return fault_say(why, "it has more than %d axes", STORED_AXES);
   for (size_t i = 0; i < json_array_size(lengths); i++) {
     const json_t *axis = json_array_get(lengths, i);
@@ -278,6 +282,17 @@ static bool choose(const json_t *root, const char *wanted, table_half half, stor
   if (!read_tensor(tensor, half, found, &reason)) return fault_say(why, "tensor %.100s: %s", chosen, reason.text);
   *name = memory_copy_text(chosen);
   return true;
+}
+
+bool tensors_choose(const json_t *root, const char *wanted, table_half half, uint64_t room, stored *found, char **name,
+                    fault *why) {
+  size_t bytes;
+  if (!choose(root, wanted, half, found, name, why)) return false;
+  if (stored_bytes(found, &bytes) && found->begin <= room && bytes <= room - found->begin) return true;
+  fault_say(why, "tensor %.100s is not all in the file", *name);
+  free(*name);
+  *name = NULL;
+  return false;
 }
 
 bool safetensors_is(const unsigned char *bytes, size_t size) {

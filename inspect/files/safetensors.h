@@ -37,6 +37,11 @@ bool safetensors_is(const unsigned char *bytes, size_t size);
 bool safetensors_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found,
                       char **name, fault *why);
 
+/* safetensors_find for tensors described as in a header of this format, of which `room` bytes are in the file:
+   found->begin is that of data_offsets. A tensor of another dtype may have any name for it. */
+bool tensors_choose(const json_t *root, const char *wanted, table_half half, uint64_t room, stored *found, char **name,
+                    fault *why);
+
 /* Returns the metadata, a new reference; null if there are none. */
 json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
 

@@ -6,12 +6,15 @@
 #include "common/memory.h"
 #include "common/program.h"
 #include "common/shapes.h"
+#include "inspect/files/gguf.h"
 #include "inspect/files/mapping.h"
 #include "inspect/files/npy.h"
 #include "inspect/files/safetensors.h"
+#include "reference/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,12 +123,22 @@ struct table_file {
   const unsigned char *bytes;
   size_t size;
   memory_array memory;
-  size_t held; /* bytes of elements read since pages were last given back */
+  int64_t *kept, width; /* after table_fold: the columns that are left, and the number of all; else null */
+  unsigned char *row;   /* of all columns */
+  size_t held;          /* bytes of elements read since pages were last given back */
   const char *format;
   char *tensor;
 };
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
+
+/* Whether the file may be an ONNX model: a small ir_version, and then the length and the text of the name of its
+   producer, or its opset, whose own version is a small number. */
+static bool is_onnx(const unsigned char *bytes, size_t size) {
+  const unsigned char version = 0x08, producer = 0x12, model_version = 0x28, graph = 0x3a, opset = 0x42;
+  return size > 4 && bytes[0] == version && bytes[1] > 0 && bytes[1] < 32 &&
+         (bytes[2] == producer || bytes[2] == graph || bytes[2] == opset || bytes[2] == model_version);
+}
 
 static bool find(table_file *t, const char *tensor, table_half half, fault *why) {
   if (t->size == 0) return fault_say(why, "it is empty");
@@ -137,9 +150,17 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
     t->format = "safetensors";
     return safetensors_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
   }
+  if (gguf_is(t->bytes, t->size)) {
+    t->format = "gguf";
+    return gguf_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
+  }
+  if (is_onnx(t->bytes, t->size))
+    return fault_say(why, "an ONNX model, of which python3 -c \"import numpy, onnx; numpy.save('table.npy', "
+                          "next(onnx.numpy_helper.to_array(t) for t in onnx.load('FILE').graph.initializer "
+                          "if t.name == 'NAME'))\" writes an initializer as .npy");
   if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
     return fault_say(why, "an archive (.npz, .pt), which the Python package reads; numpy.save writes the array alone");
-  return fault_say(why, "neither a .npy nor a safetensors file");
+  return fault_say(why, "neither a .npy, a safetensors nor a GGUF file");
 }
 
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why) {
@@ -176,6 +197,8 @@ void table_close(table_file *t) {
   if (!t) return;
   mapping_close(&t->file);
   free(t->tensor);
+  free(t->kept);
+  free(t->row);
   free(t);
 }
 
@@ -209,13 +232,17 @@ const char *table_tensor(const table_file *t) {
   return t->tensor;
 }
 
+static bool has_metadata(const table_file *t) {
+  return t->tensor && strcmp(t->format, "safetensors") == 0;
+}
+
 json_t *table_metadata(const table_file *t) {
-  return t->tensor ? safetensors_metadata(t->bytes, t->size) : NULL;
+  return has_metadata(t) ? safetensors_metadata(t->bytes, t->size) : NULL;
 }
 
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why) {
   *positions = NULL;
-  return !t->tensor || safetensors_positions(t->bytes, t->size, positions, count, why);
+  return !has_metadata(t) || safetensors_positions(t->bytes, t->size, positions, count, why);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -291,7 +318,7 @@ static _Noreturn void tell_gone(const table_file *t) {
   exit(2);
 }
 
-void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
+static void read_all_columns(table_file *t, int64_t row, int64_t rows, void *out) {
   const size_t element = posenc_dtype_bytes(t->at.dtype);
   if (!t->bytes) {
     if (!memory_array_read(&t->memory, &t->at, row, rows, out)) tell_gone(t);
@@ -302,4 +329,118 @@ void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
     (t->at.by_columns ? read_columns : read_rows)(t, row + n, block,
                                                   (unsigned char *)out + (size_t)(n * t->at.dim) * element, element);
   if (t->at.swapped) stored_swap(out, (size_t)(rows * t->at.dim), element);
+}
+
+void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
+  const size_t element = posenc_dtype_bytes(t->at.dtype);
+  const int64_t left = t->at.dim;
+  if (!t->kept) {
+    read_all_columns(t, row, rows, out);
+    return;
+  }
+  t->at.dim = t->width;
+  for (int64_t r = 0; r < rows; r++) {
+    read_all_columns(t, row + r, 1, t->row);
+    for (int64_t c = 0; c < left; c++)
+      memcpy((unsigned char *)out + (size_t)(r * left + c) * element, t->row + (size_t)t->kept[c] * element, element);
+  }
+  t->at.dim = left;
+}
+
+/* ---- columns that are copies ------------------------------------------------------------------- */
+
+/* The ways in which each of `width` columns may be there twice. */
+typedef enum fold_kind { BLOCKS_TWICE, COLUMNS_TWICE, MATRICES, FOLDS } fold_kind;
+
+/* Returns column n of those that are left; *copy: its copy, which is negated for the sines of matrices. */
+static int64_t kept_column(fold_kind kind, int64_t width, int64_t n, int64_t *copy, double *sign) {
+  const int64_t quarter = width / 4;
+  *sign = kind == MATRICES && n % 2 ? -1.0 : 1.0;
+  const int64_t column = kind == BLOCKS_TWICE ? n + n / quarter * quarter : 2 * n;
+  *copy = kind == BLOCKS_TWICE ? column + quarter : kind == COLUMNS_TWICE ? column + 1 : column + (n % 2 ? -1 : 3);
+  return column;
+}
+
+/* Returns the place of the first element of a row that is not a copy; -1: none. */
+static int64_t find_other(fold_kind kind, const stored *at, const void *row) {
+  for (int64_t n = 0; n < at->dim / 2; n++) {
+    int64_t copy;
+    double sign;
+    const int64_t column = kept_column(kind, at->dim, n, &copy, &sign);
+    if (format_element(at->dtype, row, column) != sign * format_element(at->dtype, row, copy)) return copy;
+  }
+  return -1;
+}
+
+/* Reads pair n of the columns that are left. */
+static void pair_at(fold_kind kind, const stored *at, const void *row, int64_t n, double pair[2]) {
+  int64_t copy;
+  double sign;
+  for (int k = 0; k < 2; k++)
+    pair[k] = format_element(
+        at->dtype, row, kept_column(kind, at->dim, kind == MATRICES ? 2 * n + k : n + k * at->dim / 4, &copy, &sign));
+}
+
+/* Whether some rows and those behind them have copies, and pairs of one length, which is not that of two equal columns.
+   *turn: above 0 if the cosine comes first. */
+static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
+  enum { SAMPLES = 48 };
+  const stored *at = &t->at;
+  const size_t bytes = (size_t)at->dim * posenc_dtype_bytes(at->dtype);
+  const double even = 0.05;
+  unsigned char *rows = memory_take(2, bytes);
+  int64_t seen = 0, copied = 0, pairs = 0, good = 0;
+  double square = 0.0;
+  *turn = 0.0;
+  for (int64_t s = 0; s < SAMPLES && s + 1 < at->rows; s++, seen++) {
+    table_rows(t, (int64_t)((double)s * (double)(at->rows - 2) / SAMPLES), 2, rows);
+    copied += find_other(kind, at, rows) < 0;
+    for (int64_t n = 0; n < at->dim / 4; n++, pairs++) {
+      double now[2], next[2];
+      pair_at(kind, at, rows, n, now);
+      pair_at(kind, at, rows + bytes, n, next);
+      if (pairs == 0) square = now[0] * now[0] + now[1] * now[1];
+      good += fabs(now[0] * now[0] + now[1] * now[1] - square) <= even * square;
+      *turn += now[0] * next[1] - now[1] * next[0];
+    }
+  }
+  free(rows);
+  return square > 0.0 && copied * 4 >= seen * 3 && good * 20 >= pairs * 19 && fabs(*turn) > 0.0;
+}
+
+/* Whether all rows have copies. */
+static bool has_copies(table_file *t, fold_kind kind, fault *why) {
+  unsigned char *row = memory_take((size_t)t->at.dim, posenc_dtype_bytes(t->at.dtype));
+  int64_t other = -1;
+  for (int64_t r = 0; r < t->at.rows && other < 0; r++) {
+    table_rows(t, r, 1, row);
+    other = find_other(kind, &t->at, row);
+    if (other >= 0)
+      fault_say(why, "row %" PRId64 ", column %" PRId64 " is not the copy of another column that it is in other rows",
+                r, other);
+  }
+  free(row);
+  return other < 0;
+}
+
+bool table_fold(table_file *t, posenc_layout *layout, fault *why) {
+  stored *at = &t->at;
+  double turn = 0.0;
+  int kind = 0;
+  *why->text = '\0';
+  if (at->dim % 4 || at->rows < 2 || t->kept) return false;
+  while (kind < FOLDS && !looks_folded(t, (fold_kind)kind, &turn)) kind++;
+  if (kind == FOLDS || !has_copies(t, (fold_kind)kind, why)) return false;
+  int64_t unused, *kept = memory_take((size_t)at->dim / 2, sizeof *kept);
+  double sign;
+  for (int64_t n = 0; n < at->dim / 2; n++) kept[n] = kept_column((fold_kind)kind, at->dim, n, &unused, &sign);
+  if (kind == MATRICES)
+    *layout = turn > 0.0 ? POSENC_INTERLEAVED_CS : POSENC_INTERLEAVED;
+  else
+    *layout = turn > 0.0 ? POSENC_SPLIT_CS : POSENC_SPLIT;
+  t->row = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
+  t->width = at->dim;
+  t->kept = kept;
+  at->dim /= 2;
+  return true;
 }

@@ -25,8 +25,8 @@ typedef struct memory_array {
 /* Reads a line as a table or an array. Returns false and sets `why` if it is malformed. */
 bool memory_array_find(const char *line, table_half half, stored *found, memory_array *place, fault *why);
 
-/* Opens a .npy or a safetensors file, as its content shows, or an array in memory if `path` is its
-   name. tensor: a name in a safetensors file, or null for the only tensor that can be a table; ignored for
+/* Opens a .npy, a safetensors or a GGUF file, as its content shows, or an array in memory if `path` is its
+   name. tensor: a name in a safetensors or a GGUF file, or null for the only tensor that can be a table; ignored for
    .npy; `half`: see stored.h. Returns null and sets `why` if the table cannot be read. If the file is cut while it is
    open, the process ends with a message and exit status 2. */
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why);
@@ -41,9 +41,15 @@ void table_close(table_file *t);
    equal, and there are not too many axes, nor Fortran's order. */
 bool table_split(table_file *t, int64_t parts);
 
+/* Leaves out columns that are copies of others: [c c s s] and [s s c c], each column doubled in halves of cosines and
+   sines, and rotation matrices [c -s s c] of each pair. *layout: that of the columns that are left. Returns false if
+   the table is none of these; `why` is then "", or tells the first of a few elements that are not the copies they are in
+   other rows. */
+bool table_fold(table_file *t, posenc_layout *layout, fault *why);
+
 const stored *table_stored(const table_file *t);
 
-/* Returns "npy", "safetensors" or "memory". */
+/* Returns "npy", "safetensors", "gguf" or "memory". */
 const char *table_format(const table_file *t);
 
 /* Returns the tensor's name; null in a file without names. */

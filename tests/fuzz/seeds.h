@@ -45,7 +45,7 @@ static const char *const seed_texts[] = {
     "dim 8\npositions 1,2.5,-3e2\nscaling longrope,short=1:2:3:4,factor=2,original=64\ndtype bf16\n"};
 
 enum {
-  SEED_FILES = 9,
+  SEED_FILES = 13,
   SEED_TEXTS = sizeof seed_texts / sizeof *seed_texts,
   SEED_TABLES = 8,
   SEED_OTHERS = SEED_FILES + SEED_TABLES + SEED_TEXTS,
@@ -61,6 +61,10 @@ static const struct {
                               {3, "{'descr': '|V2', 'fortran_order': False, 'shape': (8L, 1L, 4L), }"},
                               {1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4,), }"},
                               {1, "{'descr': '|O', 'fortran_order': False, 'shape': (), }"},
+                              {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 2, 4), }\n"},
+                              {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2, 2, 2), }\n"},
+                              {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 8), }\n"},
+                              {1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2, 4), }\n"},
                               {0, "{\"pe\":{\"dtype\":\"F32\",\"shape\":[4,4],\"data_offsets\":[0,64]}}"},
                               {0, "{\"a\":{\"dtype\":\"F16\",\"shape\":[1,4,4],\"data_offsets\":[0,32]},"
                                   "\"pe\":{\"dtype\":\"BF16\",\"shape\":[4,4],\"data_offsets\":[32,64]}}"},
@@ -90,6 +94,7 @@ static inline void seed_gguf(seed *s) {
   gguf_add_strings(&f, "tokenizer.ggml.tokens", 3);
   gguf_add_tensor(&f, "output.weight", NULL, 9);
   gguf_add_tensor(&f, "rope_freqs.weight", factors, 4);
+  gguf_add_table(&f, "pe", 2, 4);
   gguf_end(&f);
   if (f.size > sizeof s->bytes) abort();
   memcpy(s->bytes, f.bytes, f.size);
