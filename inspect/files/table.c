@@ -392,8 +392,9 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
   int64_t seen = 0, copied = 0, pairs = 0, good = 0;
   double square = 0.0;
   *turn = 0.0;
-  for (int64_t s = 0; s < SAMPLES && s + 1 < at->rows; s++, seen++) {
-    table_rows(t, (int64_t)((double)s * (double)(at->rows - 2) / SAMPLES), 2, rows);
+  const int64_t last = at->rows - 2, count = last < SAMPLES ? last + 1 : SAMPLES;
+  for (; seen < count; seen++) {
+    table_rows(t, count > 1 ? (int64_t)((double)seen * (double)last / (double)(count - 1)) : 0, 2, rows);
     copied += find_other(kind, at, rows) < 0;
     for (int64_t n = 0; n < at->dim / 4; n++, pairs++) {
       double now[2], next[2];

@@ -43,8 +43,8 @@ bool table_split(table_file *t, int64_t parts);
 
 /* Leaves out columns that are copies of others: [c c s s] and [s s c c], each column doubled in halves of cosines and
    sines, and rotation matrices [c -s s c] of each pair. *layout: that of the columns that are left. Returns false if
-   the table is none of these; `why` is then "", or tells the first of a few elements that are not the copies they are in
-   other rows. */
+   the table is none of these; `why` is then "", or tells the first of a few elements that are not the copies they are
+   in other rows. */
 bool table_fold(table_file *t, posenc_layout *layout, fault *why);
 
 const stored *table_stored(const table_file *t);
