@@ -55,7 +55,7 @@ double parse_positive(const char *option, const char *text) {
 static bool is_list(const char *text, const char *between) {
   const size_t length = strlen(text);
   size_t at = 0;
-  while (at < length && (strchr("0123456789+-.eE", text[at]) || strchr(between, text[at]))) at++;
+  while (at < length && (strchr("0123456789+-.eEinf", text[at]) || strchr(between, text[at]))) at++;
   return at == length && strpbrk(text, "0123456789");
 }
 

@@ -4,6 +4,7 @@
 #include "common/number.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 
 enum { FACTOR, ORIGINAL, LENGTH, LOW, HIGH, TRUNCATE, ATTENTION, FACTORS };
@@ -126,7 +127,8 @@ static json_t *value_json(const posenc_scaling *s, int key, int64_t dim) {
     break;
   }
   json_t *all = json_array();
-  for (int64_t i = 0; s->factors && i < dim / 2; i++) json_array_append_new(all, json_real(s->factors[i]));
+  for (int64_t i = 0; s->factors && i < dim / 2; i++)
+    json_array_append_new(all, isinf(s->factors[i]) ? json_null() : json_real(s->factors[i]));
   return all;
 }
 

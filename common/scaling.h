@@ -37,7 +37,8 @@ void scaling_default(const scaling_form *form, int key, FILE *stream);
 /* Prints the value of --scaling, without keys that have their defaults. dim: the problem's. */
 void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
 
-/* Returns {"kind": name, key: value, ...} with the keys of the kind; null if there is no scaling. */
+/* Returns {"kind": name, key: value, ...} with the keys of the kind; null if there is no scaling. An infinite factor is
+   null. */
 json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
 
 #endif

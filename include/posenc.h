@@ -123,16 +123,18 @@ typedef enum posenc_scaling_kind {
   POSENC_SCALING_DYNAMIC = 2,
   /*
    * w (1 - g) + w/s g with g = min(1, max(0, (i - a)/(b - a))), a = max(0, cut(high)), b = min(dim - 1, cut(low)) and
-   * cut(r) = dim ln(N / (2 π r)) / (2 ln base). `truncate` rounds cut(high) down and cut(low) up. If a = b, then b is
-   * a + 0.001. The attention factor is 0.1 ln s + 1 for s > 1. Source: Peng et al., "YaRN", 2023
+   * cut(r) = dim ln(N / (2 π r)) / (2 ln base). `truncate` rounds cut(high) down and cut(low) up. If a = b, as without
+   * `truncate` where low = high, then b is a + 1/1000. The attention factor is 0.1 ln s + 1 for s > 1. Source: Peng et al., "YaRN", 2023
    */
   POSENC_SCALING_YARN = 3,
   /*
    * With t = N w / 2π, the number of turns within N positions: w where t > high, w / s where t < low, and between them
-   * w ((1 - g)/s + g) with g = (t - low)/(high - low). Source: Llama 3.1, 2024
+   * w ((1 - g)/s + g) with g = (t - low)/(high - low). With low = high nothing is between. Source: Llama 3.1, 2024
    */
   POSENC_SCALING_LLAMA3 = 4,
-  /* w / factors[i]. The attention factor is sqrt(1 + ln s / ln N) for s > 1. Source: Ding et al., "LongRoPE", 2024 */
+  /* w / factors[i], which is 0 for an infinite factor: the pair does not turn, as those at the end of a head in Gemma
+     4's proportional rope. The attention factor is sqrt(1 + ln s / ln N) for s > 1. Source: Ding et al., "LongRoPE",
+     2024 */
   POSENC_SCALING_LONGROPE = 5,
 } posenc_scaling_kind;
 
@@ -145,11 +147,12 @@ typedef struct posenc_scaling {
   int64_t original; /* all kinds but linear: N, 2 to 2^40, the number of positions that the model was trained on */
   int64_t length;   /* dynamic, dim >= 4: length of the sequence, 1 to 2^40 */
   /* yarn (beta_slow and beta_fast, 1 and 32 by default; base >= 2) and llama3 (1 and 4 by default), in turns:
-     2^-10 <= low, (1 + 2^-10) low <= high <= 2^20. */
+     2^-10 <= low <= high <= 2^20, and either low = high, a step (Kimi K2, Llama 4 Scout), or (1 + 2^-10) low <= high.
+     A step of yarn without `truncate` needs a dim of at most 2^19. */
   double low, high;
   bool truncate;         /* yarn, true by default */
   double attention;      /* attention factor, 2^-10 to 2^10; 0: the formula's, which is 1 unless stated above */
-  const double *factors; /* longrope: dim/2 numbers, 2^-8 to 2^20. posenc_plan_create copies them */
+  const double *factors; /* longrope: dim/2 numbers, 2^-8 to 2^20, or infinity. posenc_plan_create copies them */
 } posenc_scaling;
 
 /* No scaling: all parameters are unset. `truncate` is yarn's default, as no value of it is unset. */

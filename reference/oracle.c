@@ -194,7 +194,7 @@ static exact_pair compute(const oracle *o, bool of_circle, workspace *w, place a
   const bool plain = of_circle || o->most == 1.0;
   const double most = plain ? 1.0 : o->most;
   if (at.position == o->problem.padding && o->problem.padding != POSENC_NO_PADDING) return pair;
-  if (at.position == 0) {
+  if (at.position == 0 || mpfr_zero_p(o->frequencies[at.index])) {
     pair.cosine = plain ? (exact){1.0, 0.0, 1.0} : o->at_0;
     return pair;
   }
@@ -308,7 +308,7 @@ static void double_angle(mpfr_t sine, mpfr_t cosine, const mpfr_t one) {
 }
 
 static void compute_turns(const oracle *o, int64_t index, int count, exact_pair *turns) {
-  const mpfr_exp_t exponent = mpfr_get_exp(o->frequencies[index]);
+  const mpfr_exp_t exponent = mpfr_zero_p(o->frequencies[index]) ? 0 : mpfr_get_exp(o->frequencies[index]);
   mpfr_t angle, sine, cosine, rest, one;
   mpfr_inits2(TURN_BITS, sine, cosine, rest, one, (mpfr_ptr)0);
   mpfr_set_ui(one, 1, MPFR_RNDN);
@@ -331,8 +331,9 @@ enum { POINT_BITS = 128 };
 
 static exact_pair compute_point(const oracle *o, workspace *w, place at) {
   mpfr_srcptr frequency_now = o->frequencies[at.index];
+  if (at.position == 0 || mpfr_zero_p(frequency_now)) return compute(o, false, w, at);
   const mpfr_exp_t turns = mpfr_get_exp(frequency_now) + 64, angle_bits = POINT_BITS + (turns > 0 ? turns : 0);
-  if (at.position == 0 || angle_bits + 16 > FREQUENCY_BITS) return compute(o, false, w, at);
+  if (angle_bits + 16 > FREQUENCY_BITS) return compute(o, false, w, at);
   mpfr_set_prec(w->angle, angle_bits);
   mpfr_set_prec(w->sine, POINT_BITS);
   mpfr_set_prec(w->cosine, POINT_BITS);

@@ -115,8 +115,11 @@ static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int6
   const mpfr_exp_t error = mpfr_get_exp(u) + 13 - precision;
   bool enough = set_edge(&a, problem, false, error) && set_edge(&b, problem, true, error);
   if (enough) {
-    if (mpfr_equal_p(a.at, b.at))
-      mpfr_add_d(b.at, b.at, 0.001, MPFR_RNDN); /* both are integers, and no column is between them */
+    if (mpfr_equal_p(a.at, b.at)) {
+      mpfr_set_ui(u, 1, MPFR_RNDN);
+      mpfr_div_ui(u, u, 1000, MPFR_RNDN);
+      mpfr_add(b.at, b.at, u, MPFR_RNDN);
+    }
     mpfr_sub_si(u, b.at, (long)index, MPFR_RNDN);
     mpfr_si_sub(v, (long)index, a.at, MPFR_RNDN);
     if (mpfr_less_p(b.at, a.at)) {

@@ -198,7 +198,7 @@ static void test_refusals(void) {
   REFUSED((problem.scaling.kind = POSENC_SCALING_DYNAMIC, problem.scaling.original = 0), "original");
   REFUSED((problem.scaling.kind = POSENC_SCALING_DYNAMIC, problem.scaling.length = -1), "length");
   REFUSED((problem.scaling.kind = POSENC_SCALING_DYNAMIC, problem.dim = 2), "dim");
-  REFUSED((problem.scaling.kind = POSENC_SCALING_YARN, problem.scaling.low = 32.0), "high above low");
+  REFUSED((problem.scaling.kind = POSENC_SCALING_YARN, problem.scaling.low = 31.99), "high above low");
   REFUSED((problem.scaling.kind = POSENC_SCALING_YARN, problem.base = 1.0), "base");
   REFUSED((problem.scaling.kind = POSENC_SCALING_LLAMA3, problem.scaling.high = (double)INFINITY), "high");
   REFUSED(problem.scaling.kind = POSENC_SCALING_LONGROPE, "factors");

@@ -68,6 +68,9 @@ static void test_simple_identities(void) {
   for (int i = 0; i < HALF; i++) factors[i] = i % 2 ? 64.0 : 0.25;
   same(longrope(plain, 32.0, 4096, factors), plain, 4.0, 0, 1, "longrope by a quarter");
   same(longrope(plain, 32.0, 4096, factors), plain, 0x1p-6, 1, 2, "longrope by 64");
+  for (int i = 0; i < HALF; i++) factors[i] = i < HALF / 4 ? 2.0 : INFINITY;
+  same(longrope(plain, 1.0, 4096, factors), plain, 0.5, 0, HALF / 4, "longrope, of pairs that turn");
+  same(longrope(plain, 1.0, 4096, factors), plain, 0.0, HALF / 4, HALF, "longrope by infinity: they do not turn");
 }
 
 /* Tests ramps: frequencies before a ramp are unchanged, those after it are divided. */
@@ -94,6 +97,27 @@ static void test_ramps(void) {
        "yarn, trained on so much that everything turned: the ramp begins after all columns");
   same(yarn(plain, 16.0, INT64_C(1) << 40, true), plain, 0x1p-4, 0, HALF,
        "yarn, trained on more: the ramp's ends have changed places, and all columns are after both");
+}
+
+/* Tests ramps without a width, as in Kimi K2 and Llama 4 Scout. With cut(1) = 38.3 columns, yarn's has one column within
+   it if truncated, and none otherwise. */
+static void test_steps(void) {
+  const posenc_problem plain = with_base(16, DIM, 5e4), meta = with_base(16, DIM, 5e5);
+  posenc_problem one = llama3(meta, 16.0, 8192, 1.0, 1.0);
+  same(one, meta, 1.0, 0, 35, "llama3, a step: waves that turn more than once are plain");
+  same(one, meta, 0x1p-4, 35, HALF, "llama3, a step: others are divided");
+  for (int truncate = 0; truncate < 2; truncate++) {
+    one = yarn(plain, 32.0, 4096, truncate);
+    one.scaling.high = 1.0;
+    same(one, plain, 1.0, 0, 39, "yarn, a step: before cut(1) frequencies are plain");
+    same(one, plain, 0x1p-5, 39, HALF, "yarn, a step: after it they are divided");
+  }
+  one.scaling.high = 1.0 + 0x1p-11;
+  ok(posenc_problem_refusal(&one), "a ramp that is nearly a step is refused");
+  one.scaling.truncate = false;
+  one.scaling.high = 1.0;
+  one.dim = 2 << 19;
+  ok(posenc_problem_refusal(&one), "a step of yarn, not truncated, in too many columns is refused");
 }
 
 /* ---- known values ------------------------------------------------------------------------------- */
@@ -159,7 +183,7 @@ static long double formula(const posenc_problem *problem, int64_t index) {
     }
     a = fmaxl(0, a);
     b = fminl(dim - 1, b);
-    if (a == b) b = a + 0.001L;
+    if (a == b) b = a + 1 / 1000.0L;
     const long double g = fminl(1, fmaxl(0, (i - a) / (b - a)));
     w = w * (1 - g) + w / s * g;
   }
@@ -180,10 +204,13 @@ typedef struct tally {
 } tally;
 
 /* Formulas cancel: at the beginning of a ramp, the rest is known to an epsilon of w, of which w / s may be a small
-   part; and s n/N - (s - 1) is known to an epsilon of s. */
+   part; s n/N - (s - 1) is known to an epsilon of s; and t - low to four of high, of which high - low may be a small
+   part. */
 static void compare_formula(const oracle *o, const posenc_problem *problem, tally *t) {
   const posenc_scaling *how = &problem->scaling;
-  const double allowed = 32.0 * (double)LDBL_EPSILON * (how->kind == POSENC_SCALING_DYNAMIC ? how->factor : 1.0);
+  const bool is_ramp = how->kind == POSENC_SCALING_LLAMA3 && how->high > how->low;
+  const double allowed = (double)LDBL_EPSILON * (32.0 * (how->kind == POSENC_SCALING_DYNAMIC ? how->factor : 1.0) +
+                                                 (is_ramp ? 4.0 * how->high / (how->high - how->low) : 0.0));
   mpfr_t w;
   mpfr_init2(w, LDBL_MANT_DIG);
   for (int64_t i = 0; i < problem->dim / 2; i++, t->compared++) {
@@ -191,7 +218,7 @@ static void compare_formula(const oracle *o, const posenc_problem *problem, tall
     const long double got = mpfr_get_ld(w, MPFR_RNDN), want = formula(problem, i);
     const long double plain =
         powl((long double)problem->base, -2 * (long double)i / (long double)problem->dim) * (long double)problem->scale;
-    const double off = (double)fabsl((got - want) / (how->kind == POSENC_SCALING_LONGROPE ? want : plain));
+    const double off = (double)fabsl((got - want) / (how->kind == POSENC_SCALING_LONGROPE && want > 0 ? want : plain));
     t->worst = fmax(t->worst, off);
     t->off_formula += !(off <= allowed);
   }
@@ -426,6 +453,7 @@ int main(void) {
   test_defaults();
   test_simple_identities();
   test_ramps();
+  test_steps();
   test_known_values();
   for (int kind = 0; kind < SCALING_KINDS; kind++) test_drawn((posenc_scaling_kind)kind);
   test_cancellation();

@@ -70,10 +70,10 @@ static inline posenc_problem draw_scaled(posenc_scaling_kind kind, double factor
   how->original = (int64_t)random_between(2.0, 0x1p40);
   how->length = (int64_t)random_between(1.0, 0x1p40);
   how->low = random_between(0x1p-10, 0x1p10);
-  how->high = how->low * random_between(1.0 + 0x1p-9, 0x1p10);
+  how->high = how->low * (random_bits() % 8 ? random_between(1.0 + 0x1p-9, 0x1p10) : 1.0);
   how->truncate = random_bits() % 2;
   how->factors = factors;
-  for (int i = 0; i < MOST_DIM / 2; i++) factors[i] = random_between(0x1p-8, 0x1p20);
+  for (int i = 0; i < MOST_DIM / 2; i++) factors[i] = random_bits() % 16 ? random_between(0x1p-8, 0x1p20) : INFINITY;
   return problem;
 }
 

@@ -38,10 +38,10 @@ static void find_part(const posenc_problem *problem, double *most, double *least
     if (how->length > how->original)
       *least /= 1.0 + how->factor * (double)(how->length - how->original) / (double)how->original;
     break;
-  case POSENC_SCALING_LONGROPE: {
-    double largest = how->factors[0], smallest = how->factors[0];
-    for (int64_t i = 1; i < problem->dim / 2; i++) {
-      largest = fmax(largest, how->factors[i]);
+  case POSENC_SCALING_LONGROPE: { /* angles of 0 are exact, as at position 0 */
+    double largest = 0.0, smallest = INFINITY;
+    for (int64_t i = 0; i < problem->dim / 2; i++) {
+      if (!isinf(how->factors[i])) largest = fmax(largest, how->factors[i]);
       smallest = fmin(smallest, how->factors[i]);
     }
     *least /= largest;
@@ -242,12 +242,19 @@ static int least_exponent(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? -1074 : dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
 
+/* Whether the angle is 0: sine and cosine are exact. Frequencies of 0 have no bits, others have some in the first 128
+   (cr_can_do). */
+static bool is_angle_0(const cr_table *table, int64_t position, int64_t index) {
+  return position == 0 || !(table->angles->turn_high[index] | table->angles->turn_low[index]);
+}
+
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine) {
   const angle_table *angles = table->angles;
   const uint64_t midpoint_bits = cr_midpoint_bits(problem->dtype);
   const int64_t position = at.center + at.from;
-  const bool is_exact = position == 0, sine_uncertain = !is_exact && cr_is_uncertain(sine, midpoint_bits),
+  const bool is_exact = is_angle_0(table, position, index),
+             sine_uncertain = !is_exact && cr_is_uncertain(sine, midpoint_bits),
              cosine_uncertain = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
   posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
                           .phase = rotation_phase(angles, index, at),
@@ -276,7 +283,7 @@ bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64
 }
 
 double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
-  if (position == 0 && !(cosine && table->is_scaled)) return cosine;
+  if (is_angle_0(table, position, index) && !(cosine && table->is_scaled)) return cosine;
   const int exponent = table->is_scaled ? table->exact_factor.exponent : 0, bits = cr_precision(dtype),
             least = least_exponent(dtype) - exponent;
   const u128 turn = wide_turn(table->angles, index, position);

@@ -28,7 +28,28 @@ static void add_llama3(json_t *rope, const posenc_scaling *s) {
   json_object_set_new(rope, "high_freq_factor", number_json(s->high));
 }
 
+/* Returns the number of pairs that turn, if their factors are equal and those of all others infinite; otherwise 0. */
+static int64_t proportional_pairs(const posenc_scaling *s, int64_t dim) {
+  int64_t turned = 0;
+  if (s->kind != POSENC_SCALING_LONGROPE || s->attention != 1.0) return 0;
+  while (turned < dim / 2 && s->factors[turned] == s->factors[0] && !isinf(s->factors[turned])) turned++;
+  for (int64_t i = turned; i < dim / 2; i++)
+    if (!isinf(s->factors[i])) return 0;
+  return turned < dim / 2 ? turned : 0;
+}
+
+static void add_proportional(json_t *rope, const posenc_scaling *s, int64_t pairs, int64_t dim) {
+  json_object_set_new(rope, "rope_type", json_string("proportional"));
+  json_object_set_new(rope, "partial_rotary_factor", json_real((double)(2 * pairs) / (double)dim));
+  if (s->factors[0] != 1.0) json_object_set_new(rope, "factor", number_json(s->factors[0]));
+}
+
 static void add_scaling(json_t *rope, const posenc_scaling *s, int64_t dim) {
+  const int64_t pairs = proportional_pairs(s, dim);
+  if (pairs) {
+    add_proportional(rope, s, pairs, dim);
+    return;
+  }
   json_object_set_new(rope, "factor", number_json(s->factor));
   if (s->kind != POSENC_SCALING_LINEAR)
     json_object_set_new(rope, "original_max_position_embeddings", json_integer(s->original));
@@ -48,6 +69,8 @@ static const char *refusal_of(const posenc_problem *problem) {
   if (problem->dim % 2) return "the number of columns is odd";
   if (s->attention > 0.0 && s->attention != 1.0 && !has_factor)
     return "only yarn and longrope have an attention factor";
+  for (int64_t i = 0; s->kind == POSENC_SCALING_LONGROPE && i < problem->dim / 2; i++)
+    if (isinf(s->factors[i]) && !proportional_pairs(s, problem->dim)) return "pairs that do not turn are not the last";
   if (s->kind == POSENC_SCALING_DYNAMIC) return "the base of dynamic scaling depends on the length";
   if (problem->scale != 1.0 && (s->kind != POSENC_SCALING_NONE || problem->scale > 1.0))
     return "configs have no such scale";

@@ -65,6 +65,19 @@ static bool is_within(double x, double least, double most) {
 }
 
 /* The ranges are those for which lib/exact/frequency.c proves its error bounds. */
+static const char *ramp_refusal(const posenc_problem *problem) {
+  const posenc_scaling *how = &problem->scaling;
+  const bool is_step = is_within(how->low, how->high, how->high);
+  if (how->low == 0.0 || how->high == 0.0)
+    return "low or high of the scaling is not set: posenc_scaling_yarn and posenc_scaling_llama3 set them";
+  if (!is_within(how->low, 0x1p-10, 0x1p20) ||
+      !is_within(how->high, is_step ? how->low : how->low * (1.0 + 0x1p-10), 0x1p20))
+    return "low and high of a scaling must be within 2^-10 and 2^20, and equal, or high above low";
+  if (is_step && how->kind == POSENC_SCALING_YARN && !how->truncate && problem->dim > 1 << 19)
+    return "yarn with equal low and high, not truncated, needs a dim of at most 2^19";
+  return NULL;
+}
+
 const char *problem_scaling_refusal(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   static const int64_t most = INT64_C(1) << 40;
@@ -93,15 +106,12 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
     if (problem->dim > INT32_MAX) return "yarn needs a dim below 2^31";
     /* fall through */
   case POSENC_SCALING_LLAMA3:
-    if (how->low == 0.0 || how->high == 0.0)
-      return "low or high of the scaling is not set: posenc_scaling_yarn and posenc_scaling_llama3 set them";
-    if (!is_within(how->low, 0x1p-10, 0x1p20) || !is_within(how->high, how->low * (1.0 + 0x1p-10), 0x1p20))
-      return "low and high of a scaling must be within 2^-10 and 2^20, and high above low";
-    break;
+    return ramp_refusal(problem);
   case POSENC_SCALING_LONGROPE:
     if (!how->factors) return "longrope needs its factors";
     for (int64_t i = 0; i < problem->dim / 2; i++)
-      if (!is_within(how->factors[i], 0x1p-8, 0x1p20)) return "the factors of longrope must be within 2^-8 and 2^20";
+      if (!is_within(how->factors[i], 0x1p-8, 0x1p20) && how->factors[i] != INFINITY)
+        return "the factors of longrope must be within 2^-8 and 2^20, or infinite";
     break;
   }
   return NULL;

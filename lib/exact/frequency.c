@@ -12,8 +12,8 @@
  *
  * A scaling multiplies each frequency by a number of at most 1 (2^8 for LongRoPE) that takes few such operations. The
  * largest errors are those of the ramps of two scalings. YaRN's g goes from 0 to 1 between two numbers that are d/2
- * ln(high/low) / ln(base) apart and known within d 2^-240, so the error of g is below 2^-240 × 2 × 710 / 2^-11. Llama
- * 3's ramp divides a function of N w / 2π <= high, whose error is N times that of w, by high - low >= 2^-11 high. As w
+ * ln(high/low) / ln(base) apart and known within d 2^-240, so the error of g is below 2^-240 × 2 × 710 / 2^-11; if
+ * they are equal, 1/1000 apart, and d is at most 2^19, so it is below 2^-240 × 2^20 × 1000. Llama 3's ramp divides a function of N w / 2π <= high, whose error is N times that of w, by high - low >= 2^-11 high. As w
  * is at most 2π high / N there, the error of the product with w is below i × 2^-232 × 2^14. A scale of 2^20 turns an
  * error of 2^-210 into 2^-190.
  */
@@ -170,10 +170,12 @@ static scaler scaler_of(const posenc_problem *problem) {
   return made;
 }
 
-/* Returns g of YaRN for frequency index i. The cuts a and b may have any order and place. Where they are equal, the
-   denominator has no effect, as i - a is an integer. */
+/* Returns g of YaRN for frequency index i. The cuts a and b may have any order and place. Where they are equal and
+   integers, the denominator has no effect, as i - a is an integer, too. */
 static fixed yarn_ramp(const scaler *by, int64_t index) {
-  const fixed i = fixed_of_integer((uint64_t)index), from = by->from.size, to = by->to.size;
+  const fixed i = fixed_of_integer((uint64_t)index), from = by->from.size;
+  const bool is_step = !by->to.negative && !fixed_is_less(by->to.size, from) && !fixed_is_less(from, by->to.size);
+  const fixed to = is_step ? fixed_add(from, fixed_over_integer(one, 1000)) : by->to.size;
   const bool after_from = fixed_is_less(from, i);
   if (!by->to.negative && !fixed_is_less(to, from)) { /* a <= b */
     if (!after_from) return (fixed){{0}};
@@ -184,10 +186,10 @@ static fixed yarn_ramp(const scaler *by, int64_t index) {
   return fixed_is_less(part, span) ? fixed_over(part, span) : one;
 }
 
-/* Returns 1 - g of Llama 3, for the number of turns in N positions. */
+/* Returns 1 - g of Llama 3, for the number of turns in N positions, which is transcendental and so neither end. */
 static fixed llama3_ramp(const scaler *by, fixed turns) {
   if (fixed_is_less(by->high, turns)) return (fixed){{0}};
-  if (fixed_is_less(turns, by->low)) return one;
+  if (fixed_is_zero(by->span) || fixed_is_less(turns, by->low)) return one;
   return fixed_over(fixed_subtract(by->high, turns), by->span);
 }
 
@@ -219,7 +221,7 @@ static fixed scaled(const scaler *by, int64_t index, fixed turn) {
     turn = between(by, turn, llama3_ramp(by, fixed_times_integer(turn, (uint64_t)how->original)));
     break;
   case POSENC_SCALING_LONGROPE:
-    turn = fixed_over(turn, fixed_of(how->factors[index]));
+    turn = isinf(how->factors[index]) ? (fixed){{0}} : fixed_over(turn, fixed_of(how->factors[index]));
     break;
   }
   if (problem->scale == 1.0) return turn;
