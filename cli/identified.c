@@ -353,6 +353,8 @@ static void add_agreement(const options *given, json_t *record, const char *of_a
   char text[400], name[640]; /* room for 200 bytes of the file, ", " and the text */
   const bool agrees = find_cause(given, record, of_array, text, sizeof text);
   if (!given->model) return;
+  if (!agrees && !model_is_known(given, name, sizeof name))
+    die("--config %s: whether the table agrees is not known: %s", given->config, name);
   snprintf(name, sizeof name, "%.200s%s%s", given->config, *text ? ", " : "", text);
   add_finding(record, "config", agrees, agrees ? name : *text ? text : "the cause is not known");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/catalogue.h"
 #include "cli/files.h"
+#include "cli/model.h"
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"
@@ -16,7 +17,8 @@ static const char usage[] = "Usage: posenc list [KERNEL,...] [OPTION]...\n"
                             "List the kernels, one on a line: largest error, whether it runs here, what it\n"
                             "is. First those of the library, fastest first, then those that use other\n"
                             "libraries, then those of plugins; then the recipes, which compute the table as\n"
-                            "frameworks do. With names or patterns, print the contracts of those kernels.\n";
+                            "frameworks do. With names or patterns, print the contracts of those kernels;\n"
+                            "with --config, instead of kernels, the formula of a model's rope.\n";
 static const char notes[] = "An error of \"U ulp + A\" says that no element is further from the exact value\n"
                             "than U units in the last place of the exact value, plus A.\n"
                             "\n"
@@ -27,7 +29,8 @@ static const char notes[] = "An error of \"U ulp + A\" says that no element is f
                             "Examples:\n"
                             "  $ posenc list\n"
                             "  $ posenc list cr-avx2\n"
-                            "  $ posenc list 'recipe/*' --format json\n";
+                            "  $ posenc list 'recipe/*' --format json\n"
+                            "  $ posenc list --config config.json --layer-type 3\n";
 
 typedef void printer(const options *given, const posenc_kernel *kernel, int width, FILE *out);
 
@@ -253,12 +256,19 @@ static void print_certificates(FILE *out) {
 }
 
 static int run(options *given) {
-  if (given->encodings && format_is(given, "names")) die_value("--format", given->format, "not text or json");
-  if ((given->problems || given->encodings) && given->operand_count)
-    die("%s: extra operand '%s'", given->problems ? "--problems" : "--encodings", given->operands[0]);
+  if ((given->encodings || given->config) && format_is(given, "names"))
+    die_value("--format", given->format, "not text or json");
+  if ((given->problems || given->encodings || given->config) && given->operand_count)
+    die("%s: extra operand '%s'",
+        given->config     ? "--config"
+        : given->problems ? "--problems"
+                          : "--encodings",
+        given->operands[0]);
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
-  if (given->problems) {
+  if (given->config) {
+    explain_model(given, stream);
+  } else if (given->problems) {
     print_problems(stream);
     print_certificates(stream);
   } else if (given->encodings) {

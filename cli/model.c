@@ -3,7 +3,11 @@
 
 #include "cli/model.h"
 
+#include "cli/files.h"
 #include "common/field.h"
+#include "common/memory.h"
+#include "common/number.h"
+#include "common/scaling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -59,6 +63,21 @@ static void take_pairs(options *given) {
   if (!given->rope.has_pairs) note("%s: how columns pair is not known of this model; halves are taken", given->config);
 }
 
+/* Exits if the rope is one of a picture's axes, and no option gives them. */
+static void require_grid(const options *given) {
+  const model_rope *rope = &given->rope;
+  if (!rope->has_grid) return;
+  if (!given->grid && *rope->grid)
+    die("--config %s: a rope of the axes of a picture, which --grid %s gives%s", given->config, rope->grid,
+        strpbrk(rope->grid, "HW") ? ", H and W for its height and width" : "");
+  if (!given->grid) die("--config %s: a rope of the axes of a picture: --grid is missing", given->config);
+  /* Sizes, first positions and steps may be those of another picture. */
+  const char *told = given->texts[OPTION_GRID], *width = strstr(rope->grid, ",w="),
+             *keys = width ? strchr(width + 1, ',') : NULL;
+  if ((keys && !strstr(told, keys)) || (strchr(rope->grid, ':') && !strchr(told, ':')))
+    note("%s: the axes of this model are --grid %s", given->config, rope->grid);
+}
+
 static void take_rows(options *given) {
   const bool is_counted = given->self->bit & (WRITE | VERIFY | BENCH | CHOOSE | REPORT) && !given->x;
   if (!is_counted || is_given(given, OPTION_LEN) || given->problem.positions || given->grid ||
@@ -76,6 +95,11 @@ void take_model(options *given) {
   }
   given->model = model_open(given->config, &why);
   if (!given->model) die_value("--config", given->config, why.text);
+  if (given->self->bit == LIST) {
+    if (given->layer_type && !model_rope_of(given->model, given->layer_type, NULL, NULL, &given->rope, &why))
+      die_value("--config", given->config, why.text);
+    return;
+  }
   /* identify compares a table with the ropes of all layer types. */
   if (given->self->bit == IDENTIFY && !given->layer_type && model_layers(given->model)) return;
   if (!model_rope_of(given->model, given->layer_type, tell, given, &given->rope, &why))
@@ -84,7 +108,9 @@ void take_model(options *given) {
   if (given->rope.section_count && !given->grid)
     note("%s: it has sections of axes (mrope_section): all positions are taken as equal, as those of text are",
          given->config);
+  require_grid(given);
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
+  if (!is_given(given, OPTION_SCALE)) given->problem.scale = given->rope.scale;
   if (given->problem.op == POSENC_ROPE && !is_given(given, OPTION_LAYOUT)) take_pairs(given);
   take_columns(given);
   take_rows(given);
@@ -101,6 +127,10 @@ static posenc_axes *axes_of(const model_rope *rope) {
   axes->order = rope->in_turns ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
   axes->frequencies = POSENC_AXES_CONTINUED;
   return axes;
+}
+
+static void keep_note(const char *text, void *argument) {
+  json_array_append_new((json_t *)argument, json_string(text));
 }
 
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes) {
@@ -124,7 +154,9 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
     problem.scale = given->problem.scale;
     problem.shift = given->problem.shift;
-    problem.axes = axes_of(&rope);
+    if (rope.has_grid && !given->grid)
+      die("--config %s: a rope of the axes of a picture: posenc check --grid compares it", given->config);
+    problem.axes = rope.has_grid ? given->grid : axes_of(&rope);
     suspects_add(expected, &problem, "%.60s", layer ? layer : "");
     problem.axes = NULL;
     if (expected->count == 1) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
@@ -132,6 +164,23 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
   problem = expected->items[0].problem;
   problem.axes = NULL;
   formula_suspects(&problem, mistakes);
+}
+
+bool model_is_known(const options *given, char *why, size_t size) {
+  const size_t layers = given->layer_type ? 1 : model_layers(given->model);
+  for (size_t n = 0; n == 0 || n < layers; n++) {
+    const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
+    json_t *notes = json_array();
+    model_rope rope;
+    fault reason = {""};
+    const bool is_read = model_rope_of(given->model, layer, keep_note, notes, &rope, &reason);
+    const bool is_known = is_read && !rope.unread;
+    const char *last = json_string_value(json_array_get(notes, json_array_size(notes) - 1));
+    if (!is_known) snprintf(why, size, "%s%s%s", layer ? layer : "", layer ? ": " : "", is_read ? last : reason.text);
+    json_decref(notes);
+    if (!is_known) return false;
+  }
+  return true;
 }
 
 bool model_applies(const options *given, const json_t *applied, char *why, size_t size) {
@@ -156,4 +205,150 @@ bool model_applies(const options *given, const json_t *applied, char *why, size_
   else
     return true;
   return false;
+}
+
+/* ---- explanation --------------------------------------------------------------------------------- */
+
+/* Returns the numbers of the layers with this kind of rope or, without a name, for this reason without one. */
+static json_t *layer_numbers(const model *m, const char *name, const char *reason) {
+  json_t *numbers = json_array();
+  for (int64_t layer = 0; layer < model_number_of_layers(m); layer++) {
+    const char *none, *kind = model_layer_kind(m, layer, &none);
+    const bool is_same = reason ? none && strcmp(none, reason) == 0 : !none && (!name || strcmp(kind, name) == 0);
+    if (is_same) json_array_append_new(numbers, json_integer(layer));
+  }
+  return numbers;
+}
+
+static json_t *without_rope(const model *m) {
+  json_t *all = json_array();
+  for (int64_t layer = 0; layer < model_number_of_layers(m); layer++) {
+    const char *why;
+    bool is_told = false;
+    size_t n;
+    json_t *one;
+    model_layer_kind(m, layer, &why);
+    json_array_foreach(all, n, one) is_told |= why && strcmp(field_string(one, "why"), why) == 0;
+    if (why && !is_told)
+      json_array_append_new(all, json_pack("{s:s, s:o}", "why", why, "layers", layer_numbers(m, NULL, why)));
+  }
+  return all;
+}
+
+/* Returns the value of --scaling. */
+static json_t *scaling_option(const posenc_problem *problem) {
+  char *text = NULL;
+  size_t size;
+  FILE *stream = allocated(open_memstream(&text, &size));
+  scaling_write(&problem->scaling, problem->dim, stream);
+  fclose(stream);
+  json_t *option = json_string(text);
+  free(text);
+  return option;
+}
+
+/* Returns the formula and the frequencies of a rope, for a sequence of --context or of all positions. */
+static json_t *rope_json(const options *given, const model_rope *rope) {
+  const int64_t length = given->context ? given->context : rope->positions > 0 ? rope->positions : 1;
+  posenc_problem problem = posenc_table(1, rope->dim);
+  problem.base = rope->base;
+  problem.scaling = model_scaling(rope, length);
+  problem.scale = rope->scale;
+  json_t *frequencies = json_array(), *sections = json_array(), *option = scaling_option(&problem);
+  double *w = memory_take((size_t)rope->dim / 2 + 1, sizeof *w);
+  if (rope->has_dim && !rope->has_grid) {
+    model_frequencies(&problem, w);
+    for (int64_t i = 0; i < rope->dim / 2; i++) json_array_append_new(frequencies, json_real(w[i]));
+  }
+  free(w);
+  for (int a = 0; a < rope->section_count; a++) json_array_append_new(sections, json_integer(rope->sections[a]));
+  return json_pack("{s:f, s:I, s:I, s:I, s:s?, s:I, s:o, s:o, s:f, s:f, s:I, s:b, s:o, s:b, s:s?, s:o}", "base",
+                   rope->base, "dim", (json_int_t)(rope->has_dim ? rope->dim : 0), "head",
+                   (json_int_t)(rope->has_dim ? rope->head : 0), "start", (json_int_t)rope->start, "pairs",
+                   rope->has_pairs ? layout_name(rope->pairs) : NULL, "positions", (json_int_t)rope->positions,
+                   "scaling", scaling_json(&problem.scaling, rope->dim), "option", option, "attention",
+                   posenc_attention(&problem), "scale", rope->scale, "length", (json_int_t)length, "by_length",
+                   rope->by_length, "sections", sections, "cyclic", rope->in_turns, "grid",
+                   rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies);
+}
+
+static json_t *explained(const options *given, const char *layer) {
+  model_rope rope;
+  fault why;
+  json_t *notes = json_array(), *made;
+  const bool is_read = model_rope_of(given->model, layer, keep_note, notes, &rope, &why);
+  char *end = NULL;
+  const long long number = layer ? strtoll(layer, &end, 10) : -1;
+  const char *none, *name = layer;
+  if (layer && !*end && number < model_number_of_layers(given->model))
+    name = model_layer_kind(given->model, number, &none);
+  made = is_read ? rope_json(given, &rope) : json_pack("{s:s}", "unknown", why.text);
+  json_object_set_new(made, "layer_type", layer ? json_string(layer) : json_null());
+  json_object_set_new(made, "layers", layer_numbers(given->model, name, NULL));
+  json_object_set_new(made, "notes", notes);
+  return made;
+}
+
+static void print_numbers(const char *label, const json_t *numbers, FILE *out) {
+  size_t n;
+  json_t *one;
+  fprintf(out, "  %-13s", label);
+  json_array_foreach(numbers, n, one) fprintf(out, " %s", number_of(json_number_value(one)).text);
+  fputc('\n', out);
+}
+
+static void print_rope(const options *given, const json_t *rope, FILE *out) {
+  const char *layer = json_string_value(json_object_get(rope, "layer_type")), *pairs = field_string(rope, "pairs");
+  const json_t *numbers = json_object_get(rope, "layers"), *grid = json_object_get(rope, "grid");
+  const json_t *frequencies = json_object_get(rope, "inv_freq"), *scaling = json_object_get(rope, "scaling");
+  const json_int_t dim = field_integer(rope, "dim");
+  size_t n;
+  json_t *note;
+  fprintf(out, "%s%s%s\n", given->config, layer ? ", " : "", layer ? layer : "");
+  if (json_array_size(numbers)) print_numbers("layers", numbers, out);
+  if (json_object_get(rope, "unknown")) fprintf(out, "  not known     %s\n", field_string(rope, "unknown"));
+  if (json_object_get(rope, "base")) {
+    fprintf(out, "  formula       angle[i] = position x w[i], w[i] = %s^(-2i/%" JSON_INTEGER_FORMAT ")%s\n",
+            number_of(field_number(rope, "base")).text, dim, json_is_object(scaling) ? ", scaled" : "");
+    fprintf(out,
+            "  columns       %" JSON_INTEGER_FORMAT " of the %" JSON_INTEGER_FORMAT
+            " of a head, from column %" JSON_INTEGER_FORMAT " on; pairs %s\n",
+            dim, field_integer(rope, "head"), field_integer(rope, "start"),
+            !*pairs                       ? "are not known"
+            : strcmp(pairs, "split") == 0 ? "are halves"
+                                          : "are neighbours");
+    fprintf(out, "  scaling       %s\n  attention     %s\n", field_string(rope, "option"),
+            number_of(field_number(rope, "attention")).text);
+    if (json_is_true(json_object_get(rope, "by_length")))
+      fprintf(out, "  length        %" JSON_INTEGER_FORMAT " positions, on which the scaling depends (--context)\n",
+              field_integer(rope, "length"));
+    if (json_is_string(grid)) fprintf(out, "  axes          --grid %s\n", json_string_value(grid));
+    if (json_array_size(json_object_get(rope, "sections")))
+      print_numbers("sections", json_object_get(rope, "sections"), out);
+    if (json_array_size(frequencies)) print_numbers("inv_freq", frequencies, out);
+  }
+  json_array_foreach(json_object_get(rope, "notes"), n, note)
+      fprintf(out, "  note          %s\n", json_string_value(note));
+}
+
+void explain_model(const options *given, FILE *stream) {
+  json_t *ropes = json_array(), *none = given->layer_type ? json_array() : without_rope(given->model), *one;
+  const size_t kinds = given->layer_type ? 0 : model_layers(given->model);
+  size_t n;
+  for (n = 0; n == 0 || n < kinds; n++)
+    json_array_append_new(ropes, explained(given, kinds ? model_layer(given->model, n) : given->layer_type));
+  if (format_is(given, "json")) {
+    json_t *all = json_pack("{s:s, s:I, s:O, s:O}", "config", given->config, "layers",
+                            (json_int_t)model_number_of_layers(given->model), "ropes", ropes, "without_rope", none);
+    field_print(all, stream);
+    json_decref(all);
+  } else {
+    json_array_foreach(ropes, n, one) print_rope(given, one, stream);
+    json_array_foreach(none, n, one) {
+      fprintf(stream, "%s, without rope: %s\n", given->config, field_string(one, "why"));
+      print_numbers("layers", json_object_get(one, "layers"), stream);
+    }
+  }
+  json_decref(ropes);
+  json_decref(none);
 }

@@ -17,9 +17,15 @@ void take_model_length(options *given);
    first of them. */
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes);
 
+/* Whether the ropes of all layers that are asked for are known; otherwise writes the key that is not to `why`. */
+bool model_is_known(const options *given, char *why, size_t size);
+
 /* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are
    those of --config, as far as it describes them; otherwise writes the differences to `why`. */
 bool model_applies(const options *given, const json_t *applied, char *why, size_t size);
+
+/* Prints the ropes of --config: those of --layer-type, or of all kinds of layers; and the layers without one. */
+void explain_model(const options *given, FILE *stream);
 
 /* Returns --context, or else the length of the sequence that ends with the last of the problem's positions, at most
    2^40. */

@@ -124,7 +124,8 @@ typedef enum posenc_scaling_kind {
   /*
    * w (1 - g) + w/s g with g = min(1, max(0, (i - a)/(b - a))), a = max(0, cut(high)), b = min(dim - 1, cut(low)) and
    * cut(r) = dim ln(N / (2 π r)) / (2 ln base). `truncate` rounds cut(high) down and cut(low) up. If a = b, as without
-   * `truncate` where low = high, then b is a + 1/1000. The attention factor is 0.1 ln s + 1 for s > 1. Source: Peng et al., "YaRN", 2023
+   * `truncate` where low = high, then b is a + 1/1000. The attention factor is 0.1 ln s + 1 for s > 1. Source: Peng et
+   * al., "YaRN", 2023
    */
   POSENC_SCALING_YARN = 3,
   /*

@@ -148,13 +148,60 @@ check 'positions in bf16' agrees 'gemma\.json, sliding_attention' gemma.json --d
 check 'and another base' disagrees 'the base is 500, not 10000' phi.json --dim 32 --base 500 \
   --kernel recipe/bf16-positions
 echo '{"head_dim": 64, "rope_parameters": {"full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1e6,
- "rope_type": "proportional"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
+ "rope_type": "warped"}, "sliding_attention": {"rope_theta": 1e4, "rope_type": "default"}}}' >gemma4.json
 "$POSENC" write --len 200 --dim 64 -o sliding.npy
 check 'and a near base' disagrees 'the base is 9900, not 10000' phi.json --dim 32 \
   --base 9900 --kernel recipe/bf16-positions
-check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*proportional: columns' \
+check 'layers without a table' tells 'gemma4\.json: full_attention: rope_p.*warped: that scaling' \
   identify sliding.npy --config gemma4.json
 check 'beside others' says '^config  *agrees: gemma4\.json, sliding_attention$'
+"$POSENC" write --len 200 --dim 64 --base 500 -o other.npy
+posenc identify other.npy --config gemma4.json
+check 'another one' test $status -eq 2
+check 'may be theirs' grep -q 'whether the table agrees is not known: full_attention: .*warped' err
+sed 's/warped/proportional/' gemma4.json >known.json
+check 'if all are known' ends 1 identify other.npy --config known.json
+check 'the verdict is known' says '^config  *DISAGREES'
+sed 's/}}/}}, "rope_depth": 3/' known.json >unread.json
+refused 'not known: full_attention: rope_depth 3 is not looked at' identify other.npy --config unread.json
+check 'pairs that do not turn' ends 0 write --config known.json --layer-type full_attention --len 50 -o config.npy
+posenc write --len 50 --dim 64 --base 1e6 -o options.npy \
+  --scaling "longrope,attention=1,factors=1:1:1:1:1:1:1:1$(yes :inf | head -24 | tr -d '\n')"
+check 'are those of a share' cmp config.npy options.npy
+
+# ---- what a config says -------------------------------------------------------------------------
+
+cat >layers.json <<'END'
+{"model_type": "granite_swa", "head_dim": 4, "max_position_embeddings": 32768, "vocab_size": 9, "patch_size": 3,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 1e7}, "layer_rope_theta": [1e4, 0, 100, 1e4], "rope_a": 1}
+END
+check 'an explanation' ends 0 list --config layers.json
+for line in 'layers\.json, 0$' '  layers        0 3$' '  inv_freq      1 0\.01$' '  inv_freq      1 0\.1$' \
+  '  note          rope_a 1 is not looked at$' 'layers\.json, without rope: layer_rope_theta 0$' \
+  '  layers        1$'; do
+  check "says $line" says "^$line"
+done
+check 'of one layer' ends 0 list --config layers.json --layer-type 2 --format json
+check 'has its frequencies' eval 'grep -A2 inv_freq out | grep -q "^ *0\.1" && ! grep -q "0\.01" out'
+refused 'layers of 1 have no rope: layer_rope_theta 0' list --config layers.json --layer-type 1
+refused "--config: extra operand 'naive'" list naive --config layers.json
+check 'yarn' ends 0 list --config deepseek.json
+check 'has its attention factor' says '^  attention     1$'
+check 'and the value of --scaling' says '^  scaling       yarn,factor=40,original=4096,attention=1$'
+
+# ---- pictures -----------------------------------------------------------------------------------
+
+echo '{"model_type": "dinov3_vit", "hidden_size": 384, "num_attention_heads": 6, "rope_theta": 100.0,
+ "image_size": 224, "patch_size": 16}' >dino.json
+refused 'a rope of the axes of a picture, which --grid h=14:-13:2/14,w=14:-13:2/14 gives' \
+  write --config dino.json --len 4 -o config.npy
+check 'with that' ends 0 write --config dino.json --grid h=14:-13:2/14,w=14:-13:2/14 --op rope-cache -o config.npy
+posenc write --dim 64 --grid h=14:-13:2/14,w=14:-13:2/14 --op rope-cache --base 100 --scale 6.283185307179586 \
+  -o options.npy
+check 'its table' cmp config.npy options.npy
+check 'another one' tells 'the axes of this model are --grid h=14' \
+  write --config dino.json --grid h=14,w=14 --op rope-cache -o config.npy
+refused 'a rope of the axes of a picture: posenc check --grid' identify options.npy --config dino.json
 check 'layers by name' eval '! ends 0 identify theirs.npy --config gemma.json --layer-type full_attention'
 
 "$POSENC" write --len 2000 --dim 64 --base 500000 -o theirs.npy

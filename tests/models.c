@@ -82,10 +82,25 @@ static const struct {
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'linear'}}", NULL, "factor is missing"},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'warped'}}", NULL,
      "rope_scaling.type warped: that scaling is not known"},
-    {"{'text_config':{'head_dim':16,'global_head_dim':32,'rope_parameters':{'full_attention':{"
-     "'partial_rotary_factor':0.25,'rope_theta':1e6,'rope_type':'proportional'},'sliding_attention':{"
-     "'rope_theta':1e4,'rope_type':'default'}}}}",
-     "full_attention", "rope_parameters.full_attention.rope_type proportional: columns"},
+    {"{'text_config':{'head_dim':16,'rope_parameters':{'full_attention':{'rope_theta':1e6,'rope_type':'warped'},"
+     "'sliding_attention':{'rope_theta':1e4,'rope_type':'default'}}}}",
+     "full_attention", "rope_parameters.full_attention.rope_type warped: that scaling is not known"},
+    {"{'rope_parameters':{'rope_theta':1e6,'rope_type':'proportional'}}", NULL, "head_dim is missing"},
+    {"{" HEAD "'rope_theta':[5e6,1e4,'x']}", "2", "rope_theta \"x\": no number"},
+    {"{" HEAD "'rope_theta':[5e6,1e4,1e4]}", NULL, "layers have several ropes, --layer-type chooses: 0, 1"},
+    {"{" HEAD "'rope_theta':[5e6,1e4,1e4]}", "3", "no such layer; it has 3, from 0 on"},
+    {"{" HEAD "'rope_theta':[5e6,1e4],'num_hidden_layers':3}", "2",
+     "rope_theta [5000000.0, 10000.0]: it has no element for layer 2"},
+    {"{" HEAD "'rope_theta':1e4,'layer_rope_theta':[1e4,0]}", "1", "layers of 1 have no rope: layer_rope_theta 0"},
+    {"{" HEAD "'rope_theta':1e4,'layer_rope_theta':[0,0]}", NULL, "no layer has a rope: layer_rope_theta 0"},
+    {"{" HEAD "'rope_theta':1e4,'no_rope_layers':[1,0]}", "1", "layers of 1 have no rope: no_rope_layers 0"},
+    {"{" HEAD "'rope_theta':1e4,'no_rope_layer_interval':2,'num_hidden_layers':4}", "3",
+     "layers of 3 have no rope: no_rope_layer_interval 2"},
+    {"{'model_type':'cohere2','head_dim':8,'rope_theta':5e4,'sliding_window':4096}", "full_attention",
+     "layers of full_attention have no rope: cohere2's layers of full_attention have none"},
+    {"{" HEAD "'rope_theta':1e6,'layer_types':['conv','full_attention']}", "0",
+     "layers of 0 have no rope: layer_types \"conv\""},
+    {"{" HEAD "'rope_theta':1e6,'rope_local_base_freq':1e4}", "2", "it does not say which layers are of which type"},
     {"{" HEAD "'rope_parameters':{'rope_theta':1e4,'rope_type':'default','warp':3}}", NULL,
      "rope_parameters.warp 3: what it means is not known"},
     {"{" HEAD "'rope_scaling':{'type':'llama3','factor':8,'low_freq_factor':1,'high_freq_factor':4}}", NULL,
@@ -101,6 +116,8 @@ static const struct {
      "mrope_section -3: not a number of pairs"},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'mrope','mrope_section':[9e18,9e18,32]}}", NULL,
      "mrope_section 9e+18: not a number of pairs"},
+    {"{" HEAD "'position_embedding_type':'nope','rope_theta':1e4}", NULL, "\"nope\": the model has no rope"},
+    {"{" HEAD "'mla_use_nope':true,'rope_theta':1e4}", NULL, "mla_use_nope true: the model has no rope"},
     {"{" HEAD "'alibi':true,'rope_theta':1e4}", NULL, "alibi true: the model has no rope"},
     {"{" HEAD "'rotary_emb_base':1e4,'rotary_emb_scale_base':512}", NULL, "rotary_emb_scale_base 512: xPos"},
     {"{" HEAD "'rope_theta':1e6,'rope_local_base_freq':1e4}", NULL,
@@ -124,7 +141,8 @@ static const struct {
 } told[] = {
     {"{" HEAD "'rope_scaling':null}", "the base is not in it; 10000 is taken"},
     {"{'model_type':'gpt_oss','rope_scaling':null}", "head_dim is not in it; gpt_oss's default, 64, is taken"},
-    {"{" HEAD "'rope_theta':1e4,'no_rope_layers':[1,0]}", "no_rope_layers [1, 0] is not looked at"},
+    {"{" HEAD "'rope_theta':1e4,'rope_depth':[1,0]}", "rope_depth [1, 0] is not looked at"},
+    {"{" HEAD "'rope_theta':1e4,'no_rope_layers':[1,0]}", NULL},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'linear','factor':2,'beta_fast':32}}",
      "rope_scaling.beta_fast 32 has no effect there"},
     {"{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'default','mrope_section':[8,12,12]}}", NULL},
@@ -381,7 +399,7 @@ int main(void) {
     static const struct {
       const char *name, *words[4];
     } wanted[] = {
-        {"Qwen/Qwen2.5", {"not rounded to whole numbers", "divided by the factor, 4"}},
+        {"Qwen/Qwen2.5-7B-Instruct, with", {"not rounded to whole numbers", "divided by the factor, 4"}},
         {"google/gemma-3-1b-pt, full", {"layers of sliding_attention"}},
         {"microsoft/Phi-3.5-mini-instruct, long", {"factors are those of shorter sequences than 4097"}},
         {"microsoft/phi-2", {"80 columns are turned, not 32: all of a head", "frequencies are those of all 80"}},

@@ -99,8 +99,8 @@ static void test_ramps(void) {
        "yarn, trained on more: the ramp's ends have changed places, and all columns are after both");
 }
 
-/* Tests ramps without a width, as in Kimi K2 and Llama 4 Scout. With cut(1) = 38.3 columns, yarn's has one column within
-   it if truncated, and none otherwise. */
+/* Tests ramps without a width, as in Kimi K2 and Llama 4 Scout. With cut(1) = 38.3 columns, no column is within yarn's,
+   truncated or not. */
 static void test_steps(void) {
   const posenc_problem plain = with_base(16, DIM, 5e4), meta = with_base(16, DIM, 5e5);
   posenc_problem one = llama3(meta, 16.0, 8192, 1.0, 1.0);

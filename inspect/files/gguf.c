@@ -137,7 +137,8 @@ static json_t *json_of(uint64_t bits, value_type type) {
 
 static bool is_kept(span key) {
   return is_span(key, architecture) || is_span(key, alignment) || contains(key, ".rope.") ||
-         contains(key, ".attention.") || ends_with(key, ".context_length") || ends_with(key, ".embedding_length");
+         contains(key, ".attention.") || ends_with(key, ".context_length") || ends_with(key, ".embedding_length") ||
+         ends_with(key, ".block_count");
 }
 
 static bool read_type(cursor *c, value_type *type) {

@@ -18,8 +18,8 @@ enum { WORD_MAX = 400 };
 /* The largest file that is read; /dev/zero has no end. */
 static const size_t file_max = (size_t)1 << 30;
 
-/* Parses a word that is a decimal number, or "inf", which a factor may be. Returns false for other words, for numbers too
-   large, and for integers that no double is equal to. */
+/* Parses a word that is a decimal number, or "inf", which a factor may be. Returns false for other words, for numbers
+   that are too large, and for integers that no double is equal to. */
 static bool number_parse(const char *word, double *value) {
   char *end;
   *value = INFINITY;

@@ -6,28 +6,44 @@
 #include "inspect/files/gguf.h"
 #include "inspect/files/mapping.h"
 #include "inspect/models/words.h"
+#include "reference/oracle.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS_MAX = 16, JSON_MAX = 64 << 20 };
+enum { KINDS_MAX = 64, LAYERS_MAX = 1 << 14, JSON_MAX = 64 << 20, REASON_MAX = 100 };
 
-static const char full[] = "full_attention", sliding[] = "sliding_attention";
+static const char full[] = "full_attention", sliding[] = "sliding_attention", plain[] = "main",
+                  compressed[] = "compress";
+
+/* Layers that have the same keys about rope. */
+typedef struct layer_kind {
+  char name[64];
+  unsigned place;        /* one of LAYER_PLACES, or 0 */
+  json_t *mark;          /* those keys, as far as they are of single layers; null before the first such layer */
+  int64_t first;         /* number of the first such layer; -1 if it is not known */
+  int64_t layers;        /* how many; 0 if it is not known */
+  char none[REASON_MAX]; /* the key that says that they have no rope; "" if they have one */
+} layer_kind;
 
 struct model {
   json_t *root;
   const json_t *top;  /* the object in `root` that has the rope */
   char *architecture; /* of a GGUF file */
-  const char *layers[LAYERS_MAX];
-  size_t layer_count;
+  layer_kind kinds[KINDS_MAX];
+  size_t kind_count;
+  bool is_split;          /* layers of several types have keys of their own */
+  unsigned char *kind_of; /* the kind of each layer */
+  int64_t layers;         /* their number; 0 if it is not known */
   rope_lists lists;
 };
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 static words words_of(const model *m) {
-  return (words){.top = m->top, .architecture = m->architecture};
+  return (words){.top = m->top, .architecture = m->architecture, .layer = -1};
 }
 
 /* Finds the config of the language model among those of several parts. */
@@ -58,20 +74,186 @@ static bool is_by_layer(const json_t *parameters) {
   return any;
 }
 
-static bool find_layers(model *m, fault *why) {
+/* ---- kinds of layers --------------------------------------------------------------------------- */
+
+static layer_kind *find_kind(model *m, const char *name) {
+  for (size_t n = 0; name && n < m->kind_count; n++)
+    if (strcmp(m->kinds[n].name, name) == 0) return &m->kinds[n];
+  return NULL;
+}
+
+static layer_kind *add_kind(model *m, const char *name, unsigned layers) {
+  if (m->kind_count == KINDS_MAX) return NULL;
+  layer_kind *kind = &m->kinds[m->kind_count++];
+  *kind = (layer_kind){.place = layers, .first = -1};
+  snprintf(kind->name, sizeof kind->name, "%s", name);
+  return kind;
+}
+
+static unsigned place_of(const char *name) {
+  return strcmp(name, full) == 0         ? FULL
+         : strcmp(name, sliding) == 0    ? SLIDING
+         : strcmp(name, compressed) == 0 ? COMPRESS
+                                         : 0;
+}
+
+/* Adds the types of layers that have keys of their own. */
+static void add_types(model *m) {
   const json_t *parameters = json_object_get(m->top, "rope_parameters");
   const words w = words_of(m);
+  const unsigned places = words_layers(&w);
   const char *name;
   json_t *value;
   if (is_by_layer(parameters)) {
     json_object_foreach((json_t *)parameters, name, value) {
-      if (!json_is_object(value)) continue;
-      if (m->layer_count == LAYERS_MAX) return fault_say(why, "more than %d kinds of layers", LAYERS_MAX);
-      m->layers[m->layer_count++] = name;
+      layer_kind *kind = add_kind(m, name, place_of(name));
+      if (kind && json_is_null(value)) snprintf(kind->none, sizeof kind->none, "rope_parameters.%.40s null", name);
     }
-  } else if (words_has_sliding(&w)) {
-    m->layers[m->layer_count++] = full;
-    m->layers[m->layer_count++] = sliding;
+  } else if (places & COMPRESS) {
+    add_kind(m, plain, 0);
+    add_kind(m, compressed, COMPRESS);
+  } else if (places) {
+    add_kind(m, full, FULL);
+    add_kind(m, sliding, SLIDING);
+  }
+  m->is_split = m->kind_count;
+}
+
+/* Returns the number of a word that has no list, or 0. */
+static int64_t whole_of(const words *w, word what) {
+  words own = *w;
+  double number = 0.0;
+  const json_t *json = words_find(&own, what);
+  if (json_is_integer(json)) return json_integer_value(json);
+  return !json && words_class(w, what, &number) ? (int64_t)number : 0;
+}
+
+/* Returns the type of a layer, in its own words; null if the config does not say. */
+static const char *type_of(const words *w, int64_t layer) {
+  words own = *w;
+  const json_t *types = json_array_get(words_find(&own, LAYER_TYPES), (size_t)layer),
+               *pattern = words_find(&own, PATTERN);
+  const bool is_compressed = words_layers(w) & COMPRESS;
+  const int64_t every = whole_of(w, PATTERN), full_every = whole_of(w, FULL_EVERY);
+  if (json_is_string(types)) return json_string_value(types);
+  if (json_is_integer(types) && is_compressed) return json_integer_value(types) ? compressed : plain;
+  if (json_is_integer(types)) return json_integer_value(types) ? sliding : full;
+  if (json_is_string(pattern) && json_string_length(pattern))
+    return json_string_value(pattern)[(size_t)layer % json_string_length(pattern)] == 'L' ? sliding : full;
+  if (json_is_array(pattern)) {
+    const json_t *one = json_array_get(pattern, (size_t)layer);
+    return !one ? NULL : json_is_true(one) || json_integer_value(one) ? sliding : full;
+  }
+  if (every > 0) return (layer + 1) % every ? sliding : full;
+  return full_every > 0 ? (layer % full_every ? sliding : full) : NULL;
+}
+
+/* Returns which of the types that have keys of their own a layer has; null if it has none of them. */
+static const char *split_of(model *m, const char *type) {
+  if (!type || !m->is_split || find_kind(m, type)) return type;
+  if (!find_kind(m, compressed) || !find_kind(m, plain)) return type;
+  return strstr(type, "compressed") ? compressed : plain;
+}
+
+/* Writes why a layer has no rope; returns whether it has none. */
+static bool has_none(model *m, const words *w, const char *type, int64_t layer, char *why) {
+  static const char *const others[] = {"linear_attention", "conv",      "mamba",
+                                       "mamba2",           "recurrent", "lightning_attention"};
+  words own = *w;
+  const char *name;
+  const json_t *uses = words_find(&own, USES_ROPE), *list;
+  const int64_t every = whole_of(w, NO_ROPE_EVERY);
+  double none = 0.0;
+  for (size_t n = 0; type && n < sizeof others / sizeof *others; n++)
+    if (strcmp(type, others[n]) == 0) return snprintf(why, REASON_MAX, "layer_types \"%s\"", type) > 0;
+  for (size_t n = 0; (list = words_layer_list(w, n, &name)); n++) {
+    const json_t *one = json_array_get(list, (size_t)layer);
+    if (json_is_number(one) && json_number_value(one) == 0.0 && strstr(name, "theta"))
+      return snprintf(why, REASON_MAX, "%s 0", name) > 0;
+  }
+  if (json_array_size(uses)) {
+    const json_t *one = json_array_get(uses, (size_t)layer);
+    if (json_is_false(one) || (json_is_integer(one) && json_integer_value(one) == 0))
+      return snprintf(why, REASON_MAX, "%s %s", words_name(w, USES_ROPE).text, value_text_of(one).text) > 0;
+  } else if (every > 0 && (layer + 1) % every == 0) {
+    return snprintf(why, REASON_MAX, "%s %" PRId64, words_name(w, NO_ROPE_EVERY).text, every) > 0;
+  }
+  own.layers = type ? place_of(type) : 0;
+  if (m->is_split && words_find(&own, WINDOW) && words_class(&own, NO_ROPE, &none) && none != 0.0)
+    return snprintf(why, REASON_MAX, "%s's layers of %s have none", words_model(w), type) > 0;
+  return false;
+}
+
+/* Returns the keys that only single layers have, for one layer. */
+static json_t *mark_of(const words *w, const char *split, const char *none, int64_t layer) {
+  words own = *w;
+  const char *name;
+  char number[24];
+  const json_t *list;
+  snprintf(number, sizeof number, "%" PRId64, layer);
+  json_t *mark = json_pack("[s?, s]", split, none);
+  json_array_append(mark, json_object_get(words_find(&own, OWN), number));
+  for (size_t n = 0; (list = words_layer_list(w, n, &name)); n++)
+    json_array_append(mark, json_array_get(list, (size_t)layer));
+  return mark;
+}
+
+/* Returns the kind of a layer with these keys, a new one if there is none; null if there are too many. */
+static layer_kind *kind_with(model *m, const char *split, json_t *mark, int64_t layer) {
+  char number[24];
+  snprintf(number, sizeof number, "%" PRId64, layer);
+  for (size_t n = 0; n < m->kind_count; n++)
+    if (m->kinds[n].mark && json_equal(m->kinds[n].mark, mark)) return &m->kinds[n];
+  layer_kind *kind = find_kind(m, split);
+  if (!kind || kind->mark) kind = add_kind(m, split && !kind ? split : number, split ? place_of(split) : 0);
+  if (kind) kind->mark = json_incref(mark);
+  return kind;
+}
+
+static bool add_layer(model *m, const words *w, int64_t layer, fault *why) {
+  char none[REASON_MAX] = "";
+  const char *type = type_of(w, layer);
+  const bool has_rope = !has_none(m, w, type, layer, none);
+  const char *split = m->is_split || !has_rope ? split_of(m, type) : NULL;
+  json_t *mark = mark_of(w, split, none, layer);
+  layer_kind *kind = kind_with(m, split, mark, layer);
+  json_decref(mark);
+  if (!kind) return fault_say(why, "more than %d kinds of layers", KINDS_MAX);
+  if (kind->first < 0) kind->first = layer;
+  if (!has_rope) memcpy(kind->none, none, sizeof none);
+  kind->layers++;
+  m->kind_of[layer] = (unsigned char)(kind - m->kinds);
+  return true;
+}
+
+/* Returns the number of layers, or of those that the lists have. */
+static int64_t count_layers(const words *w) {
+  words own = *w;
+  const char *name;
+  const json_t *list;
+  size_t most = json_array_size(words_find(&own, LAYER_TYPES)), uses = json_array_size(words_find(&own, USES_ROPE));
+  if (uses > most) most = uses;
+  for (size_t n = 0; (list = words_layer_list(w, n, &name)); n++)
+    if (json_array_size(list) > most) most = json_array_size(list);
+  const int64_t told = whole_of(w, LAYERS);
+  return told > 0 && told < LAYERS_MAX ? told : most < LAYERS_MAX ? (int64_t)most : 0;
+}
+
+/* Finds the kinds of layers. If it is not known which layers are of which type, the kinds are the types. */
+static bool find_layers(model *m, fault *why) {
+  const words w = words_of(m);
+  double none;
+  add_types(m);
+  m->layers = count_layers(&w);
+  if (m->layers && m->is_split && !type_of(&w, 0)) m->layers = 0;
+  m->kind_of = memory_take((size_t)m->layers + 1, 1);
+  for (int64_t n = 0; n < m->layers; n++)
+    if (!add_layer(m, &w, n, why)) return false;
+  for (size_t n = 0; n < m->kind_count; n++) {
+    words own = w;
+    own.layers = m->kinds[n].place;
+    if (!m->kinds[n].layers && words_find(&own, WINDOW) && words_class(&own, NO_ROPE, &none))
+      snprintf(m->kinds[n].none, REASON_MAX, "%s's layers of %s have none", words_model(&w), m->kinds[n].name);
   }
   return true;
 }
@@ -118,6 +300,8 @@ model *model_open(const char *path, fault *why) {
 void model_close(model *m) {
   if (!m) return;
   rope_lists_free(&m->lists);
+  for (size_t n = 0; n < m->kind_count; n++) json_decref(m->kinds[n].mark);
+  free(m->kind_of);
   free(m->architecture);
   json_decref(m->root);
   free(m);
@@ -125,28 +309,45 @@ void model_close(model *m) {
 
 /* ---- layers ------------------------------------------------------------------------------------ */
 
+/* Returns the n-th kind of layers that have a rope. */
+static const layer_kind *rope_kind(const model *m, size_t n) {
+  for (size_t k = 0; k < m->kind_count; k++)
+    if (!*m->kinds[k].none && n-- == 0) return &m->kinds[k];
+  return NULL;
+}
+
 size_t model_layers(const model *m) {
-  return m->layer_count;
+  size_t count = 0;
+  while (rope_kind(m, count)) count++;
+  return count > 1 ? count : 0;
 }
 
 const char *model_layer(const model *m, size_t n) {
-  return m->layers[n];
+  return rope_kind(m, n)->name;
 }
 
 /* Sets the object that has the keys of these layers. */
-static bool choose_object(const model *m, const char *layer, words *w) {
-  static const char *const names[] = {"rope_parameters", "rope_scaling"};
+static bool choose_object(const model *m, const layer_kind *kind, words *w) {
+  static const char *const names[] = {"rope_parameters", "rope_scaling", "yarn"};
   static char name[160];
-  const bool by_layer = layer && is_by_layer(json_object_get(m->top, names[0]));
-  w->layers = !layer ? 0 : strcmp(layer, full) == 0 ? FULL : strcmp(layer, sliding) == 0 ? SLIDING : 0;
-  if (by_layer) {
-    snprintf(name, sizeof name, "%s.%.100s", names[0], layer);
-    w->rope = json_object_get(json_object_get(m->top, names[0]), layer);
+  const bool by_layer = is_by_layer(json_object_get(m->top, names[0]));
+  const words all = words_of(m);
+  double none = 0.0;
+  w->layers = kind ? kind->place : 0;
+  if (kind && by_layer && m->is_split) {
+    const char *type = json_string_value(json_array_get(kind->mark, 0));
+    if (!type) type = kind->name;
+    snprintf(name, sizeof name, "%s.%.100s", names[0], type);
+    w->rope = json_object_get(json_object_get(m->top, names[0]), type);
     w->rope_name = name;
     return true;
   }
-  /* If there is one object for two kinds of layers, it is for those of full attention. */
-  for (size_t n = 0; n < 2 && w->layers != SLIDING && !w->rope; n++) {
+  /* If there is one object for two types of layers, it is for those of full or of compressed attention, or for those
+     that have a rope. */
+  const words at_full = {.top = m->top, .architecture = m->architecture, .layers = FULL};
+  const bool is_other = words_layers(&all) & COMPRESS ? w->layers != COMPRESS : w->layers == SLIDING;
+  w->unscaled = kind && m->is_split && is_other && !words_class(&at_full, NO_ROPE, &none);
+  for (size_t n = 0; n < sizeof names / sizeof *names && !w->unscaled && !w->rope; n++) {
     const json_t *object = json_object_get(m->top, names[n]);
     if (object && !json_is_object(object) && !json_is_null(object))
       return words_fail(w, "%s %s: no object", names[n], value_text_of(object).text);
@@ -157,12 +358,17 @@ static bool choose_object(const model *m, const char *layer, words *w) {
   return true;
 }
 
-static bool read_layer(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why) {
+static bool read_layer(model *m, const layer_kind *kind, model_note *tell, void *argument, model_rope *rope,
+                       fault *why) {
   words w = words_of(m);
+  char number[24];
   w.tell = tell;
   w.argument = argument;
   w.why = why;
-  return choose_object(m, layer, &w) && rope_read(&w, &m->lists, rope);
+  if (kind) w.layer = kind->first;
+  snprintf(number, sizeof number, "%" PRId64, w.layer);
+  w.own = json_object_get(words_find(&w, OWN), number);
+  return choose_object(m, kind, &w) && rope_read(&w, &m->lists, rope);
 }
 
 static bool is_equal_scaling(const posenc_scaling *a, const posenc_scaling *b, int64_t dim) {
@@ -183,31 +389,72 @@ static bool is_equal(const model_rope *a, const model_rope *b) {
 static const char *layer_names(const model *m, char *text, size_t size) {
   size_t used = 0;
   *text = '\0';
-  for (size_t n = 0; n < m->layer_count && used < size; n++)
-    used += (size_t)snprintf(text + used, size - used, "%s%.60s", n ? ", " : "", m->layers[n]);
+  for (size_t n = 0; rope_kind(m, n) && used < size; n++)
+    used += (size_t)snprintf(text + used, size - used, "%s%.60s", n ? ", " : "", rope_kind(m, n)->name);
   return text;
+}
+
+/* Returns the kind of that name, or of the layer of that number; null with `why` if none has it, or it has no rope. */
+static const layer_kind *kind_named(model *m, const char *layer, fault *why) {
+  char names[400];
+  const layer_kind *kind = find_kind(m, layer);
+  char *end;
+  const long long number = strtoll(layer, &end, 10);
+  const bool is_number = end > layer && !*end;
+  if (!kind && is_number && number >= 0 && number < m->layers) kind = &m->kinds[m->kind_of[number]];
+  if (!kind && is_number && m->layers)
+    fault_say(why, "no such layer; it has %" PRId64 ", from 0 on", m->layers);
+  else if (!kind && is_number && m->kind_count)
+    fault_say(why, "it does not say which layers are of which type; it has %s", layer_names(m, names, sizeof names));
+  else if (!kind && model_layers(m) == 0)
+    fault_say(why, "all layers have one rope");
+  else if (!kind)
+    fault_say(why, "no such layers; it has %s", layer_names(m, names, sizeof names));
+  else if (*kind->none)
+    fault_say(why, "layers of %s have no rope: %s", layer, kind->none);
+  return kind && !*kind->none ? kind : NULL;
 }
 
 bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why) {
   char names[400];
-  size_t at = 0;
-  if (layer) {
-    while (at < m->layer_count && strcmp(m->layers[at], layer) != 0) at++;
-    if (at == m->layer_count && m->layer_count == 0) return fault_say(why, "all layers have one rope");
-    if (at == m->layer_count) return fault_say(why, "no such layers; it has %s", layer_names(m, names, sizeof names));
-  }
-  for (size_t n = 1; !layer && n < m->layer_count; n++) {
+  const layer_kind *kind = layer ? kind_named(m, layer, why) : rope_kind(m, 0);
+  if (layer && !kind) return false;
+  if (!kind && m->kind_count) return fault_say(why, "no layer has a rope: %s", m->kinds[0].none);
+  for (size_t n = 1; !layer && rope_kind(m, n); n++) {
     model_rope first, other;
-    if (!read_layer(m, m->layers[0], NULL, NULL, &first, why) || !read_layer(m, m->layers[n], NULL, NULL, &other, why))
+    if (!read_layer(m, kind, NULL, NULL, &first, why) || !read_layer(m, rope_kind(m, n), NULL, NULL, &other, why))
       return false;
     if (!is_equal(&first, &other))
       return fault_say(why, "layers have several ropes, --layer-type chooses: %s", layer_names(m, names, sizeof names));
   }
-  return read_layer(m, m->layer_count ? m->layers[at] : NULL, tell, argument, rope, why);
+  return read_layer(m, kind, tell, argument, rope, why);
+}
+
+int64_t model_number_of_layers(const model *m) {
+  return m->layers;
+}
+
+const char *model_layer_kind(const model *m, int64_t layer, const char **none) {
+  const layer_kind *kind = &m->kinds[m->kind_of[layer]];
+  *none = *kind->none ? kind->none : NULL;
+  return m->kind_count ? kind->name : NULL;
 }
 
 posenc_scaling model_scaling(const model_rope *rope, int64_t length) {
   posenc_scaling scaling = length > rope->switch_at ? rope->longer : rope->scaling;
   if (scaling.kind == POSENC_SCALING_DYNAMIC && rope->by_length) scaling.length = length;
   return scaling;
+}
+
+void model_frequencies(const posenc_problem *problem, double *frequencies) {
+  oracle *o = oracle_create(problem);
+  mpfr_t w;
+  if (!o) memory_end();
+  mpfr_init2(w, 120);
+  for (int64_t i = 0; i < problem->dim / 2; i++) {
+    oracle_frequency(o, i, w);
+    frequencies[i] = mpfr_get_d(w, MPFR_RNDN);
+  }
+  mpfr_clear(w);
+  oracle_destroy(o);
 }

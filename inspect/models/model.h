@@ -25,13 +25,23 @@ void model_close(model *m);
 size_t model_layers(const model *m);
 const char *model_layer(const model *m, size_t n);
 
-/* Reads the rope of a layer type; null: of all layers or, if they have several ropes, of those whose ropes are equal.
-   Parts of the config that the result does not contain are passed to `tell`; parts that it cannot contain are errors.
-   Returns false and sets `why` on failure. */
+/* The number of layers, from which on they are counted from 0; 0 if it is not known. */
+int64_t model_number_of_layers(const model *m);
+
+/* The name of the kind of a layer's rope, which --layer-type takes. *none: the key that says that the layer has no
+   rope, or null. */
+const char *model_layer_kind(const model *m, int64_t layer, const char **none);
+
+/* Reads the rope of a layer type, or of the layer of a number; null: of all layers that have one or, if they have
+   several ropes, of those whose ropes are equal. Parts of the config that the result does not contain are passed to
+   `tell`; parts that it cannot contain are errors. Returns false and sets `why` on failure. */
 bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why);
 
 /* Returns the scaling for a sequence of `length` positions. */
 posenc_scaling model_scaling(const model_rope *rope, int64_t length);
+
+/* Writes the frequencies of a problem, the nearest doubles: what configs of transformers call inv_freq. */
+void model_frequencies(const posenc_problem *problem, double *frequencies);
 
 /* Returns the n-th known mistake in positions, one more or in another type, and sets *wrong to what it makes of a
    position; null if there are no more. */

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static bool read_base(reader *r) {
   const double usual = 10000.0;
   double ratio = 1.0;
   if (!words_number(r->w, BASE, &r->rope->base)) {
+    if (r->w->failed) return false;
     r->rope->base = usual;
     words_tell(r->w, "the base is not in it; 10000 is taken");
   }
@@ -55,21 +57,29 @@ static int64_t read_head(reader *r) {
   return hidden / heads;
 }
 
+/* Reads columns that have a key of their own, after others. */
+static bool read_rotary_head(reader *r) {
+  model_rope *rope = r->rope;
+  if (words_whole(r->w, PLAIN_HEAD, &rope->start) && rope->start < 0)
+    return words_fail(r->w, "%s %" PRId64 ": below 0", words_name(r->w, PLAIN_HEAD).text, rope->start);
+  rope->has_dim = is_columns(r, ROTARY_HEAD, rope->dim);
+  rope->head = rope->start + rope->dim;
+  return !r->w->failed;
+}
+
 static bool read_columns(reader *r) {
   model_rope *rope = r->rope;
-  double share;
-  if (words_whole(r->w, ROTARY_HEAD, &rope->dim)) {
-    rope->start = 0;
-    if (words_whole(r->w, PLAIN_HEAD, &rope->start) && rope->start < 0)
-      return words_fail(r->w, "%s %" PRId64 ": below 0", words_name(r->w, PLAIN_HEAD).text, rope->start);
-    rope->has_dim = is_columns(r, ROTARY_HEAD, rope->dim);
-    rope->head = rope->start + rope->dim;
+  double share, trailing = 0.0;
+  words_class(r->w, TRAILING, &trailing);
+  if (trailing == 0.0 && words_whole(r->w, ROTARY_HEAD, &rope->dim)) {
+    if (!read_rotary_head(r)) return false;
   } else {
     rope->head = read_head(r);
     rope->dim = rope->head;
     rope->has_dim = rope->head > 0;
-    if (words_whole(r->w, ROTARY_DIM, &rope->dim)) {
-      rope->has_dim = is_columns(r, ROTARY_DIM, rope->dim);
+    const word own = trailing != 0.0 && words_find(r->w, ROTARY_HEAD) ? ROTARY_HEAD : ROTARY_DIM;
+    if (words_whole(r->w, own, &rope->dim)) {
+      rope->has_dim = is_columns(r, own, rope->dim);
     } else if (words_number(r->w, ROTARY_SHARE, &share)) {
       if (!(share > 0.0 && share <= 1.0))
         return words_fail(r->w, "%s %s: no share of the columns", words_name(r->w, ROTARY_SHARE).text,
@@ -77,6 +87,7 @@ static bool read_columns(reader *r) {
       rope->dim = (int64_t)((double)rope->head * share); /* the product of doubles, as in Python */
     }
     if (rope->head < rope->dim) rope->head = rope->dim;
+    if (trailing != 0.0) rope->start = rope->head - rope->dim;
   }
   if (rope->has_dim && rope->dim % 2)
     return words_fail(r->w, "%" PRId64 " columns are turned, which is odd", rope->dim);
@@ -96,7 +107,7 @@ static const struct {
 
 static void read_pairs(reader *r) {
   const bool is_gguf = r->w->architecture;
-  const char *model = is_gguf ? r->w->architecture : json_string_value(json_object_get(r->w->top, "model_type"));
+  const char *model = words_model(r->w);
   bool neighbours = false;
   r->rope->has_pairs = words_flag(r->w, NEIGHBOURS, &neighbours);
   for (size_t n = 0; model && !r->rope->has_pairs && n < sizeof pairs_of / sizeof *pairs_of; n++) {
@@ -132,13 +143,30 @@ static bool read_plain(reader *r) {
   return true;
 }
 
-/* Reads Gemma 4's scaling: it has frequencies for all columns of a head, the slowest of which are 0. */
+/* Returns a new list of factors, which the reader's lists keep. */
+static double *keep_factors(reader *r, double *values, int64_t count) {
+  r->lists->items = memory_grow(r->lists->items, r->lists->count + 1, sizeof *r->lists->items);
+  r->lists->items[r->lists->count++] = values;
+  r->rope->factor_count = count;
+  return values;
+}
+
+/* Reads Gemma 4's scaling: the frequencies are those of all columns of a head, but for those of the share that does not
+   turn, which are 0. */
 static bool read_proportional(reader *r) {
-  if (r->rope->dim == r->rope->head) return true;
-  return words_fail(r->w,
-                    "%s proportional: columns that pair with those of the other half, but do not turn, are not "
-                    "possible here",
-                    words_name(r->w, TYPE).text);
+  model_rope *rope = r->rope;
+  double share = 1.0, factor = 1.0;
+  words_number(r->w, FACTOR, &factor);
+  words_number(r->w, ROTARY_SHARE, &share);
+  if (r->w->failed || !rope->has_dim) return words_fail(r->w, "%s is missing", words_name(r->w, HEAD).text);
+  const int64_t pairs = rope->head / 2, turned = (int64_t)floor(share * (double)rope->head / 2.0);
+  rope->dim = rope->head;
+  if (turned == pairs && !(factor > 1.0)) return true;
+  double *factors = keep_factors(r, memory_take((size_t)pairs, sizeof *factors), pairs);
+  for (int64_t i = 0; i < pairs; i++) factors[i] = i < turned ? factor : INFINITY;
+  rope->scaling = posenc_scaling_longrope(1.0, 2, factors);
+  rope->scaling.attention = 1.0;
+  return true;
 }
 
 static bool read_linear(reader *r) {
@@ -207,6 +235,8 @@ static bool read_yarn(reader *r) {
   if (words_number(r->w, BETA_FAST, &turns) && turns != 0.0) s->high = turns;
   if (words_number(r->w, BETA_SLOW, &turns) && turns != 0.0) s->low = turns;
   words_flag(r->w, TRUNCATE, &s->truncate);
+  bool applies = true;
+  if (words_flag(r->w, APPLY_SCALE, &applies) && !applies) s->attention = 1.0;
   return !r->w->failed;
 }
 
@@ -218,15 +248,17 @@ static bool read_llama3(reader *r) {
   return words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
 }
 
-/* Reads the factors of all pairs, which are kept in the reader's lists. */
+/* llama.cpp's converter writes this factor, an f32, for pairs that do not turn. */
+static const double gguf_infinity = (double)1e30f;
+
+/* Reads the factors of all pairs. */
 static bool take_factors(reader *r, word what, posenc_scaling *s) {
   int64_t count;
   double *values = words_list(r->w, what, &count);
   if (!values) return r->w->failed ? false : words_fail(r->w, "%s is missing", words_name(r->w, what).text);
-  r->lists->items = memory_grow(r->lists->items, r->lists->count + 1, sizeof *r->lists->items);
-  r->lists->items[r->lists->count++] = values;
-  s->factors = values;
-  r->rope->factor_count = count;
+  for (int64_t i = 0; i < count; i++)
+    if (values[i] >= gguf_infinity) values[i] = INFINITY;
+  s->factors = keep_factors(r, values, count);
   return !r->rope->has_dim || count == r->rope->dim / 2 ||
          words_fail(r->w, "%s: %" PRId64 " factors, and %" PRId64 " pairs are turned", words_name(r->w, what).text,
                     count, r->rope->dim / 2);
@@ -268,6 +300,7 @@ static const struct {
 } types[] = {{"default", read_plain},
              {"none", read_plain},
              {"mrope", read_plain},
+             {"axial", read_plain},
              {"proportional", read_proportional},
              {"linear", read_linear},
              {"dynamic", read_dynamic},
@@ -285,7 +318,11 @@ static bool read_type(reader *r, const char *type) {
 }
 
 static bool read_scaling(reader *r) {
+  if (r->w->unscaled) return true;
   const char *type = words_text(r->w, TYPE);
+  bool is_scaled = false;
+  if (words_flag(r->w, IS_SCALED, &is_scaled) && is_scaled) return read_llama3(r);
+  if (!type && r->w->rope_name && strcmp(r->w->rope_name, "yarn") == 0) type = "yarn";
   if (r->w->failed) return false;
   if (r->w->architecture && words_find(r->w, LONG_FACTORS)) return read_longrope(r);
   if (!type && words_find(r->w, FACTOR)) {
@@ -302,6 +339,28 @@ static bool read_scaling(reader *r) {
 
 /* The most pairs of a section: sums of sections cannot overflow. */
 #define SECTION_MOST 0x1p20
+
+/* Writes the --grid of the model's pictures. In its template H and W are the sizes of the grid, F and G are 1 - H and
+   1 - W; sizes that the config does not give stay letters. */
+static bool read_grid(reader *r) {
+  const char *from = words_grid(r->w);
+  const json_t *picture = words_find(r->w, PICTURE), *patch = words_find(r->w, PATCH);
+  size_t used = 0;
+  r->rope->has_grid = from;
+  words_class(r->w, SCALE, &r->rope->scale);
+  for (; from && *from && used < sizeof r->rope->grid - 24; from++) {
+    const bool is_width = *from == 'W' || *from == 'G', is_first = *from == 'F' || *from == 'G';
+    const json_t *size = json_is_array(picture) ? json_array_get(picture, is_width) : picture,
+                 *unit = json_is_array(patch) ? json_array_get(patch, is_width) : patch;
+    const int64_t pixels = json_integer_value(size), each = json_integer_value(unit);
+    const bool is_known = pixels > 0 && each > 0 && strchr("HWFG", *from);
+    if (is_known)
+      used += (size_t)snprintf(r->rope->grid + used, 24, "%" PRId64, is_first ? 1 - pixels / each : pixels / each);
+    else
+      r->rope->grid[used++] = *from;
+  }
+  return !r->w->failed;
+}
 
 /* Reads M-RoPE's sections. A GGUF file has four, of which those of 0 pairs are left out. */
 static bool read_sections(reader *r) {
@@ -321,12 +380,15 @@ static bool read_sections(reader *r) {
 /* Fails if the config has another encoding than rope, or a rope that a problem cannot describe. */
 static bool refuse_others(reader *r) {
   const json_t *xpos = words_find(r->w, XPOS);
-  bool alibi;
-  words_find(r->w, KIND);
+  bool alibi, none;
+  const char *kind = words_text(r->w, KIND);
   words_find(r->w, PARAMETERS);
   if (xpos)
     return words_fail(r->w, "%s %s: xPos scales pairs by their positions, which is not possible here",
                       words_name(r->w, XPOS).text, value_text_of(xpos).text);
+  if ((kind && strcmp(kind, "nope") == 0) || (words_flag(r->w, NO_ROPE_AT_ALL, &none) && none))
+    return words_fail(r->w, "%s: the model has no rope",
+                      kind ? "position_embedding_type \"nope\"" : "mla_use_nope true");
   if (words_flag(r->w, ALIBI, &alibi) && alibi) return words_fail(r->w, "alibi true: the model has no rope");
   return !r->w->failed;
 }
@@ -345,10 +407,12 @@ static bool accept(reader *r, const posenc_scaling *scaling) {
 bool rope_read(words *w, rope_lists *lists, model_rope *rope) {
   const posenc_scaling plain = posenc_scaling_none();
   reader r = {w, lists, rope};
-  *rope = (model_rope){.scaling = plain, .longer = plain, .switch_at = INT64_MAX};
+  *rope = (model_rope){.scaling = plain, .longer = plain, .switch_at = INT64_MAX, .scale = 1.0};
   if (!refuse_others(&r) || !read_base(&r) || !read_columns(&r)) return false;
   words_whole(w, POSITIONS, &rope->positions);
   read_pairs(&r);
   if (w->failed || !read_scaling(&r)) return false;
-  return read_sections(&r) && words_finish(w) && accept(&r, &rope->scaling) && accept(&r, &rope->longer);
+  if (!read_sections(&r) || !read_grid(&r) || !words_finish(w)) return false;
+  rope->unread = w->unread;
+  return accept(&r, &rope->scaling) && accept(&r, &rope->longer);
 }

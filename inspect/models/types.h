@@ -27,6 +27,10 @@ typedef struct model_rope {
   int64_t sections[POSENC_AXES];
   int section_count;
   bool in_turns;
+  double scale;  /* factor of the positions */
+  char grid[96]; /* --grid for the axes of a picture; "" if they are not known, or there are none */
+  bool has_grid; /* the rope has such axes */
+  bool unread;   /* the config has a key that may be about rope, and is not known */
 } model_rope;
 
 #endif

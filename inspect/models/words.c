@@ -71,8 +71,22 @@ value_text value_text_of(const json_t *value) {
 /* ---- looking up -------------------------------------------------------------------------------- */
 
 static bool is_for(const words *w, unsigned places) {
-  const unsigned only = places & (FULL | SLIDING);
+  const unsigned only = places & LAYER_PLACES;
   return !only || only == w->layers;
+}
+
+const char *words_model(const words *w) {
+  const char *type = json_string_value(json_object_get(w->top, "model_type"));
+  if (w->architecture || type) return w->architecture ? w->architecture : type;
+  const bool is_meta =
+      json_object_get(w->top, "dim") && json_object_get(w->top, "n_heads") && json_object_get(w->top, "norm_eps");
+  return is_meta ? "params.json" : NULL;
+}
+
+/* Whether a row of a table of models, with these places, is of this model. */
+static bool is_model(const words *w, const char *model, unsigned places) {
+  const char *own = words_model(w);
+  return own && !(places & GGUF) == !w->architecture && strcmp(own, model) == 0;
 }
 
 static const json_t *present(const json_t *value) {
@@ -86,6 +100,7 @@ static const json_t *value_of(const words *w, int key) {
   char full[160];
   if (!w->architecture) {
     const json_t *inner = places & ROPE ? present(json_object_get(w->rope, name)) : NULL;
+    if (!inner && places & TOP) inner = present(json_object_get(w->own, name));
     return inner ? inner : places & TOP ? present(json_object_get(w->top, name)) : NULL;
   }
   if (places & TENSOR) return json_object_get(w->top, name);
@@ -111,7 +126,7 @@ key_name words_name(const words *w, word what) {
   key_name name;
   int key = find_key(w, what);
   const bool is_inner = key >= 0 && keys[key].places & ROPE && present(json_object_get(w->rope, keys[key].name));
-  const unsigned others = FULL | SLIDING | (w->architecture ? TOP | ROPE : GGUF | TENSOR);
+  const unsigned others = LAYER_PLACES | (w->architecture ? TOP | ROPE : GGUF | TENSOR);
   for (int other = 0; other < KEYS && key < 0; other++)
     if (keys[other].what == what && !(keys[other].places & others)) key = other;
   const bool is_prefixed = key >= 0 && w->architecture && !(keys[key].places & TENSOR);
@@ -123,20 +138,39 @@ key_name words_name(const words *w, word what) {
   return name;
 }
 
-/* Finds the default of the model's class, and reports that it is used. */
-static bool find_default(const words *w, word what, double *value) {
-  const char *type = json_string_value(json_object_get(w->top, "model_type"));
-  for (int n = 0; n < CLASSES && type; n++)
-    if (classes[n].what == what && is_for(w, classes[n].places) && strcmp(classes[n].model_type, type) == 0) {
+bool words_class(const words *w, word what, double *value) {
+  for (int n = 0; n < CLASSES; n++)
+    if (classes[n].what == what && is_for(w, classes[n].places) &&
+        is_model(w, classes[n].model_type, classes[n].places)) {
       *value = classes[n].value;
-      words_tell(w, "%s is not in it; %s's default, %s, is taken", words_name(w, what).text, type,
-                 number_of_position(*value).text);
       return true;
     }
   return false;
 }
 
+/* Finds the default of the model's class, and reports that it is used. */
+static bool find_default(const words *w, word what, double *value) {
+  if (!words_class(w, what, value)) return false;
+  words_tell(w, "%s is not in it; %s's default, %s, is taken", words_name(w, what).text, words_model(w),
+             number_of_position(*value).text);
+  return true;
+}
+
 /* ---- values ------------------------------------------------------------------------------------ */
+
+/* Returns the layer's element of a list that has one for each layer; other values as they are; null, with a message, if
+   there is no such element. */
+static const json_t *of_layer(words *w, word what, const json_t *json) {
+  if (!json_is_array(json)) return json;
+  const json_t *one = w->layer < 0 ? NULL : json_array_get(json, (size_t)w->layer);
+  if (!one && w->layer < 0)
+    words_fail(w, "%s %s: a list, and it is not known for which layers", words_name(w, what).text,
+               value_text_of(json).text);
+  else if (!one)
+    words_fail(w, "%s %s: it has no element for layer %" PRId64, words_name(w, what).text, value_text_of(json).text,
+               w->layer);
+  return one;
+}
 
 /* Converts a number. Doubles can hold all numbers of JSON except integers of more than 53 bits, and reals that are not
    near any double. */
@@ -150,13 +184,15 @@ static bool number_of_value(words *w, word what, const json_t *json, double *val
 }
 
 bool words_number(words *w, word what, double *value) {
-  const json_t *json = words_find(w, what);
+  const json_t *json = of_layer(w, what, words_find(w, what));
+  if (w->failed) return false;
   return json ? number_of_value(w, what, json, value) : find_default(w, what, value);
 }
 
 bool words_whole(words *w, word what, int64_t *value) {
   double number;
-  const json_t *json = words_find(w, what);
+  const json_t *json = of_layer(w, what, words_find(w, what));
+  if (w->failed) return false;
   if (json_is_integer(json)) {
     *value = json_integer_value(json);
     return true;
@@ -199,26 +235,60 @@ double *words_list(words *w, word what, int64_t *count) {
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-bool words_has_sliding(const words *w) {
-  const char *type = json_string_value(json_object_get(w->top, "model_type"));
+unsigned words_layers(const words *w) {
+  const bool slides = words_find(&(words){.top = w->top, .architecture = w->architecture}, WINDOW);
+  unsigned found = 0;
   for (int key = 0; key < KEYS; key++)
-    if (keys[key].places & SLIDING && keys[key].what == BASE && value_of(w, key)) return true;
-  for (int n = 0; n < CLASSES && type && !w->architecture; n++)
-    if (classes[n].places & SLIDING && strcmp(classes[n].model_type, type) == 0) return true;
-  return false;
+    if (keys[key].places & LAYER_PLACES && value_of(w, key)) found |= keys[key].places & LAYER_PLACES;
+  /* Of these classes, models without a window have layers of one type. */
+  for (int n = 0; n < CLASSES; n++)
+    if (is_model(w, classes[n].model_type, classes[n].places) &&
+        (slides || (classes[n].what != NO_ROPE && !w->architecture)))
+      found |= classes[n].places & LAYER_PLACES;
+  return found;
+}
+
+const json_t *words_layer_list(const words *w, size_t n, const char **name) {
+  static const word about[] = {BASE, HEAD, ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD};
+  for (int key = 0; key < KEYS; key++)
+    for (size_t k = 0; k < sizeof about / sizeof *about; k++)
+      if (keys[key].what == about[k] && json_is_array(value_of(w, key)) && n-- == 0) {
+        *name = keys[key].name;
+        return value_of(w, key);
+      }
+  return NULL;
+}
+
+static const struct {
+  const char *model, *grid;
+} grids[] = {
+#define GRID(model, grid) {model, grid},
+#include "inspect/models/keys.def"
+};
+
+const char *words_grid(const words *w) {
+  const char *type = json_string_value(json_object_get(w->rope, "rope_type"));
+  const bool is_axial = type && strcmp(type, "axial") == 0;
+  /* Configs of language models may have the patches of their pictures beside their own keys. */
+  const bool is_picture = find_key(w, PATCH) >= 0 && find_key(w, VOCABULARY) < 0;
+  for (size_t n = 0; (is_axial || is_picture) && n < sizeof grids / sizeof *grids; n++)
+    if (is_model(w, grids[n].model, 0)) return grids[n].grid;
+  return is_axial || is_picture ? "" : NULL;
 }
 
 bool words_has_rope(const words *w) {
-  static const word about[] = {BASE,       ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD, BASE_RATIO,
-                               NEIGHBOURS, SECTIONS,   PARAMETERS,   FACTORS};
+  static const word about[] = {BASE,     ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD, BASE_RATIO, NEIGHBOURS,
+                               SECTIONS, PARAMETERS, FACTORS,      USES_ROPE,   IS_SCALED};
   const json_t *alibi = json_object_get(w->top, "alibi");
-  const char *kind = json_string_value(json_object_get(w->top, "position_embedding_type"));
+  const char *kind = json_string_value(json_object_get(w->top, "position_embedding_type")), *grid = words_grid(w);
+  const char *model = words_model(w);
   /* A null also shows that the model's class has the key. */
   if (json_object_get(w->top, "rope_scaling") || json_is_false(alibi)) return true;
   if (kind && (strcmp(kind, "rotary") == 0 || strcmp(kind, "rope") == 0)) return true;
+  if ((grid && *grid) || (model && strcmp(model, "params.json") == 0)) return true;
   for (size_t n = 0; n < sizeof about / sizeof *about; n++)
     if (find_key(w, about[n]) >= 0) return true;
-  return words_has_sliding(w);
+  return words_layers(w);
 }
 
 static int row_of(const char *name, unsigned places) {
@@ -227,8 +297,15 @@ static int row_of(const char *name, unsigned places) {
   return -1;
 }
 
+/* Whether any word with this key in the scaling's object was read. */
+static bool is_used(const words *w, const char *name) {
+  for (int key = 0; key < KEYS; key++)
+    if (keys[key].places & ROPE && w->used[key] && strcmp(keys[key].name, name) == 0) return true;
+  return false;
+}
+
 /* Reports unused keys of config.json, or of GGUF after its architecture, that may be about rope. */
-static void tell_unused(const words *w) {
+static void tell_unused(words *w) {
   const size_t ahead = w->architecture ? strlen(w->architecture) : 0;
   const char *name;
   json_t *value;
@@ -237,8 +314,9 @@ static void tell_unused(const words *w) {
     const char *own = is_behind ? name + ahead + 1 : name;
     const int row = row_of(own, w->architecture ? GGUF | TENSOR : TOP);
     if (!present(value) || (!strstr(own, "rope") && !strstr(own, "rotary"))) continue;
-    if (row >= 0 && (w->used[row] || !is_for(w, keys[row].places))) continue;
-    if (row >= 0 && (keys[row].what == PARAMETERS || keys[row].what == WITHOUT_EFFECT)) continue;
+    if (row >= 0 && (w->used[row] || !is_for(w, keys[row].places) || keys[row].what >= PARAMETERS)) continue;
+    if (row >= 0 && w->unscaled) continue;
+    w->unread = true;
     words_tell(w, "%.100s %s is not looked at", name, value_text_of(value).text);
   }
 }
@@ -250,7 +328,7 @@ bool words_finish(words *w) {
     const int row = row_of(name, ROPE);
     if (row < 0)
       return words_fail(w, "%s.%.100s %s: what it means is not known", w->rope_name, name, value_text_of(value).text);
-    if (present(value) && !w->used[row] && keys[row].what != WITHOUT_EFFECT)
+    if (present(value) && !is_used(w, name) && keys[row].what != WITHOUT_EFFECT)
       words_tell(w, "%s.%s %s has no effect there", w->rope_name, name, value_text_of(value).text);
   }
   tell_unused(w);

@@ -17,6 +17,7 @@ typedef enum word {
   HEADS,       /* number of heads */
   ROTARY_HEAD, /* columns of a head that are rotated, after PLAIN_HEAD others */
   PLAIN_HEAD,
+  TRAILING,     /* class: if not 0, the rotated columns are the last ones of a head */
   ROTARY_DIM,   /* columns that are rotated */
   ROTARY_SHARE, /* their share of a head's columns */
   POSITIONS,    /* positions of the model */
@@ -24,6 +25,8 @@ typedef enum word {
   TYPE,         /* kind of scaling */
   FACTOR,
   ALPHA,           /* dynamic: the stretch of the base, for any length */
+  IS_SCALED,       /* whether the scaling is Llama 3's, of FACTOR, LOW_FREQ, HIGH_FREQ and ORIGINAL */
+  APPLY_SCALE,     /* yarn: false if the attention factor is 1 */
   ATTENTION,       /* attention factor */
   ATTENTION_TIMES, /* a factor of the formula's attention factor */
   MSCALE,          /* yarn: the attention factor is m(MSCALE) / m(MSCALE_ALL), m(c) = 0.1 c ln factor + 1 */
@@ -43,32 +46,52 @@ typedef enum word {
   SECTIONS,   /* frequencies of each axis of positions */
   SECTIONS_INTERLEAVED,
   ALIBI,
-  KIND, /* kind of encoding */
+  KIND,           /* kind of encoding */
+  NO_ROPE_AT_ALL, /* true: the model has no rope */
   XPOS,
-  PARAMETERS, /* the object of the scaling */
-  WITHOUT_EFFECT,
+  SCALE,          /* class: factor of the positions */
+  PARAMETERS,     /* the object of the scaling; this and the next ones are read for the whole config */
+  WITHOUT_EFFECT, /* keys that change no angle */
+  PATCH,          /* columns of a patch of a picture */
+  PICTURE,        /* columns of a picture, or its height and width */
+  VOCABULARY,
+  WINDOW,        /* reach of sliding attention */
+  LAYERS,        /* number of layers */
+  LAYER_TYPES,   /* the type of each layer: names, or numbers of what it slides over or compresses */
+  PATTERN,       /* all layers slide but every n-th; or a letter or a flag for each */
+  FULL_EVERY,    /* all layers slide but the first and every n-th after it */
+  USES_ROPE,     /* for each layer whether it has a rope */
+  NO_ROPE_EVERY, /* every n-th layer has none */
+  NO_ROPE,       /* class: if not 0, these layers have none in a model of sliding attention */
+  OWN,           /* objects of keys of single layers, by their numbers */
   WORDS
 } word;
 
 enum key_place {
-  TOP = 1 << 0,     /* config.json */
-  ROPE = 1 << 1,    /* rope_parameters, or rope_scaling */
-  GGUF = 1 << 2,    /* after the name of the architecture */
-  TENSOR = 1 << 3,  /* the tensor of that name */
-  FULL = 1 << 4,    /* for layers of full attention only */
-  SLIDING = 1 << 5, /* for layers of sliding attention only */
+  TOP = 1 << 0,      /* config.json */
+  ROPE = 1 << 1,     /* rope_parameters, or rope_scaling */
+  GGUF = 1 << 2,     /* after the name of the architecture */
+  TENSOR = 1 << 3,   /* the tensor of that name */
+  FULL = 1 << 4,     /* for layers of full attention only */
+  SLIDING = 1 << 5,  /* for layers of sliding attention only */
+  COMPRESS = 1 << 6, /* for layers of compressed attention only */
+  LAYER_PLACES = FULL | SLIDING | COMPRESS
 };
 
-enum { KEYS_MAX = 128 };
+enum { KEYS_MAX = 192 };
 
 typedef struct words {
   const json_t *top, *rope; /* rope may be null */
   const char *rope_name;    /* the key of `rope` */
   const char *architecture; /* of a GGUF file, otherwise null */
-  unsigned layers;          /* FULL or SLIDING for those layers; 0 for all */
+  unsigned layers;          /* FULL, SLIDING or COMPRESS for those layers; 0 for all */
+  bool unscaled;            /* these layers have no scaling */
+  int64_t layer;            /* the layer whose element of lists is taken; -1 if there is none */
+  const json_t *own;        /* the keys of that layer alone, or null */
   model_note *tell;
   void *argument;
   bool used[KEYS_MAX]; /* keys that were read, by row */
+  bool unread;         /* a key that may be about rope is not known */
   bool failed;         /* a value has the wrong type, which `why` describes */
   fault *why;
 } words;
@@ -82,6 +105,13 @@ typedef struct key_name {
 } key_name;
 key_name words_name(const words *w, word what);
 
+/* The name by which tables of models have this one: model_type, the architecture of a GGUF file, or "params.json"; null
+   if it is not known. */
+const char *words_model(const words *w);
+
+/* The default of the model's class; false if it has none. */
+bool words_class(const words *w, word what, double *value);
+
 /* Find a number of a word, or the class's default, whose use is reported. Return false if there is none, or, with
    `failed` set, if the value has another type. */
 bool words_number(words *w, word what, double *value);
@@ -94,11 +124,19 @@ const char *words_text(words *w, word what);
 /* Returns a new array of `count` numbers; null if there is none. */
 double *words_list(words *w, word what, int64_t *count);
 
-/* Whether layers of sliding attention have keys of their own, or defaults of the class. */
-bool words_has_sliding(const words *w);
+/* The sets of LAYER_PLACES that have keys of their own, or defaults of the class. */
+unsigned words_layers(const words *w);
+
+/* The list that has an element for each layer, n-th of those that are about rope; null after the last. *name is its
+   key. */
+const json_t *words_layer_list(const words *w, size_t n, const char **name);
 
 /* Whether any key shows that the model has a rope. */
 bool words_has_rope(const words *w);
+
+/* The --grid of the axes of the model's pictures, with H and W for their sizes; "" if it has axes that are not known,
+   null if it has none. */
+const char *words_grid(const words *w);
 
 /* words_fail sets `failed` and the message, and returns false; words_tell reports a note. */
 __attribute__((format(printf, 2, 3))) bool words_fail(words *w, const char *format, ...);
