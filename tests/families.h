@@ -279,6 +279,10 @@ static const family families[] = {
      "{'text_config':{'model_type':'gemma3n_text','head_dim':256,'rope_theta':1000000.0,"
      "'rope_local_base_freq':10000.0,'max_position_embeddings':32768,'num_hidden_layers':30}}",
      "4", 1e6, 256, 256, 32768, 1, "none", 0, HALVES},
+    {"a base of sliding layers that is not the class's",
+     "{'model_type':'gemma3_text','head_dim':64,'rope_parameters':{'full_attention':{'rope_theta':1e6},"
+     "'sliding_attention':{'rope_theta':5e4}}}",
+     "sliding_attention", 5e4, 64, 64, 131072, 1, "none", 0, HALVES},
     {"CohereLabs/c4ai-command-a-03-2025, whose full layers have no rope",
      "{'model_type':'cohere2','hidden_size':12288,'num_attention_heads':96,'max_position_embeddings':131072,"
      "'rope_theta':50000.0,'head_dim':128,'sliding_window':4096,'num_hidden_layers':8}",

@@ -180,6 +180,74 @@ static void check_sections(void) {
   model_close(m);
 }
 
+/* Tests which layers are of which kind, and which have no rope. */
+static void check_layers(void) {
+  static const struct {
+    const char *keys, *kinds; /* the kind of each layer, "-" for one without rope */
+  } cases[] = {
+      {"'layer_types':['full_attention','sliding_attention'],'rope_local_base_freq':1e4",
+       "full_attention sliding_attention"},
+      {"'model_type':'gemma3_text','num_hidden_layers':7,'sliding_window_pattern':3",
+       "sliding_attention sliding_attention full_attention sliding_attention sliding_attention full_attention "
+       "sliding_attention"},
+      {"'model_type':'modernbert','num_hidden_layers':3,'global_attn_every_n_layers':2",
+       "full_attention sliding_attention full_attention"},
+      {"'model_type':'exaone4','sliding_window':9,'num_hidden_layers':5,'sliding_window_pattern':'LLG'",
+       "sliding_attention sliding_attention - sliding_attention sliding_attention"},
+      {"'model_type':'exaone4','sliding_window':null,'num_hidden_layers':2", "0 0"},
+      {"'model_type':'deepseek_v4','compress_ratios':[0,4,128,0]", "main compress compress main"},
+      {"'model_type':'deepseek_v4','layer_types':['sliding_attention','compressed_sparse_attention'],'rope_parameters':"
+       "{"
+       "'main':{'rope_theta':1e4},'compress':{'rope_theta':16e4}}",
+       "main compress"},
+      {"'layer_rope_theta':[1e4,0,1e6,1e4]", "0 - 2 0"},
+      {"'use_rope_layers':[true,false]", "0 -"},
+      {"'no_rope_layers':[],'no_rope_layer_interval':2,'num_hidden_layers':4", "0 - 0 -"},
+      {"'layer_types':['full_attention','chunked'],'rope_parameters':{'full_attention':{'rope_theta':2.0},'chunked':"
+       "null}",
+       "full_attention -"},
+      {"'num_hidden_layers':3,'per_layer_config':{'1':{'head_dim':16}}", "0 1 0"},
+  };
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    char config[600], kinds[200] = "";
+    fault why = {""};
+    snprintf(config, sizeof config, "{'head_dim':8,'rope_theta':3,%s}", cases[n].keys);
+    model *m = open_text(config, &why);
+    for (int64_t layer = 0; m && layer < model_number_of_layers(m); layer++) {
+      const char *none, *kind = model_layer_kind(m, layer, &none);
+      snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%s%s", layer ? " " : "", none ? "-" : kind);
+    }
+    if (!ok(strcmp(kinds, cases[n].kinds) == 0, "layers: %s", cases[n].keys)) printf("# %s %s\n", kinds, why.text);
+    model_close(m);
+  }
+}
+
+static void check_grids(void) {
+  static const struct {
+    const char *keys, *grid; /* null: no axes */
+  } cases[] = {
+      {"'model_type':'pixtral','image_size':1024,'patch_size':16", "h=64,w=64,frequencies=dealt"},
+      {"'model_type':'qwen3_vl_vision','patch_size':16", "h=H,w=W"},
+      {"'model_type':'dinov3_vit','image_size':[224,112],'patch_size':16", "h=14:-13:2/14,w=7:-6:2/7"},
+      {"'model_type':'kimi_k25_vision','patch_size':14", "h=H,w=W,columns=wh,order=cyclic"},
+      {"'model_type':'tower','patch_size':14", ""},
+      {"'model_type':'tower','rope_parameters':{'rope_type':'axial'}", ""},
+      {"'model_type':'fuyu','patch_size':30,'vocab_size':262144", NULL},
+  };
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    char config[300];
+    fault why = {""};
+    model_rope rope = {0};
+    snprintf(config, sizeof config, "{'head_dim':64,'rope_theta':1e4,%s}", cases[n].keys);
+    model *m = open_text(config, &why);
+    const bool is_read = m && model_rope_of(m, NULL, NULL, NULL, &rope, &why);
+    ok(is_read && rope.has_grid == (cases[n].grid != NULL) &&
+           strcmp(rope.grid, cases[n].grid ? cases[n].grid : "") == 0,
+       "axes: %s: %s%s", cases[n].keys, rope.grid, why.text);
+    model_close(m);
+  }
+}
+
 /* ---- the length of the sequence ------------------------------------------------------------------ */
 
 static void check_lengths(void) {
@@ -261,6 +329,49 @@ static void check_gguf(void) {
          rope.scaling.kind == POSENC_SCALING_YARN && rope.scaling.factor == 40.0 && rope.scaling.original == 4096 &&
          rope.scaling.attention == 1.0,
      "a GGUF file of DeepSeek V3: yarn without an attention factor");
+  model_close(m);
+  gguf_free(&f);
+}
+
+/* Tests factors of some layers: rope_freqs.weight is for those of full attention, whose last pairs do not turn. */
+static void check_gguf_layers(void) {
+  gguf_file f = gguf_begin("gemma4");
+  fault why = {""};
+  model_rope rope = {0}, other = {0};
+  float factors[16];
+  for (int i = 0; i < 16; i++) factors[i] = i < 4 ? 1.0f : 1e30f;
+  gguf_add_u32(&f, "gemma4.context_length", 131072);
+  gguf_add_u32(&f, "gemma4.attention.key_length", 32);
+  gguf_add_u32(&f, "gemma4.attention.key_length_swa", 16);
+  gguf_add_u32(&f, "gemma4.rope.dimension_count", 32);
+  gguf_add_u32(&f, "gemma4.rope.dimension_count_swa", 16);
+  gguf_add_f32(&f, "gemma4.rope.freq_base", 1e6f);
+  gguf_add_f32(&f, "gemma4.rope.freq_base_swa", 1e4f);
+  gguf_add_tensor(&f, "rope_freqs.weight", factors, 16);
+  gguf_end(&f);
+  model *m = model_open_memory(f.bytes, f.size, &why);
+  ok(m && model_rope_of(m, "full_attention", NULL, NULL, &rope, &why) && rope.base == 1e6 && rope.dim == 32 &&
+         rope.scaling.factors && rope.scaling.factors[3] == 1.0 && isinf(rope.scaling.factors[4]),
+     "a GGUF file of Gemma 4: pairs of full layers that do not turn");
+  ok(m && model_rope_of(m, "sliding_attention", NULL, NULL, &other, &why) && other.base == 1e4 && other.dim == 16 &&
+         other.scaling.kind == POSENC_SCALING_NONE,
+     "its sliding layers are plain");
+  model_close(m);
+  gguf_free(&f);
+
+  f = gguf_begin("gemma3");
+  gguf_add_u32(&f, "gemma3.block_count", 12);
+  gguf_add_u32(&f, "gemma3.attention.key_length", 256);
+  gguf_add_u32(&f, "gemma3.attention.sliding_window", 1024);
+  gguf_add_f32(&f, "gemma3.rope.freq_base", 1e6f);
+  gguf_add_text(&f, "gemma3.rope.scaling.type", "linear");
+  gguf_add_f32(&f, "gemma3.rope.scaling.factor", 8.0f);
+  gguf_end(&f);
+  m = model_open_memory(f.bytes, f.size, &why);
+  ok(m && model_rope_of(m, "5", NULL, NULL, &rope, &why) && rope.base == 1e6 && rope.scaling.factor == 8.0 &&
+         model_rope_of(m, "4", NULL, NULL, &other, &why) && other.base == 1e4 &&
+         other.scaling.kind == POSENC_SCALING_NONE,
+     "a GGUF file of Gemma 3: every sixth layer is full, the others have llama.cpp's base and no scaling");
   model_close(m);
   gguf_free(&f);
 }
@@ -387,10 +498,13 @@ int main(void) {
   for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_family(&families[n]);
   for (size_t n = 0; n < sizeof refused / sizeof *refused; n++) check_refused(n);
   for (size_t n = 0; n < sizeof told / sizeof *told; n++) check_told(n);
+  check_layers();
+  check_grids();
   check_sections();
   check_lengths();
   check_attention();
   check_gguf();
+  check_gguf_layers();
   check_gguf_longrope();
   check_bad_gguf();
   for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_fragment(&families[n]);

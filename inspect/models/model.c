@@ -253,7 +253,8 @@ static bool find_layers(model *m, fault *why) {
     words own = w;
     own.layers = m->kinds[n].place;
     if (!m->kinds[n].layers && words_find(&own, WINDOW) && words_class(&own, NO_ROPE, &none))
-      snprintf(m->kinds[n].none, REASON_MAX, "%s's layers of %s have none", words_model(&w), m->kinds[n].name);
+      snprintf(m->kinds[n].none, REASON_MAX, "%s's layers of %s have none", words_model(&w),
+               own.layers == FULL ? full : sliding);
   }
   return true;
 }
@@ -340,6 +341,7 @@ static bool choose_object(const model *m, const layer_kind *kind, words *w) {
     snprintf(name, sizeof name, "%s.%.100s", names[0], type);
     w->rope = json_object_get(json_object_get(m->top, names[0]), type);
     w->rope_name = name;
+    w->is_own = true;
     return true;
   }
   /* If there is one object for two types of layers, it is for those of full or of compressed attention, or for those

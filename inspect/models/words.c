@@ -138,14 +138,19 @@ key_name words_name(const words *w, word what) {
   return name;
 }
 
-bool words_class(const words *w, word what, double *value) {
+/* Finds the class's value in a row of these layers or, with `any`, of all layers. */
+static bool find_class(const words *w, word what, bool any, double *value) {
   for (int n = 0; n < CLASSES; n++)
-    if (classes[n].what == what && is_for(w, classes[n].places) &&
+    if (classes[n].what == what && is_for(w, classes[n].places) && (any || classes[n].places & LAYER_PLACES) &&
         is_model(w, classes[n].model_type, classes[n].places)) {
       *value = classes[n].value;
       return true;
     }
   return false;
+}
+
+bool words_class(const words *w, word what, double *value) {
+  return find_class(w, what, true, value);
 }
 
 /* Finds the default of the model's class, and reports that it is used. */
@@ -157,6 +162,17 @@ static bool find_default(const words *w, word what, double *value) {
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
+
+/* Returns the value of a word that is a number. The class's default for layers of one type comes before a key of all
+   layers. */
+static const json_t *find_number(words *w, word what) {
+  double unused;
+  const json_t *json = words_find(w, what);
+  const int key = find_key(w, what);
+  if (key >= 0 && present(json_object_get(w->own, keys[key].name))) return json;
+  if (key >= 0 && w->is_own && present(json_object_get(w->rope, keys[key].name))) return json;
+  return key >= 0 && !(keys[key].places & LAYER_PLACES) && find_class(w, what, false, &unused) ? NULL : json;
+}
 
 /* Returns the layer's element of a list that has one for each layer; other values as they are; null, with a message, if
    there is no such element. */
@@ -184,14 +200,14 @@ static bool number_of_value(words *w, word what, const json_t *json, double *val
 }
 
 bool words_number(words *w, word what, double *value) {
-  const json_t *json = of_layer(w, what, words_find(w, what));
+  const json_t *json = of_layer(w, what, find_number(w, what));
   if (w->failed) return false;
   return json ? number_of_value(w, what, json, value) : find_default(w, what, value);
 }
 
 bool words_whole(words *w, word what, int64_t *value) {
   double number;
-  const json_t *json = of_layer(w, what, words_find(w, what));
+  const json_t *json = of_layer(w, what, find_number(w, what));
   if (w->failed) return false;
   if (json_is_integer(json)) {
     *value = json_integer_value(json);

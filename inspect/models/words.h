@@ -62,6 +62,7 @@ typedef enum word {
   FULL_EVERY,    /* all layers slide but the first and every n-th after it */
   USES_ROPE,     /* for each layer whether it has a rope */
   NO_ROPE_EVERY, /* every n-th layer has none */
+  UNSCALED,      /* class: if not 0, these layers have no scaling */
   NO_ROPE,       /* class: if not 0, these layers have none in a model of sliding attention */
   OWN,           /* objects of keys of single layers, by their numbers */
   WORDS
@@ -83,6 +84,7 @@ enum { KEYS_MAX = 192 };
 typedef struct words {
   const json_t *top, *rope; /* rope may be null */
   const char *rope_name;    /* the key of `rope` */
+  bool is_own;              /* `rope` is of these layers alone */
   const char *architecture; /* of a GGUF file, otherwise null */
   unsigned layers;          /* FULL, SLIDING or COMPRESS for those layers; 0 for all */
   bool unscaled;            /* these layers have no scaling */

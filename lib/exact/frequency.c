@@ -14,9 +14,9 @@
  * largest errors are those of the ramps of two scalings. YaRN's g goes from 0 to 1 between two numbers that are d/2
  * ln(high/low) / ln(base) apart and known within d 2^-240, so the error of g is below 2^-240 × 2 × 710 / 2^-11; if they
  * are equal, 1/1000 apart, and d is at most 2^19, so it is below 2^-240 × 2^20 × 1000. Llama 3's ramp divides a
- * function of N w / 2π <= high, whose error is N times that of w, by high - low >= 2^-11 high. As w is at most 2π high /
- * N there, the error of the product with w is below i × 2^-232 × 2^14. A scale of 2^20 turns an error of 2^-210 into
- * 2^-190.
+ * function of N w / 2π <= high, whose error is N times that of w, by high - low >= 2^-11 high. As w is at most
+ * 2π high / N there, the error of the product with w is below i × 2^-232 × 2^14. A scale of 2^20 turns an error of
+ * 2^-210 into 2^-190.
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
