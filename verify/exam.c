@@ -20,10 +20,6 @@ static sampling sampling_of_exam(const exam *e) {
   return sampling_of(e->kernel, &e->of->problem, e->request->budget);
 }
 
-static int64_t rows_of_arenas(const sampling *v) {
-  return v->rows > CHECKED_ROWS ? v->rows : CHECKED_ROWS;
-}
-
 double exam_elements(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
   const sampling v = sampling_of_exam(e);
@@ -63,18 +59,10 @@ posenc_options exam_options(const verify_request *request) {
   return options;
 }
 
-/* Adds the attribution of errors to the record, if the request has --explain. */
-static void explain(const exam *e, json_t *record, subject *s, arena *a) {
-  if (!e->request->explain) return;
-  isolate_say("where errors come from", 1.0);
-  json_object_set_new(record, "explain", explain_json(s, a));
-}
-
 /* The first windows are computed by one thread, twice and in pieces; the others by all threads, if the kernel passed
    the check of threads. */
 enum { SERIAL_WINDOWS = 2 };
 
-/* The state that the exams of all kinds of shapes share. */
 typedef struct exam_run {
   const exam *e;
   subject s;
@@ -82,8 +70,22 @@ typedef struct exam_run {
   uint64_t streams[STREAMS]; /* states of the streams of random numbers */
   sampling v;
   window_numbers windows;
-  segment *segments; /* segments of the range */
+  segment *segments;      /* segments of the range */
+  applied *applied;       /* of add or rope; the others are null then, but the state of the cache */
+  arena *one, *other;     /* of tables: rows, and rows made again */
+  fast_oracle *reference; /* of tables of successive positions, as `parts` */
+  part_team *parts;
+  cache kept; /* of a rope cache */
+  searched search;
 } exam_run;
+
+static bool is_special(const exam_run *t) {
+  return rows_are_special(&t->s.shape->problem);
+}
+
+static bool is_cache(const exam_run *t) {
+  return t->e->of->problem.op == POSENC_ROPE_CACHE;
+}
 
 /* Returns window `number` of the range, and reports it as progress. */
 static window next_window(exam_run *t, int64_t number) {
@@ -123,130 +125,15 @@ static void check_process(exam_run *t, void *argument) {
   subject_check_process(&t->s, t->before);
 }
 
-/* Checks calls by many threads at once; argument: of add or rope, else null. */
+/* Checks calls by many threads at once. */
 static void check_threads(exam_run *t, void *argument) {
   const bool again = t->e->brief && !t->e->request->brief; /* the exam that is not brief has more */
+  (void)argument;
   isolate_say("rows by many threads at once", 0.0);
-  if (argument)
-    applied_check_threads(argument, again);
+  if (t->applied)
+    applied_check_threads(t->applied, again);
   else
     subject_check_threads(&t->s, again, NULL, NULL);
-}
-
-/* Prepares the windows: checks threads, and skips the random numbers of earlier ranges. Other ranges than the first
-   share work from their first window on. */
-static void begin_windows(exam_run *t, void *argument) {
-  check_once(t, check_threads, argument);
-  sampling_skip(&t->v, t->windows.first, &t->streams[OF_ROWS]);
-  if (!is_first(t)) subject_share(&t->s);
-}
-
-/* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
-   before, and joins the segments. */
-static void conclude(exam_run *t) {
-  if (is_first(t) && !t->e->brief) subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS]);
-  check_once(t, check_process, NULL);
-  if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
-  subject_finish(&t->s);
-  if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* counted once for all ranges */
-}
-
-/* Adds what verify_join needs to the result of a range; returns the record. */
-static json_t *concluded(const exam_run *t, json_t *record) {
-  const range *r = &t->e->of_rows;
-  if (!range_is_whole(*r)) json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
-  return record;
-}
-
-/* Examines a table; returns the record. A rope cache is examined as the table that it is made of, and then compared
-   with that table. */
-static json_t *look_at_table(exam_run *t) {
-  const exam *e = t->e;
-  const verify_request *request = e->request;
-  subject *s = &t->s;
-  const posenc_problem *problem = &s->shape->problem;
-  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const sampling v = t->v;
-  const size_t bytes = (size_t)rows_of_arenas(&v) * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-  searched search_found;
-  cache kept = {.plan = NULL};
-  arena *one = arena_create(bytes), *other = arena_create(bytes);
-  fast_oracle *reference = allocated(fast_create(problem, 0));
-  part_team *shared = parts_create(s, reference, v.rows);
-  if (is_cache) cache_open(&kept, s, &e->of->problem, v.rows);
-  begin_windows(t, NULL);
-  for (int64_t n = t->windows.first; n < t->windows.end; n++) {
-    const window w = next_window(t, n);
-    if (parts_can(s, w)) {
-      parts_take(shared, w);
-    } else {
-      parts_end(shared);
-      subject_check_window(s, w, reference, one, other, n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
-    }
-    if (is_cache) cache_check_window(&kept, s, w, one, n < SERIAL_WINDOWS);
-    if (n + 1 == SERIAL_WINDOWS) subject_share(s);
-    if (!ends_segment(t, n)) continue;
-    parts_end(shared);
-    take_segment(t, n);
-  }
-  s->shared = false;
-  if (is_first(t)) {
-    isolate_say("rows far apart", 1.0);
-    subject_check_relations(s, reference, one, other, &t->streams[OF_RELATIONS]);
-    isolate_say("its stages", 1.0);
-    subject_check_stages(s, one, &t->streams[OF_STAGES]);
-    if (problem->rows) subject_search(s, request->search, one, &t->streams[OF_SEARCH], &search_found);
-  }
-  conclude(t);
-  json_t *record = concluded(t, result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", &search_found));
-  explain(e, record, s, one);
-  cache_close(&kept);
-  parts_destroy(shared);
-  fast_destroy(reference);
-  arena_destroy(one);
-  arena_destroy(other);
-  return record;
-}
-
-/* Examines add or rope. */
-static json_t *look_at_applied(exam_run *t) {
-  const exam *e = t->e;
-  const sampling v = t->v;
-  applied a;
-  const posenc_problem *problem = &e->of->problem;
-  const int64_t rows = rows_of_arenas(&v);
-  const size_t bytes = row_bytes(problem) * (size_t)rows + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype);
-  applied_open(&a, rows, bytes);
-  applied_begin(&a, &t->s, t->streams[OF_X], NULL);
-  begin_windows(t, &a);
-  for (int64_t n = t->windows.first; n < t->windows.end; n++) {
-    applied_check_window(&a, next_window(t, n), n < SERIAL_WINDOWS, &t->streams[OF_PIECES]);
-    if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
-    if (ends_segment(t, n)) take_segment(t, n);
-  }
-  t->s.shared = false;
-  if (is_first(t)) {
-    isolate_say("rows far apart", 1.0);
-    applied_check_relations(&a, &t->streams[OF_RELATIONS]);
-  }
-  conclude(t);
-  json_t *record = concluded(t, result_of_applied(e, &a, v.exhaustive ? "exhaustive" : "sampled"));
-  applied_end(&a);
-  applied_close(&a);
-  return record;
-}
-
-/* Examines hard-to-round cases alone. */
-static json_t *look_at_cases(exam_run *t) {
-  const exam *e = t->e;
-  const posenc_problem *problem = &e->of->problem;
-  arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  cases_try(e->cases->cases, &t->s, rows);
-  subject_finish(&t->s);
-  json_t *record = result_of_table(e, &t->s, "cases", NULL);
-  explain(e, record, &t->s, rows);
-  arena_destroy(rows);
-  return record;
 }
 
 /* Adds the position to the notes of checks on a list, where the position of a witness is a row. */
@@ -262,27 +149,129 @@ static void tell_positions(subject *s) {
   }
 }
 
-/* Examines a table with a list of positions, with axes, or with an odd dim. */
-static json_t *look_at_rows(exam_run *t) {
-  const exam *e = t->e;
+/* ---- the exam -------------------------------------------------------------------------------------------------- */
+
+/* Prepares what the shape needs. Only windows of successive positions need more than CHECKED_ROWS rows at a time. */
+static void open_exam(exam_run *t, applied *room) {
+  const posenc_problem *problem = &t->s.shape->problem;
+  const bool is_plain = !t->e->cases && !is_special(t);
+  const int64_t rows = is_plain && t->v.rows > CHECKED_ROWS ? t->v.rows : CHECKED_ROWS;
+  const size_t bytes = row_bytes(problem) * (size_t)rows;
+  if (op_is_applied(problem->op)) {
+    t->applied = room;
+    applied_open(t->applied, rows, bytes + APPLIED_SPARE * posenc_dtype_bytes(problem->dtype));
+    applied_begin(t->applied, &t->s, t->streams[OF_X], NULL);
+    return;
+  }
+  t->one = arena_create(bytes);
+  if (is_cache(t)) cache_open(&t->kept, &t->s, &t->e->of->problem, rows);
+  if (!is_plain) return;
+  t->other = arena_create(bytes);
+  t->reference = allocated(fast_create(problem, 0));
+  t->parts = parts_create(&t->s, t->reference, t->v.rows);
+}
+
+static void close_exam(exam_run *t) {
+  cache_close(&t->kept);
+  if (t->parts) parts_destroy(t->parts);
+  fast_destroy(t->reference);
+  arena_destroy(t->one);
+  arena_destroy(t->other);
+  if (!t->applied) return;
+  applied_end(t->applied);
+  applied_close(t->applied);
+}
+
+static void check_window(exam_run *t, window w, bool again) {
+  if (t->applied) {
+    applied_check_window(t->applied, w, again, &t->streams[OF_PIECES]);
+  } else if (parts_can(&t->s, w)) {
+    parts_take(t->parts, w);
+  } else {
+    parts_end(t->parts);
+    subject_check_window(&t->s, w, t->reference, t->one, t->other, again, &t->streams[OF_PIECES]);
+  }
+}
+
+/* Checks the windows of the range. Other ranges than the first share work from their first window on. */
+static void look_at_windows(exam_run *t) {
+  sampling_skip(&t->v, t->windows.first, &t->streams[OF_ROWS]);
+  if (!is_first(t)) subject_share(&t->s);
+  for (int64_t n = t->windows.first; n < t->windows.end; n++) {
+    const window w = next_window(t, n);
+    check_window(t, w, n < SERIAL_WINDOWS);
+    if (is_cache(t)) cache_check_window(&t->kept, &t->s, w, t->one, n < SERIAL_WINDOWS);
+    if (n + 1 == SERIAL_WINDOWS) subject_share(&t->s);
+    if (!ends_segment(t, n)) continue;
+    if (t->parts) parts_end(t->parts);
+    take_segment(t, n);
+  }
+  t->s.shared = false;
+}
+
+/* Checks the rows of a table with a list of positions, with axes, or with an odd dim, which are in one segment. */
+static void look_at_rows(exam_run *t) {
+  const window first = {0, least(CHECKED_ROWS, t->v.all)};
+  subject_check_rows(&t->s, &t->v);
+  if (is_cache(t) && first.rows) cache_check_window(&t->kept, &t->s, first, t->one, true);
+  take_segment(t, 0);
+}
+
+/* Checks rows far apart, and of a table of successive positions its stages and its worst cases. */
+static void look_further(exam_run *t) {
   subject *s = &t->s;
-  const posenc_problem *problem = &s->shape->problem;
-  const bool is_cache = e->of->problem.op == POSENC_ROPE_CACHE;
-  const sampling v = t->v;
-  const window first = {0, least(CHECKED_ROWS, problem->rows)};
-  cache kept = {.plan = NULL};
-  arena *rows = arena_create(CHECKED_ROWS * (size_t)problem->dim * posenc_dtype_bytes(problem->dtype));
-  check_threads(t, NULL);
-  subject_check_rows(s, &v);
-  if (is_cache) cache_open(&kept, s, &e->of->problem, CHECKED_ROWS);
-  if (is_cache && problem->rows) cache_check_window(&kept, s, first, rows, true);
-  take_segment(t, 0); /* the only segment */
-  conclude(t);
-  tell_positions(s);
-  json_t *record = result_of_table(e, s, v.exhaustive ? "exhaustive" : "sampled", NULL);
-  if (e->request->explain) json_object_set_new(record, "explain", json_null());
-  cache_close(&kept);
-  arena_destroy(rows);
+  isolate_say("rows far apart", 1.0);
+  if (t->applied) {
+    applied_check_relations(t->applied, &t->streams[OF_RELATIONS]);
+    return;
+  }
+  subject_check_relations(s, t->reference, t->one, t->other, &t->streams[OF_RELATIONS]);
+  isolate_say("its stages", 1.0);
+  subject_check_stages(s, t->one, &t->streams[OF_STAGES]);
+  if (t->v.all) subject_search(s, t->e->request->search, t->one, &t->streams[OF_SEARCH], &t->search);
+}
+
+/* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
+   before, and joins the segments. */
+static void conclude(exam_run *t) {
+  if (is_first(t) && !t->e->brief) subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS]);
+  check_once(t, check_process, NULL);
+  if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
+  subject_finish(&t->s);
+  if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* counted once for all ranges */
+  tell_positions(&t->s);
+}
+
+/* Returns the record, with what verify_join needs of a range, and the attribution of errors if --explain asks for it. */
+static json_t *record_of(exam_run *t) {
+  const exam *e = t->e;
+  const range *r = &e->of_rows;
+  const char *mode = e->cases ? "cases" : t->v.exhaustive ? "exhaustive" : "sampled";
+  if (e->request->explain) isolate_say("where errors come from", 1.0);
+  json_t *record = t->applied ? result_of_applied(e, t->applied, mode) : result_of_table(e, &t->s, mode, &t->search);
+  if (!e->cases && !range_is_whole(*r))
+    json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
+  if (e->request->explain && !t->applied)
+    json_object_set_new(record, "explain", is_special(t) ? json_null() : explain_json(&t->s, t->one));
+  return record;
+}
+
+/* Examines a shape: windows of its rows, or hard-to-round cases alone. A rope cache is examined as the table that it is
+   made of, and then compared with that table. */
+static json_t *look_at(exam_run *t) {
+  applied room;
+  open_exam(t, &room);
+  if (t->e->cases) {
+    cases_try(t->e->cases->cases, &t->s, t->one);
+    subject_finish(&t->s);
+  } else {
+    check_once(t, check_threads, NULL);
+    (is_special(t) ? look_at_rows : look_at_windows)(t);
+    if (is_first(t) && !is_special(t)) look_further(t);
+    conclude(t);
+  }
+  json_t *record = record_of(t);
+  close_exam(t);
   return record;
 }
 
@@ -301,7 +290,6 @@ const char *exam_refusal(const exam *e) {
 }
 
 json_t *examine(const exam *e) {
-  const posenc_op op = e->of->problem.op;
   const shape of = exam_shape(e);
   const posenc_options options = exam_options(e->request);
   if (!e->cases) process_start_openmp();
@@ -314,11 +302,7 @@ json_t *examine(const exam *e) {
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
   t.s.measured = e->request->rests;
-  json_t *record = refusal                         ? result_begin(e, refusal)
-                   : e->cases                      ? look_at_cases(&t)
-                   : op_is_applied(op)             ? look_at_applied(&t)
-                   : rows_are_special(&of.problem) ? look_at_rows(&t)
-                                                   : look_at_table(&t);
+  json_t *record = refusal ? result_begin(e, refusal) : look_at(&t);
   if (!refusal) subject_close(&t.s);
   process_free(t.before);
   free(t.segments);
