@@ -4,6 +4,7 @@
 #include "bench/turn.h"
 
 #include "common/clock.h"
+#include "common/number.h"
 #include "common/random.h"
 #include "common/shapes.h"
 
@@ -20,10 +21,6 @@ uint64_t turn_seed(void) {
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint64_t)(1e9 * clock_seconds());
   return seed;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 turn turn_begin(const turn_terms *terms) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Formatting and sorting numbers. */
+/* Formatting, comparing and sorting numbers. */
 #ifndef POSENC_COMMON_NUMBER_H
 #define POSENC_COMMON_NUMBER_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,6 +34,10 @@ static inline number_text number_of_duration(double seconds) {
   number_text n;
   snprintf(n.text, sizeof n.text, seconds < 120 ? "%.0f s" : "%.0f min", seconds < 120 ? seconds : seconds / 60);
   return n;
+}
+
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
 }
 
 static inline int number_order(const void *one, const void *other) {

@@ -3,6 +3,7 @@
 #ifndef POSENC_VERIFY_PROPERTY_H
 #define POSENC_VERIFY_PROPERTY_H
 
+#include "common/number.h"
 #include "posenc.h"
 #include "reference/accuracy.h"
 
@@ -93,10 +94,6 @@ static inline int64_t row_width(const posenc_problem *problem) {
 
 static inline size_t row_bytes(const posenc_problem *problem) {
   return (size_t)row_width(problem) * posenc_dtype_bytes(problem->dtype);
-}
-
-static inline int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "inspect/files/difference.h"
 
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/random.h"
 #include "common/shapes.h"
 #include "reference/format.h"
@@ -20,10 +21,6 @@ typedef struct block {
   int64_t dim, rows;
   void *rows_a, *rows_b;
 } block;
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 
 static void block_open(block *k, table_file *a, table_file *b) {
   const stored *of_a = table_stored(a), *of_b = table_stored(b);

@@ -16,10 +16,6 @@ enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
    the formula, as positions in bf16 do from 256 on. */
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 static bool all_held_by(const window *w, posenc_dtype dtype) {
   const format *f = format_of(dtype);
   for (int64_t at = 0; at < w->count * w->dim; at++) {
