@@ -249,8 +249,7 @@ static void add_some_recipes(const options *given, selection *chosen) {
   static const char *const names[] = {"recipe/annotated", "recipe/hf-rope", "recipe/xlm"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const posenc_kernel *recipe = find_kernel(names[i]);
-    const posenc_options how = options_of_plan(given, recipe);
-    if (!posenc_kernel_refusal(recipe, &chosen->shapes->problem, &how)) add_kernel(chosen, recipe);
+    if (!options_refusal(given, recipe, &chosen->shapes->problem)) add_kernel(chosen, recipe);
   }
 }
 
@@ -260,11 +259,10 @@ static void keep_candidates(const options *given, selection *chosen) {
   size_t kept = 0, usable = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
     const posenc_kernel *kernel = chosen->kernels[i];
-    const posenc_options how = options_of_plan(given, kernel);
     const bool copies = kernel->keeps_rows && !op_is_applied(given->problem.op),
                alone = kernel->threaded && given->threads == 1;
     if (copies || alone) continue;
-    if (!given->kernel && posenc_kernel_refusal(kernel, NULL, &how)) continue;
+    if (!given->kernel && options_refusal(given, kernel, NULL)) continue;
     chosen->kernels[kept++] = kernel;
     usable += !is_elsewhere(kernel->name);
   }

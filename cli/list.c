@@ -34,11 +34,6 @@ static const char notes[] = "An error of \"U ulp + A\" says that no element is f
 
 typedef void printer(const options *given, const posenc_kernel *kernel, int width, FILE *out);
 
-static const char *refusal_of(const options *given, const posenc_kernel *kernel) {
-  const posenc_options plan = options_of_plan(given, kernel);
-  return posenc_kernel_refusal(kernel, NULL, &plan);
-}
-
 static void print_name(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
   (void)given, (void)width;
   fprintf(out, "%s\n", kernel->name);
@@ -51,13 +46,13 @@ static void print_line(const options *given, const posenc_kernel *kernel, int wi
   if (grows) bound.abs = bound.growth = 0.0;
   if (bound.derived) format_error(&bound, error, sizeof error - sizeof ", grows");
   if (bound.derived && grows) strcat(error, ", grows");
-  fprintf(out, "%-*s  %-15s  %-4s  %s\n", width, kernel->name, error, refusal_of(given, kernel) ? "no" : "yes",
-          kernel->summary);
+  fprintf(out, "%-*s  %-15s  %-4s  %s\n", width, kernel->name, error,
+          options_refusal(given, kernel, NULL) ? "no" : "yes", kernel->summary);
 }
 
 static void print_contract(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
   (void)width;
-  const char *refusal = refusal_of(given, kernel);
+  const char *refusal = options_refusal(given, kernel, NULL);
   char bound[128];
   format_bound(&kernel->bound, bound, sizeof bound);
   fprintf(out, "%s: %s\n", kernel->name, kernel->summary);

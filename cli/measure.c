@@ -105,10 +105,9 @@ typedef struct refusal_request {
 
 /* Returns null if the kernel can compute any of the shapes, else the reason why it cannot compute the last one. */
 static const char *refusal_of(const refusal_request *asked, const posenc_kernel *kernel) {
-  const posenc_options how = options_of_plan(asked->given, kernel);
   const char *refusal = NULL;
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
-    refusal = posenc_kernel_refusal(kernel, &asked->chosen->shapes[s].problem, &how);
+    refusal = options_refusal(asked->given, kernel, &asked->chosen->shapes[s].problem);
     if (!refusal) return NULL;
   }
   return refusal;
@@ -293,9 +292,8 @@ static selection select_recipes_of(const options *given, const shape *table, con
   selection chosen = {.kernels = allocated(calloc(count, sizeof(*chosen.kernels))), .profile = VERIFY_POINTS};
   add_shapes(&chosen, table, 1);
   for (size_t i = 0; i < count; i++) {
-    const posenc_options how = options_of_plan(given, recipes[i]);
-    if (!posenc_kernel_refusal(recipes[i], &table->problem, &how) &&
-        (!other || posenc_kernel_refusal(recipes[i], &other->problem, &how)))
+    if (!options_refusal(given, recipes[i], &table->problem) &&
+        (!other || options_refusal(given, recipes[i], &other->problem)))
       chosen.kernels[chosen.kernel_count++] = recipes[i];
   }
   return chosen;

@@ -511,3 +511,8 @@ posenc_options options_of_plan(const options *given, const posenc_kernel *kernel
   plan.stores = given->stores;
   return plan;
 }
+
+const char *options_refusal(const options *given, const posenc_kernel *kernel, const posenc_problem *problem) {
+  const posenc_options how = options_of_plan(given, kernel);
+  return posenc_kernel_refusal(kernel, problem, &how);
+}

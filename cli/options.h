@@ -209,4 +209,8 @@ void options_require_table(const options *given, const char *path);
 /* Returns the options of a plan with this kernel. With null, the library chooses the kernel. */
 posenc_options options_of_plan(const options *given, const posenc_kernel *kernel);
 
+/* Returns the reason why a plan with this kernel cannot be of the problem, or of any problem if it is null; null if
+   there is none. */
+const char *options_refusal(const options *given, const posenc_kernel *kernel, const posenc_problem *problem);
+
 #endif

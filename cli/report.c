@@ -165,8 +165,7 @@ static void foretell(const options *given, const selection *timed, bool verifies
   double timings = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
-      const posenc_options how = options_of_plan(given, timed->kernels[k]);
-      if (!posenc_kernel_refusal(timed->kernels[k], NULL, &how)) /* without regard to the shape */
+      if (!options_refusal(given, timed->kernels[k], NULL)) /* without regard to the shape */
         timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,

@@ -48,7 +48,7 @@ static const char notes[] = "The file appears whole or not at all, and memory do
 static posenc_plan *make_plan(const options *given) {
   const posenc_kernel *kernel = given->kernel ? find_kernel(given->kernel) : NULL;
   posenc_options how = options_of_plan(given, kernel);
-  const char *refusal = kernel ? posenc_kernel_refusal(kernel, &given->problem, &how) : NULL;
+  const char *refusal = kernel ? options_refusal(given, kernel, &given->problem) : NULL;
   if (refusal) die_value("--kernel", given->kernel, refusal);
   posenc_plan *plan;
   posenc_status status = posenc_plan_create(&plan, &given->problem, &how);
