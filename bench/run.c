@@ -14,6 +14,7 @@
 #include "common/progress.h"
 #include "common/work.h"
 #include "records/shape.h"
+#include "records/timings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -496,9 +497,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   made.context.checks = checks;
   made.context.shard = shard_of(run, &whole.of, numbers);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
-  json_t *json = record_write_timing(&made);
-  const record_timing *record = record_take_timing(json);
-  json_decref(json);
+  const record_timing *record = timings_keep(&made);
   json_decref(made.context.json);
   free(numbers);
   free(checks);

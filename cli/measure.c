@@ -418,20 +418,17 @@ int trusted_status(const json_t *kernels, const json_t *encodings) {
 }
 
 /* Whether a timing record has times of a kernel. */
-static bool has_times(const json_t *record, const char *kernel) {
-  size_t i;
-  const json_t *one;
-  json_array_foreach(json_object_get(record, "benchmarks"), i, one) {
-    if (is_benchmark_of(field_string(one, "name"), kernel)) return true;
-  }
+static bool has_times(const record_timing *record, const char *kernel) {
+  RECORD_EACH(one, record, benchmarks)
+    if (is_benchmark_of(one->name, kernel)) return true;
   return false;
 }
 
-int timed_status(const json_t *record, bool told) {
+int timed_status(const record_timing *record, bool told) {
   int status = EXIT_SUCCESS;
   const char *key;
   json_t *words;
-  json_object_foreach(json_object_get(record, "context"), key, words) {
+  json_object_foreach(record ? record->context.json : NULL, key, words) {
     const char *kernel = kernel_of_failure(key);
     if (!kernel) continue;
     status = STATUS_FAILED_CHECK;
@@ -535,8 +532,10 @@ static bool is_done(const options *given, const json_t *build, json_t *run, int 
   if (!same)
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
   const bool done = !lacked_memory(record);
+  const record_timing *timing = context ? record_take_timing(record) : NULL;
   if (done)
-    *status = context ? timed_status(record, false) : trusted_status(record, json_object_get(record, "encodings"));
+    *status = timing ? timed_status(timing, false) : trusted_status(record, json_object_get(record, "encodings"));
+  record_free(timing);
   json_decref(record);
   return done;
 }

@@ -83,7 +83,7 @@ int trusted_status(const json_t *kernels, const json_t *encodings);
 
 /* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr
    for each, unless the run that made the record has told; else EXIT_SUCCESS, as for null. */
-int timed_status(const json_t *record, bool told);
+int timed_status(const record_timing *record, bool told);
 
 /* Sets the modes for every shape. */
 void select_modes(selection *chosen, unsigned modes);

@@ -10,6 +10,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/progress.h"
+#include "records/timings.h"
 #include "reports/model/document.h"
 #include "reports/report.h"
 #include "verify/verify.h"
@@ -48,7 +49,8 @@ static const char notes[] = "Exit status:\n"
 
 /* The records of the page; null before they are measured. */
 typedef struct records {
-  json_t *accuracy, *timing;
+  json_t *accuracy;
+  const record_timing *timing;
   const char *accuracy_path, *timing_path; /* paths given to --from */
 } records;
 
@@ -57,22 +59,36 @@ static bool has_schema(const json_t *holder, const char *key, const char *prefix
   return schema && strncmp(schema, prefix, strlen(prefix)) == 0;
 }
 
+/* Exits if a record is a part of a run. */
+static void refuse_shard(const char *path, bool is_shard) {
+  if (is_shard) die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
+}
+
+static void take_timing(records *found, const char *path, const json_t *record) {
+  const json_t *context = json_object_get(record, "context");
+  if (found->timing) die_value("--from", path, "the second record of its kind");
+  refuse_shard(path, json_object_get(context, "shard"));
+  const char *emulator = field_string(context, "emulator");
+  if (*emulator && strcmp(emulator, "no") != 0)
+    die_value("--from", path, "times of an emulated processor, which are not published");
+  found->timing_path = path;
+  found->timing = record_take_timing(record); /* report_write tells its defects */
+}
+
 /* Reads a record of --from. */
 static void take_record(records *found, const char *path) {
   json_t *record = load_json("--from", path, 0);
-  json_t **place = has_schema(record, "schema", "posenc-accuracy-")                                   ? &found->accuracy
-                   : has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-") ? &found->timing
-                                                                                                      : NULL;
-  if (!place) die_value("--from", path, "neither an accuracy record nor a timing record");
-  if (*place) die_value("--from", path, "the second record of its kind");
-  const json_t *facts = place == &found->timing ? json_object_get(record, "context") : record;
-  if (json_object_get(facts, "shard"))
-    die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
-  const char *emulator = field_string(facts, "emulator");
-  if (place == &found->timing && *emulator && strcmp(emulator, "no") != 0)
-    die_value("--from", path, "times of an emulated processor, which are not published");
-  *place = record;
-  *(place == &found->timing ? &found->timing_path : &found->accuracy_path) = path;
+  if (has_schema(record, "schema", "posenc-accuracy-")) {
+    if (found->accuracy) die_value("--from", path, "the second record of its kind");
+    refuse_shard(path, json_object_get(record, "shard"));
+    found->accuracy = json_incref(record);
+    found->accuracy_path = path;
+  } else if (has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-")) {
+    take_timing(found, path, record);
+  } else {
+    die_value("--from", path, "neither an accuracy record nor a timing record");
+  }
+  json_decref(record);
 }
 
 /* Exits if an option of a measurement is given that --from replaces: the page would not show its effect. */
@@ -162,32 +178,29 @@ static void select_report_modes(const options *given, selection *timed, bool ful
 /* Prints an upper estimate of the time before anything is calibrated. It does not include the measurements of the
    machine's limit. */
 static void foretell(const options *given, const selection *timed, bool verifies) {
-  double timings = 0;
+  double planned = 0;
   for (size_t i = 0; i < timed->shape_count; i++)
     for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
       if (!options_refusal(given, timed->kernels[k], NULL)) /* without regard to the shape */
-        timings += __builtin_popcount(timed->modes[i]) * given->repetitions;
+        planned += __builtin_popcount(timed->modes[i]) * given->repetitions;
     }
   fprintf(stderr,
           "posenc report: %sup to %.0f timings, which take about %s; how long is told when they are calibrated\n",
-          verifies ? "after the verification come " : "", timings, number_of_duration(timings * given->min_time).text);
+          verifies ? "after the verification come " : "", planned, number_of_duration(planned * given->min_time).text);
 }
 #endif
 
 /* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
    there are no timings. */
-static json_t *time_kernels(const options *given, const selection *chosen) {
+static const record_timing *time_kernels(const options *given, const selection *chosen) {
+  const record_timing *record = NULL;
 #ifdef HAVE_BENCHMARK
-  const record_timing *record;
   const int status = measure_time(given, chosen, NULL, &record);
   if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed the error */
-  json_t *made = record ? record_write_timing(record) : NULL;
-  record_free(record);
-  return made;
 #else
   (void)given, (void)chosen;
-  return NULL;
 #endif
+  return record;
 }
 
 static json_t *measure_errors(const options *given, const selection *parts, size_t count) {
@@ -210,10 +223,17 @@ static json_t *verify_all(const options *given) {
 }
 
 /* Removes the means and deviations that Google Benchmark adds, because the page computes them itself. */
-static void drop_aggregates(json_t *record) {
-  json_t *entries = json_object_get(record, "benchmarks");
-  for (size_t i = json_array_size(entries); i-- > 0;)
-    if (strcmp(field_string(json_array_get(entries, i), "run_type"), "aggregate") == 0) json_array_remove(entries, i);
+static void drop_aggregates(const record_timing **record) {
+  record_timing made = **record;
+  record_benchmark *kept = memory_take(made.benchmarks_count, sizeof *kept);
+  made.benchmarks = kept;
+  made.benchmarks_count = 0;
+  RECORD_EACH(one, *record, benchmarks)
+    if (strcmp(one->run_type, "aggregate") != 0) kept[made.benchmarks_count++] = *one;
+  const record_timing *without = timings_keep(&made);
+  free(kept);
+  record_free(*record);
+  *record = without;
 }
 
 /* ---- within a time limit ------------------------------------------------------------------------- */
@@ -235,23 +255,31 @@ static size_t find_shape(const selection *in, const char *name) {
   return i;
 }
 
-/* Adds the results of another shape to the record of the first one, and the facts that only the other has, such as the
-   kernels that crashed on it. Takes over `more`. */
-static void add_results(json_t **record, json_t *more, const char *list) {
+/* Adds the results of another shape to the record of the first one. Takes over `more`. */
+static void add_results(json_t **record, json_t *more) {
   static const char *const counts[] = {"passed", "failed", "skipped"};
   if (!*record) {
     *record = more;
     return;
   }
-  for (size_t i = 0; i < sizeof counts / sizeof *counts && json_object_get(more, counts[i]); i++)
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     json_object_set_new(*record, counts[i],
                         json_integer(field_integer(*record, counts[i]) + field_integer(more, counts[i])));
-  json_array_extend(json_object_get(*record, list), json_object_get(more, list));
-  json_t *context = json_object_get(*record, "context"), *of_more = json_object_get(more, "context");
-  json_array_extend(json_object_get(context, "choices"), json_object_get(of_more, "choices"));
-  timed_checks_join(context, of_more);
-  json_object_update_missing(context, of_more);
+  json_array_extend(json_object_get(*record, "records"), json_object_get(more, "records"));
   json_decref(more);
+}
+
+/* Adds the times of another shape, and the facts that only they have, such as the kernels that crashed on it. Takes
+   over `more`. */
+static void add_times(const record_timing **record, const record_timing *more) {
+  if (!*record) {
+    *record = more;
+    return;
+  }
+  const record_timing *both = timings_join(*record, more);
+  record_free(*record);
+  record_free(more);
+  *record = both;
 }
 
 /* Verifies a shape; with the first one, also recipes, errors by position and hard-to-round cases. */
@@ -264,7 +292,7 @@ static void verify_shape(records *found, const options *given, const selection *
   if (is_first) parts[0].profile = VERIFY_POINTS;
   size_t count = 1 + (is_first ? select_recipes(given, parts + 1) : 0);
   if (is_first && given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
-  add_results(&found->accuracy, measure_errors(given, parts, count), "records");
+  add_results(&found->accuracy, measure_errors(given, parts, count));
   while (count > 1) selection_free(&parts[--count]);
 }
 
@@ -297,8 +325,8 @@ static void measure_within(records *found, const options *given) {
     }
     const selection one = only_shape(&timed, number);
     verify_shape(found, given, &verified, name);
-    json_t *times = time_kernels(given, &one);
-    if (times) add_results(&found->timing, times, "benchmarks");
+    const record_timing *times = time_kernels(given, &one);
+    if (times) add_times(&found->timing, times);
     if (i > 0) longest = fmax(longest, clock_seconds() - begun);
     largest = i < 2 ? size : fmax(largest, size);
   }
@@ -320,8 +348,8 @@ static void complete_within(records *found, const options *given, const char *fo
   measure_within(found, given);
   save(found->accuracy, folder, "accuracy.json");
   if (!found->timing) return;
-  drop_aggregates(found->timing);
-  save(found->timing, folder, "bench.json");
+  drop_aggregates(&found->timing);
+  save(found->timing->json, folder, "bench.json");
 }
 
 /* Makes the records that --from did not give, and writes them to the folder. */
@@ -341,8 +369,8 @@ static void complete(records *found, const options *given, const char *folder) {
     save(found->accuracy, folder, "accuracy.json");
   }
   if (!found->timing && (found->timing = time_kernels(given, &timed))) {
-    drop_aggregates(found->timing);
-    save(found->timing, folder, "bench.json");
+    drop_aggregates(&found->timing);
+    save(found->timing->json, folder, "bench.json");
   }
   selection_free(&timed);
 }
@@ -443,13 +471,13 @@ static int run(options *given) {
   free(again);
   if (status == EXIT_SUCCESS) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
-    copy_record(found.timing, found.timing_path, folder, "bench.json");
+    copy_record(found.timing ? found.timing->json : NULL, found.timing_path, folder, "bench.json");
     print_page(folder);
     status = timed_status(found.timing, !found.timing_path) != EXIT_SUCCESS ? STATUS_FAILED_CHECK
                                                                             : accuracy_status(found.accuracy);
   }
   json_decref(found.accuracy);
-  json_decref(found.timing);
+  record_free(found.timing);
   return status;
 }
 

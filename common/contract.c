@@ -117,37 +117,3 @@ void format_bound(const posenc_bound *bound, char *text, size_t size) {
   format_number((double)bound->max_position, domain, sizeof domain);
   snprintf(text, size, "%s%s, |p| <= %s", before, error, domain);
 }
-
-static json_t *check_like(json_t *checks, const json_t *one) {
-  size_t i;
-  json_t *each;
-  json_array_foreach(checks, i, each) {
-    if (json_equal(json_object_get(each, "kernel"), json_object_get(one, "kernel")) &&
-        json_equal(json_object_get(each, "check"), json_object_get(one, "check")))
-      return each;
-  }
-  return NULL;
-}
-
-bool timed_checks_join(json_t *context, const json_t *more) {
-  const json_t *added = json_object_get(more, "checks");
-  size_t i;
-  json_t *one;
-  if (!added) return true;
-  /* A copy, as records may share the array. */
-  json_t *checks =
-      json_object_get(context, "checks") ? json_deep_copy(json_object_get(context, "checks")) : json_array();
-  bool enough = checks && json_object_set_new(context, "checks", checks) == 0;
-  json_array_foreach(added, i, one) {
-    json_t *known = enough ? check_like(checks, one) : NULL;
-    if (!known) {
-      enough = enough && json_array_append_new(checks, json_deep_copy(one)) == 0;
-      continue;
-    }
-    const json_int_t both =
-        json_integer_value(json_object_get(known, "compared")) + json_integer_value(json_object_get(one, "compared"));
-    if (json_is_false(json_object_get(one, "ok"))) json_object_update(known, (json_t *)one);
-    json_object_set_new(known, "compared", json_integer(both));
-  }
-  return enough;
-}

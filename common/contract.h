@@ -71,8 +71,4 @@ size_t format_error(const posenc_bound *bound, char *text, size_t size);
    "none", in at most `size` bytes with a null byte. */
 void format_bound(const posenc_bound *bound, char *text, size_t size);
 
-/* Adds the checks of one timing record's context to those of another: the same check of the same kernel is made as
-   often as both, and holds if both do. Returns false if memory runs out. */
-bool timed_checks_join(json_t *context, const json_t *more);
-
 #endif

@@ -2,10 +2,13 @@
 #include "records/merge-inputs.h"
 
 #include "common/contract.h"
-#include "common/field.h"
+#include "common/memory.h"
+#include "records/timings.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether no benchmark is in two files. */
 static bool are_apart(const merger *m) {
@@ -79,22 +82,23 @@ static bool have_own_benchmarks(const merger *m) {
 
 /* Copies all benchmarks. Their numbers continue those of the files before: each family has its own index, each
    repetition its own turn. Google Benchmark's aggregates of repetitions, such as the mean, have no turn. */
-static void append_all(json_t *benchmarks, const record_timing *more, json_t *families, double *turns) {
+static void append_all(record_benchmark **next, const record_timing *more, json_t *families, double *turns) {
   const double before = *turns;
   RECORD_EACH(benchmark, more, benchmarks) {
-    json_t *one = json_copy(benchmark->json);
+    record_benchmark *one = (*next)++;
     const char *family = family_name(benchmark);
-    json_array_append_new(benchmarks, one);
-    if (strcmp(benchmark->run_type, "iteration") != 0) {
-      json_object_del(one, "turn");
-    } else if (isfinite(benchmark->turn)) {
-      json_object_set_new(one, "turn", json_real(benchmark->turn + before));
-      *turns = fmax(*turns, benchmark->turn + before);
+    *one = *benchmark;
+    if (strcmp(one->run_type, "iteration") != 0) {
+      one->turn = NAN;
+      one->has_turn = false;
+    } else if (isfinite(one->turn)) {
+      one->turn += before;
+      *turns = fmax(*turns, one->turn);
     }
-    if (!json_object_get(one, "family_index")) continue;
+    if (!one->has_family_index) continue;
     if (!json_object_get(families, family))
       json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families)));
-    json_object_set(one, "family_index", json_object_get(families, family));
+    one->family_index = json_integer_value(json_object_get(families, family));
   }
 }
 
@@ -142,61 +146,99 @@ static void join_failures(const merger *m, json_t *context) {
 }
 
 /* Returns the library's choice for a shape in a list of choices, or null. */
-static json_t *choice_for(const json_t *choices, const char *name) {
-  json_t *choice;
-  size_t i;
-  json_array_foreach(choices, i, choice) {
-    if (strcmp(field_string(choice, "shape"), name) == 0) return choice;
-  }
+static const record_library_choice *choice_for(const record_library_choice *all, size_t count, const char *shape) {
+  for (const record_library_choice *one = all; one < all + count; one++)
+    if (strcmp(one->shape, shape) == 0) return one;
   return NULL;
 }
 
-/* Replaces the first file's choices by those of all files. Refuses and returns false if two differ on one shape. */
-static bool join_choices(const merger *m, json_t *context) {
-  json_t *all = json_array(), *choice;
-  size_t k;
-  for (size_t i = 0; i < m->count; i++) {
-    json_array_foreach(json_object_get(m->inputs[i].facts, "choices"), k, choice) {
-      const char *name = field_string(choice, "shape");
-      const json_t *before = choice_for(all, name);
-      if (!before) json_array_append(all, choice);
-      if (before && !json_equal(before, choice)) {
-        json_decref(all);
-        return merge_refuse(m, "%.200s and files before it: the library chooses other kernels for %.60s",
-                            m->inputs[i].name, name);
-      }
+/* Adds the choices of all files, which `all` has room for. Refuses and returns false if two differ on one shape. */
+static bool join_choices(const merger *m, record_library_choice *all, size_t *count) {
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++)
+    RECORD_EACH(choice, &one->timing->context, choices) {
+      const record_library_choice *before = choice_for(all, *count, choice->shape);
+      if (!before)
+        all[(*count)++] = *choice;
+      else if (strcmp(before->kernel, choice->kernel) != 0 || strcmp(before->all_threads, choice->all_threads) != 0)
+        return merge_refuse(m, "%.200s and files before it: the library chooses other kernels for %.60s", one->name,
+                            choice->shape);
     }
-  }
-  json_object_set_new(context, "choices", all);
   return true;
 }
 
-/* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
-   kernels. The first file with timings comes first. */
-static json_t *merged_context(const merger *m) {
+/* Returns all facts of the files, a new reference: a shard without timings has none of Google Benchmark's, and not all
+   files have all kernels. `first`: the number of the file whose facts come first. */
+static json_t *join_facts(const merger *m, size_t first) {
+  json_t *facts = allocated(json_copy(m->inputs[first].facts));
+  for (size_t i = 0; i < m->count; i++) json_object_update_missing(facts, m->inputs[i].facts);
+  join_failures(m, facts);
+  return facts;
+}
+
+/* Adds the checks of all files, which `all` has room for. */
+static void join_checks(const merger *m, size_t first, record_timed_check *all, size_t *count) {
+  timed_checks_join(all, count, &m->inputs[first].timing->context);
+  for (size_t i = 0; i < m->count; i++)
+    if (i != first) timed_checks_join(all, count, &m->inputs[i].timing->context);
+}
+
+/* Returns the first file with timings, or else the last. */
+static size_t first_timed(const merger *m) {
   size_t first = 0;
   while (first + 1 < m->count && m->inputs[first].timing->benchmarks_count == 0) first++;
-  json_t *context = json_copy(m->inputs[first].facts);
-  for (size_t i = 0; i < m->count; i++) json_object_update_missing(context, m->inputs[i].facts);
-  join_failures(m, context);
-  for (size_t i = 0; i < m->count; i++)
-    if (i != first) timed_checks_join(context, m->inputs[i].facts);
-  json_object_del(context, "shard");
-  if (join_choices(m, context)) return context;
-  json_decref(context);
-  return NULL;
+  return first;
+}
+
+/* The most elements that a list of all files can have. */
+typedef struct sizes {
+  size_t benchmarks, choices, checks;
+} sizes;
+
+static sizes sizes_of(const merger *m) {
+  sizes all = {0};
+  for (const input *one = m->inputs; one < m->inputs + m->count; one++) {
+    all.benchmarks += one->timing->benchmarks_count;
+    all.choices += one->timing->context.choices_count;
+    all.checks += one->timing->context.checks_count;
+  }
+  return all;
+}
+
+/* Returns the record of all files, a new reference; null if their choices differ. */
+static json_t *join_timings(const merger *m) {
+  const size_t first = first_timed(m);
+  const sizes most = sizes_of(m);
+  record_benchmark *benchmarks = memory_take(most.benchmarks, sizeof *benchmarks), *next = benchmarks;
+  record_library_choice *choices = memory_take(most.choices, sizeof *choices);
+  record_timed_check *checks = memory_take(most.checks, sizeof *checks);
+  record_timing made = {.context = m->inputs[first].timing->context, .benchmarks = benchmarks};
+  record_context *context = &made.context;
+  json_t *families = allocated(json_object());
+  double turns = 0.0;
+  for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, families, &turns);
+  made.benchmarks_count = most.benchmarks;
+  context->shard = (record_bench_shard){0};
+  context->choices = choices;
+  context->checks = checks;
+  context->choices_count = context->checks_count = 0;
+  join_checks(m, first, checks, &context->checks_count);
+  for (size_t i = 0; i < m->count && !context->has_others; i++) {
+    context->others = m->inputs[i].timing->context.others;
+    context->has_others = m->inputs[i].timing->context.has_others;
+  }
+  context->json = join_facts(m, first);
+  json_t *json = join_choices(m, choices, &context->choices_count) ? record_write_timing(&made) : NULL;
+  json_decref(context->json);
+  json_decref(families);
+  free(checks);
+  free(choices);
+  free(benchmarks);
+  return json;
 }
 
 json_t *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
     if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
   if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
-  if (!are_apart(m)) return NULL;
-  json_t *context = merged_context(m);
-  if (!context) return NULL;
-  json_t *benchmarks = json_array(), *families = json_object();
-  double turns = 0.0;
-  for (size_t i = 0; i < m->count; i++) append_all(benchmarks, m->inputs[i].timing, families, &turns);
-  json_decref(families);
-  return json_pack("{s:o, s:o}", "context", context, "benchmarks", benchmarks);
+  return are_apart(m) ? join_timings(m) : NULL;
 }

@@ -129,3 +129,63 @@ void timings_discard(timings *of) {
   free(of->times);
   free(of->costs);
 }
+
+/* ---- joined records ---- */
+
+static record_timed_check *check_like(record_timed_check *all, size_t count, const record_timed_check *one) {
+  for (record_timed_check *each = all; each < all + count; each++)
+    if (strcmp(each->kernel, one->kernel) == 0 && strcmp(each->check, one->check) == 0) return each;
+  return NULL;
+}
+
+void timed_checks_join(record_timed_check *all, size_t *count, const record_context *more) {
+  RECORD_EACH(one, more, checks) {
+    record_timed_check *known = check_like(all, *count, one);
+    if (!known) {
+      all[(*count)++] = *one;
+      continue;
+    }
+    const int64_t both = known->compared + one->compared;
+    if (!one->ok) *known = *one;
+    known->compared = both;
+  }
+}
+
+const record_timing *timings_keep(const record_timing *made) {
+  json_t *json = record_write_timing(made);
+  const record_timing *kept = record_take_timing(json);
+  json_decref(json);
+  return kept;
+}
+
+/* Returns the elements of two arrays, to be freed. */
+static void *both_of(const void *first, size_t count, const void *more, size_t more_count, size_t bytes) {
+  char *all = memory_take(count + more_count, bytes);
+  if (count) memcpy(all, first, count * bytes);
+  if (more_count) memcpy(all + count * bytes, more, more_count * bytes);
+  return all;
+}
+
+#define BOTH_OF(a, b, list) both_of((a)->list, (a)->list##_count, (b)->list, (b)->list##_count, sizeof *(a)->list)
+
+const record_timing *timings_join(const record_timing *first, const record_timing *more) {
+  const record_context *old = &first->context, *added = &more->context;
+  record_benchmark *benchmarks = BOTH_OF(first, more, benchmarks);
+  record_library_choice *choices = BOTH_OF(old, added, choices);
+  record_timed_check *checks = BOTH_OF(old, added, checks);
+  record_timing made = *first;
+  made.benchmarks = benchmarks;
+  made.benchmarks_count += more->benchmarks_count;
+  made.context.choices = choices;
+  made.context.choices_count += added->choices_count;
+  made.context.checks = checks;
+  timed_checks_join(checks, &made.context.checks_count, added);
+  made.context.json = allocated(json_copy(old->json));
+  json_object_update_missing(made.context.json, added->json);
+  const record_timing *kept = timings_keep(&made);
+  json_decref(made.context.json);
+  free(checks);
+  free(choices);
+  free(benchmarks);
+  return kept;
+}

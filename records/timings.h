@@ -31,4 +31,15 @@ void timings_discard(timings *of);
 /* Checks a record's benchmarks. Returns false, with the first defect in `why`, if there is one. */
 bool timings_check(const json_t *json, char *why, size_t size);
 
+/* Adds the checks of another record to *count checks, which have room for all: the same check of the same kernel is
+   made as often as both, and holds if both do. */
+void timed_checks_join(record_timed_check *all, size_t *count, const record_context *more);
+
+/* Returns a record with benchmarks, choices and checks of both, and the facts of the first and those that only the
+   second has, for record_free. */
+const record_timing *timings_join(const record_timing *first, const record_timing *more);
+
+/* Returns what record_write_timing makes of a record, read again: a record of its own, for record_free. */
+const record_timing *timings_keep(const record_timing *made);
+
 #endif

@@ -310,14 +310,14 @@ static int write_report(const char *directory, const record_report *shown, const
   return status;
 }
 
-int report_write(const char *directory, const json_t *accuracy, const json_t *timing, const char *command) {
+int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const char *command) {
   record_fault fault;
   const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
   if (!verified) {
     fprintf(stderr, "posenc report: accuracy record: %s\n", fault.text);
     return 2;
   }
-  const record_timing *timed = timing ? record_read_timing(timing, &fault) : NULL;
+  const record_timing *timed = timing ? record_read_timing(timing->json, &fault) : NULL;
   int status = 2;
   if (timing && !timed) {
     fprintf(stderr, "posenc report: timing record: %s\n", fault.text);

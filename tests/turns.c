@@ -7,8 +7,10 @@
 #include "bench/subject.h"
 #include "bench/turn.h"
 #include "common/contract.h"
+#include "common/field.h"
 #include "common/random.h"
 #include "common/shapes.h"
+#include "records/timings.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -548,35 +550,53 @@ static void test_applied(void) {
 
 /* ---- what records say of the checks ---- */
 
-static const json_t *check_of(const json_t *context, size_t i) {
-  return json_array_get(json_object_get(context, "checks"), i);
+static void test_join(void) {
+  static const record_timed_check first[] = {{.kernel = "a", .check = "floor", .compared = 3, .ok = true},
+                                             {.kernel = "a", .check = "clock", .compared = 5, .ok = true}},
+                                  second[] = {
+                                      {.kernel = "a", .check = "clock", .compared = 2, .ok = false, .note = "late"},
+                                      {.kernel = "b", .check = "clock", .compared = 7, .ok = true}};
+  const record_context none = {.checks = NULL}, one = {.checks = first, .checks_count = 2},
+                       two = {.checks = second, .checks_count = 2};
+  record_timed_check all[8];
+  size_t count = 0;
+  timed_checks_join(all, &count, &none);
+  ok(count == 0, "no checks and none");
+  timed_checks_join(all, &count, &one);
+  ok(count == 2, "checks are added");
+  timed_checks_join(all, &count, &two);
+  ok(count == 3 && strcmp(all[2].kernel, "b") == 0, "others beside them");
+  CHECK(all[1].compared == 7); /* the same is made as often as both */
+  CHECK(!all[1].ok);           /* and holds if both do */
+  CHECK(all[1].note && strcmp(all[1].note, "late") == 0);
+  CHECK(all[0].compared == 3); /* another check is as it was */
+  timed_checks_join(all, &count, &one);
+  ok(!all[1].ok && all[1].compared == 12, "a later record does not mend it");
 }
 
-static void test_join(void) {
-  json_t *one = json_pack("{s:[{s:s, s:s, s:i, s:b}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check", "floor",
-                          "compared", 3, "ok", true, "kernel", "a", "check", "clock", "compared", 5, "ok", true);
-  json_t *two =
-      json_pack("{s:[{s:s, s:s, s:i, s:b, s:s}, {s:s, s:s, s:i, s:b}]}", "checks", "kernel", "a", "check", "clock",
-                "compared", 2, "ok", false, "note", "late", "kernel", "b", "check", "clock", "compared", 7, "ok", true);
-  json_t *context = json_object(), *none = json_object();
-  ok(timed_checks_join(context, none) && !json_object_get(context, "checks"), "no checks and none");
-  ok(timed_checks_join(context, one) && json_array_size(json_object_get(context, "checks")) == 2, "checks are added");
-  ok(timed_checks_join(context, two) && json_array_size(json_object_get(context, "checks")) == 3, "others beside them");
-  ok(json_integer_value(json_object_get(check_of(context, 1), "compared")) == 7, "the same is made as often as both");
-  ok(json_is_false(json_object_get(check_of(context, 1), "ok")), "and holds if both do");
-  ok(json_object_get(check_of(context, 1), "note"), "it has the note");
-  ok(json_integer_value(json_object_get(check_of(context, 0), "compared")) == 3, "another check is as it was");
-  ok(json_integer_value(json_object_get(check_of(one, 1), "compared")) == 5, "a record that is joined stays as it is");
-  ok(timed_checks_join(context, one) && json_is_false(json_object_get(check_of(context, 1), "ok")),
-     "a later record does not mend it");
-  json_t *shared = json_copy(one);
-  ok(timed_checks_join(shared, two) && json_array_size(json_object_get(one, "checks")) == 2,
-     "an array of two records is not changed for both");
-  json_decref(shared);
-  json_decref(one);
-  json_decref(two);
-  json_decref(context);
-  json_decref(none);
+/* Two records of one report. */
+static void test_joined_records(void) {
+  static const record_timed_check checks[] = {{.kernel = "a", .check = "floor", .compared = 3, .ok = true}};
+  static const record_benchmark first[] = {{.name = "hot/s/a"}}, second[] = {{.name = "hot/t/a"}, {.name = "hot/t/b"}};
+  static const record_library_choice choice[] = {{.shape = "t", .kernel = "a", .all_threads = "b"}};
+  json_t *facts = json_pack("{s:s}", "cpu", "one"),
+         *others = json_pack("{s:s, s:s}", "cpu", "two", "kernel_failed.b", "why");
+  const record_timing one = {.context = {.json = facts, .others = 0, .has_others = true, .checks = checks, 1},
+                             .benchmarks = first,
+                             .benchmarks_count = 1};
+  record_timing two = {.context = {.json = others, .choices = choice, 1}, .benchmarks = second, .benchmarks_count = 2};
+  two.context.checks = checks;
+  two.context.checks_count = 1;
+  const record_timing *both = timings_join(&one, &two);
+  ok(both->benchmarks_count == 3 && strcmp(both->benchmarks[2].name, "hot/t/b") == 0, "benchmarks of both records");
+  ok(both->context.choices_count == 1 && strcmp(both->context.choices[0].all_threads, "b") == 0, "choices of both");
+  ok(both->context.checks_count == 1 && both->context.checks[0].compared == 6, "checks of both");
+  ok(strcmp(field_string(both->context.json, "cpu"), "one") == 0, "facts of the first");
+  ok(strcmp(field_string(both->context.json, "kernel_failed.b"), "why") == 0, "and what the second has beside");
+  ok(both->context.has_others && both->context.others == 0, "the share of others is that of the first");
+  record_free(both);
+  json_decref(others);
+  json_decref(facts);
 }
 
 int main(void) {
@@ -593,6 +613,7 @@ int main(void) {
   test_holds();
   test_applied();
   test_join();
+  test_joined_records();
   return tap_done();
 }
 
