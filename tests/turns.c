@@ -581,10 +581,12 @@ static void test_joined_records(void) {
   static const record_library_choice choice[] = {{.shape = "t", .kernel = "a", .all_threads = "b"}};
   json_t *facts = json_pack("{s:s}", "cpu", "one"),
          *others = json_pack("{s:s, s:s}", "cpu", "two", "kernel_failed.b", "why");
-  const record_timing one = {.context = {.json = facts, .others = 0, .has_others = true, .checks = checks, 1},
-                             .benchmarks = first,
-                             .benchmarks_count = 1};
-  record_timing two = {.context = {.json = others, .choices = choice, 1}, .benchmarks = second, .benchmarks_count = 2};
+  const record_timing one = {
+      .context = {.json = facts, .others = 0, .has_others = true, .checks = checks, .checks_count = 1},
+      .benchmarks = first,
+      .benchmarks_count = 1};
+  record_timing two = {
+      .context = {.json = others, .choices = choice, .choices_count = 1}, .benchmarks = second, .benchmarks_count = 2};
   two.context.checks = checks;
   two.context.checks_count = 1;
   const record_timing *both = timings_join(&one, &two);

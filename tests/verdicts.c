@@ -24,7 +24,7 @@ typedef struct made {
 } made;
 
 static record_spread spread(double median) {
-  return (record_spread){NULL, median, 0.9 * median, 1.1 * median};
+  return (record_spread){.there = true, .median = median, .min = 0.9 * median, .max = 1.1 * median};
 }
 
 /* Makes kernels with these names, proved to be correctly rounded, and `ns` nanoseconds per element. */
@@ -224,12 +224,20 @@ static bool is_slow(const char *kernel) {
   return strcmp(kernel, "slow") == 0;
 }
 
+/* Returns the choice in a budget of half an ulp. */
+static json_t *chosen_of(const json_t *accuracy, const json_t *timing, const choice_workload *work) {
+  const record_timing *timed = record_take_timing(timing);
+  json_t *choice = choice_of(accuracy, timed, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, work);
+  record_free(timed);
+  return choice;
+}
+
 /* Calls of `slow` take 220 ns, half of them 110, and its plans 1000; of `quick` 110 ns and 5000: as good from 36.4
    calls of one plan on. */
 static void test_workload(const json_t *accuracy, const json_t *timing, double share, int64_t calls, const char *taken,
                           double least, double most, double total, double ratio) {
   const choice_workload work = {.rows = 8, .share = share, .calls = calls};
-  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &work);
+  json_t *choice = chosen_of(accuracy, timing, &work);
   ok(strcmp(field_string(choice, "choice"), taken) == 0, "%ld calls of one plan: %s", (long)calls, taken);
   number_is(choice, "least_calls", least);
   number_is(choice, "most_calls", most);
@@ -265,9 +273,9 @@ static json_t *choice_of_plans(const json_t *accuracy, const char *mode, const c
     }
   json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.0, "benchmarks", benchmarks);
   const choice_workload work = {.rows = 8, .share = 0.5, .calls = 2};
-  json_t *made = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &work);
+  json_t *choice = chosen_of(accuracy, timing, &work);
   json_decref(timing);
-  return made;
+  return choice;
 }
 
 /* Tests that the interval has the spread of plans, and that the time of one plan gives none. */
@@ -308,7 +316,7 @@ static void test_choice(void) {
   add_timings(benchmarks, "quick", (const double[]){300, 100, 110});
   json_t *timing = json_pack("{s:{s:f}, s:o}", "context", "others", 0.25, "benchmarks", benchmarks);
   const choice_workload all = {.rows = 8, .share = 1.0}, seldom = {.rows = 8, .share = 1.0, .elsewhere = is_slow};
-  json_t *choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &all);
+  json_t *choice = chosen_of(accuracy, timing, &all);
   const json_t *first = json_array_get(json_object_get(choice, "candidates"), 0),
                *next = json_object_get(choice, "next");
   ok(strcmp(field_string(choice, "choice"), "quick") == 0, "the quick one is chosen");
@@ -330,7 +338,7 @@ static void test_choice(void) {
   test_workload(accuracy, timing, 1.0, 37, "quick", 37, 0, 110e-9 + 5000e-9 / 37, NAN);
   test_workload(accuracy, timing, 0.5, 37, "slow", 1, 72, 110e-9 + 1000e-9 / 37, NAN);
   test_workload(accuracy, timing, 0.5, 0, "quick", 73, 0, 55e-9, 2.0);
-  choice = choice_of(accuracy, timing, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, &seldom);
+  choice = chosen_of(accuracy, timing, &seldom);
   ok(strcmp(field_string(choice, "once"), "quick") == 0 && json_is_null(json_object_get(choice, "next")),
      "what is elsewhere is neither taken nor second");
   json_decref(choice);

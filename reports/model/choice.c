@@ -4,7 +4,6 @@
 #include "reports/model/choice.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "records/samples.h"
 #include "records/statistics.h"
@@ -12,6 +11,7 @@
 #include "reports/page/plot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +92,23 @@ static bool make_candidate(const makings *from, const char *kernel, record_candi
       .misrounded = result->misrounded,
       .elements = result->elements,
       .elsewhere = from->work->elsewhere && from->work->elsewhere(kernel),
+      .has_elsewhere = true,
       .seconds = ns * unit,
       .low = values[0] * unit,
       .high = values[count - 1] * unit,
       .bytes_per_second = rate,
       .of_limit = share,
       .plan_seconds = plan_ns * second,
+      .has_plan_seconds = true,
       .plan_bytes = plan_bytes,
+      .has_plan_bytes = true,
       .total_seconds = ns * unit + borne(from, plan_ns * second),
+      .has_total_seconds = true,
       .total_low = known * (values[0] * unit + borne(from, cheapest * second)),
+      .has_total_low = true,
       .total_high = known * (values[count - 1] * unit + borne(from, dearest * second)),
+      .has_total_high = true,
+      .has_front = true,
   };
   return true;
 }
@@ -162,27 +169,18 @@ static size_t collect_sums(const makings *from, const char *kernel, double *sums
 
 /* Compares the second kernel with the first. There is no interval if the time of one plan is all that is known of
    either's plans. */
-static json_t *compare_kernels(const makings *from, const record_candidate *one, const record_candidate *other) {
+static record_next_candidate compare_kernels(const makings *from, const record_candidate *one,
+                                             const record_candidate *other) {
   bool is_known, is_other_known;
   const size_t n = collect_sums(from, one->kernel, from->sums[0], &is_known),
                m = collect_sums(from, other->kernel, from->sums[1], &is_other_known);
   const bool has_interval = is_known && is_other_known;
   const statistics_ratio ratio = statistics_ratio_of(from->sums[0], n, from->sums[1], m, 0.95);
-  return json_pack("{s:s, s:o, s:o, s:o}", "kernel", other->kernel, "ratio", field_real(ratio.estimate), "low",
-                   has_interval && ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high",
-                   field_real(has_interval ? ratio.high : INFINITY));
-}
-
-static json_t *candidate_json(const record_candidate *one) {
-  return json_pack(
-      "{s:s, s:b, s:b, s:b, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:b}", "kernel",
-      one->kernel, "ok", (int)one->ok, "within", (int)one->within, "exhaustive", (int)one->exhaustive, "max_ulp",
-      field_real(one->max_ulp), "max_abs", field_real(one->max_abs), "misrounded", (json_int_t)one->misrounded,
-      "elements", (json_int_t)one->elements, "seconds", field_real(one->seconds), "low", field_real(one->low), "high",
-      field_real(one->high), "bytes_per_second", field_real(one->bytes_per_second), "of_limit",
-      field_real(one->of_limit), "front", (int)one->front, "plan_seconds", field_real(one->plan_seconds), "plan_bytes",
-      field_real(one->plan_bytes), "total_seconds", field_real(one->total_seconds), "total_low",
-      field_real(one->total_low), "total_high", field_real(one->total_high), "elsewhere", (int)one->elsewhere);
+  return (record_next_candidate){.there = true,
+                                 .kernel = other->kernel,
+                                 .ratio = ratio.estimate,
+                                 .low = has_interval && ratio.low > 0.0 ? ratio.low : NAN,
+                                 .high = has_interval ? ratio.high : INFINITY};
 }
 
 static bool may_be_chosen(const record_candidate *one) {
@@ -216,16 +214,14 @@ static validity validity_of(const record_candidate *candidates, size_t count, co
 }
 
 /* Returns a number of calls as an integer; 0 for infinity. */
-static json_int_t calls_of(double calls) {
-  return isinf(calls) ? 0 : (json_int_t)fmin(calls, 1e15);
+static int64_t calls_of(double calls) {
+  return isinf(calls) ? 0 : (int64_t)fmin(calls, 1e15);
 }
 
 static json_t *choose(const makings *from, const record_candidate *candidates, size_t count) {
   const record_candidate *chosen = NULL, *next = NULL;
-  json_t *list = json_array();
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
-    field_append(list, candidate_json(one));
     if (!may_be_chosen(one)) continue;
     if (!chosen)
       chosen = one;
@@ -233,14 +229,32 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
       next = one;
   }
   const validity v = chosen ? validity_of(candidates, count, chosen) : (validity){.least = 1.0, .most = INFINITY};
-  return json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:o, s:s?, s:s?, s:I, s:s?, s:I, s:I, s:I, s:o}", "schema",
-                   "posenc-choice-1", "shape", from->shape, "mode", from->mode, "environment",
-                   from->accuracy->environment, "others", field_real(from->timing->context.others), "max_ulp",
-                   field_real(from->budget.max_ulp), "max_abs", field_real(from->budget.max_abs), "candidates", list,
-                   "choice", chosen ? chosen->kernel : NULL, "once", v.once ? v.once->kernel : NULL, "least_calls",
-                   calls_of(v.least), "later", v.later ? v.later->kernel : NULL, "most_calls", calls_of(v.most), "rows",
-                   (json_int_t)from->work->rows, "calls", (json_int_t)from->work->calls, "next",
-                   next ? compare_kernels(from, chosen, next) : json_null());
+  const record_choice made = {
+      .schema = "posenc-choice-1",
+      .shape = from->shape,
+      .mode = from->mode,
+      .environment = from->accuracy->environment,
+      .others = from->timing->context.others,
+      .max_ulp = from->budget.max_ulp,
+      .max_abs = from->budget.max_abs,
+      .candidates = candidates,
+      .candidates_count = count,
+      .choice = chosen ? chosen->kernel : NULL,
+      .once = v.once ? v.once->kernel : NULL,
+      .has_once = true,
+      .least_calls = calls_of(v.least),
+      .has_least_calls = true,
+      .later = v.later ? v.later->kernel : NULL,
+      .has_later = true,
+      .most_calls = calls_of(v.most),
+      .has_most_calls = true,
+      .rows = from->work->rows,
+      .has_rows = true,
+      .calls = from->work->calls,
+      .has_calls = true,
+      .next = next ? compare_kernels(from, chosen, next) : (record_next_candidate){.there = false},
+  };
+  return record_write_choice(&made);
 }
 
 json_t *choice_of(const json_t *accuracy, const record_timing *timed, const char *shape, const char *table,
