@@ -33,8 +33,7 @@ static json_t *check_array(options *given, output **out) {
   int64_t bad_row;
   threads_limit(0);
   json_t *record = verify_array(&request, &bad_row);
-  if (!record && bad_row >= 0) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
-  if (!record) die("out of memory");
+  if (!record) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
   table_close(arrays.x);
   table_close(arrays.out);
   return record;
@@ -539,7 +538,6 @@ static json_t *check_table(options *given, output **out) {
                                  .replay = given->command_line};
   threads_limit(0);
   json_t *record = verify_table(&request);
-  if (!record) die("out of memory");
   if (contents)
     json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "contents", json_string(contents));
   if (of_angles.identified.table) {

@@ -242,7 +242,7 @@ static void conclude(exam_run *t) {
   tell_positions(&t->s);
 }
 
-/* Returns the record, with what verify_join needs of a range, and the attribution of errors if --explain asks for it. */
+/* Returns the record, with what verify_join needs of a range, and what --explain asks for. */
 static json_t *record_of(exam_run *t) {
   const exam *e = t->e;
   const range *r = &e->of_rows;

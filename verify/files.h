@@ -49,7 +49,7 @@ typedef struct table_request {
  * The positions of a list need not be integers.
  *
  * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
- * Without a limit all are skipped, but have their worst deviations. Returns null if memory runs out.
+ * Without a limit all are skipped, but have their worst deviations.
  */
 json_t *verify_table(const table_request *request);
 
@@ -81,8 +81,8 @@ static inline int64_t array_position(const array_request *request, int64_t index
  * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
  * "second", and "place" has the index on each axis.
  *
- * Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns null if memory runs
- * out, or if a number of x is not finite; *bad_row is then its row.
+ * Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns null if a number of x
+ * is not finite; *bad_row is then its row, else -1.
  */
 json_t *verify_array(const array_request *request, int64_t *bad_row);
 

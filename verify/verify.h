@@ -165,8 +165,7 @@ extern const encoders encoders_library;
  * In its records, "kernel" is the encoding's name and "shape" has a name only. Checks: accuracy, memory, extension,
  * index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is written),
  * and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and statistics. Each
- * encoding is checked in a process of its own. Returns null if memory runs out or, with errno EAGAIN, if a process
- * could not be created.
+ * encoding is checked in a process of its own. Returns null, with errno EAGAIN, if a process could not be created.
  */
 json_t *verify_encodings(const encodings_request *request);
 
