@@ -171,7 +171,7 @@ named() { # OPTION...: is on the page of the problem, and only named by the help
 }
 check 'options of the problem have a page of their own' named --len --dtype --scaling --grid --op
 check 'but what is another thing for a command is there' \
-  eval '"$POSENC" write --help | grep -q "^  --op table|rope-cache$"'
+  eval '"$POSENC" write --help | grep -q "^  --op table|add|rope|rope-cache$"'
 grouped() { # every option line of a page is below a heading
   "$POSENC" $1 | awk '/^[A-Z].*:$/ { heading = 1 } /^  -/ && !heading { exit 1 } /^$/ { heading = 0 }'
 }
@@ -313,7 +313,7 @@ completes() { # WORDS ARGUMENT...: bash completes the last argument to the words
 }
 export POSENC
 check 'completion: the words of an option' completes 'f32 f64 f16 bf16' verify --dtype ''
-check 'completion: those of the subcommand' completes 'table rope-cache' write --op ''
+check 'completion: those of the subcommand' completes 'table add rope rope-cache' write --op ''
 check 'completion: of several words' completes 'fresh first' bench --mode f
 check 'completion: options' completes '--scale --scaling' check --sca
 check 'completion: an option of the problem' completes '--padding' verify --padd
