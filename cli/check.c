@@ -14,6 +14,33 @@
 
 /* ---- results of add and rope --------------------------------------------------------------------- */
 
+/* Whether a result of add or rope is within the limit of a check that is given none. */
+static bool is_array_within(const json_t *record) {
+  const json_t *untouched = json_array_get(json_object_get(record, "checks"), 1);
+  return field_integer(record, "beyond") == 0 && field_integer(record, "not_finite") == 0 &&
+         json_is_true(json_object_get(untouched, "ok"));
+}
+
+/* Compares with the exact result for pairs of a layout. Exits on bad input. */
+static json_t *examine(options *given, array_request *request, posenc_layout layout) {
+  int64_t bad_row;
+  given->problem.layout = request->problem.layout = layout;
+  json_t *record = verify_array(request, &bad_row);
+  if (!record) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
+  return record;
+}
+
+/* Whether the pairs of --config's rope are known. */
+static bool has_pairs(const options *given) {
+  return !given->model || given->problem.op != POSENC_ROPE || given->rope.has_pairs || is_given(given, OPTION_LAYOUT);
+}
+
+static bool passes(const json_t *whole) {
+  const json_t *record = json_array_get(json_object_get(whole, "records"), 0);
+  const bool is_limited = json_is_object(json_object_get(record, "limit"));
+  return is_limited ? field_integer(whole, "failed") == 0 : is_array_within(record);
+}
+
 /* Reads --x and FILE, opens --output, and compares. Returns the record, a new reference. Exits on bad input. */
 static json_t *check_array(options *given, output **out) {
   const char *file = given->operands[0];
@@ -22,18 +49,23 @@ static json_t *check_array(options *given, output **out) {
   take_array(given, &arrays, file);
   *out = open_output("--output", given->output);
 
-  const array_request request = {.arrays = arrays,
-                                 .x_name = given->x,
-                                 .name = file,
-                                 .problem = given->problem,
-                                 .start = given->start,
-                                 .max_ulp = given->max_ulp,
-                                 .max_abs = given->max_abs,
-                                 .replay = given->command_line};
-  int64_t bad_row;
+  array_request request = {.arrays = arrays,
+                           .x_name = given->x,
+                           .name = file,
+                           .problem = given->problem,
+                           .start = given->start,
+                           .max_ulp = given->max_ulp,
+                           .max_abs = given->max_abs,
+                           .replay = given->command_line};
   threads_limit(0);
-  json_t *record = verify_array(&request, &bad_row);
-  if (!record) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
+  json_t *record = examine(given, &request, given->problem.layout);
+  if (!has_pairs(given) && !passes(record)) {
+    json_t *other = examine(given, &request, POSENC_INTERLEAVED);
+    const bool is_other = passes(other);
+    if (!is_other) given->problem.layout = POSENC_SPLIT;
+    json_decref(is_other ? record : other);
+    record = is_other ? other : record;
+  }
   table_close(arrays.x);
   table_close(arrays.out);
   return record;
@@ -62,10 +94,11 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "of angles, the cosines and sines are compared. Files may be larger than memory.\n"
                             "An ulp of an error of rope is that of the length of the exact pair.\n"
                             "\n"
-                            "Without --max-ulp, --max-abs, --config and --expect, the limit is 2 ulp, or else\n"
-                            "what code in f32 adds: 16 units of f32 of each angle, 64 of each value, and an\n"
-                            "ulp of the dtype; of f64, what code in f64 adds. Single elements that are wrong,\n"
-                            "or another formula, fail.\n"
+                            "Without --max-ulp and --max-abs, the limit is 2 ulp, or else what code in f32 or,\n"
+                            "of values of f64, in f64 adds: with its unit u, u (8 + 3 |ln w| + 2.8 i) of the\n"
+                            "angle of frequency w, number i; 32 u of each value; two units of the dtype, three\n"
+                            "of a pair that rope turns. Values of bf16 or f16 in a wider dtype are judged as\n"
+                            "such. Single elements that are wrong, or another formula, fail.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if every element is within the limit\n"
@@ -201,12 +234,12 @@ static void print_worst(const json_t *record, FILE *stream) {
 }
 
 /* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. */
-static void print_limit(const json_t *record, FILE *stream) {
+static void print_limit(const json_t *record, const char *further, FILE *stream) {
   const json_t *limit = json_object_get(record, "limit"),
                *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
   const bool by_ulp = number(limit, "ulp") > 0.0;
-  fprintf(stream, "--max-%s %.6g%s%s\n", by_ulp ? "ulp" : "abs", number(limit, by_ulp ? "ulp" : "abs"),
-          json_is_true(json_object_get(of_accuracy, "ok")) ? "" : ": ", field_string(of_accuracy, "note"));
+  fprintf(stream, "--max-%s %.6g%s%s%s\n", by_ulp ? "ulp" : "abs", number(limit, by_ulp ? "ulp" : "abs"),
+          json_is_true(json_object_get(of_accuracy, "ok")) ? "" : ": ", field_string(of_accuracy, "note"), further);
 }
 
 static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
@@ -216,11 +249,11 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
   const bool is_ok = json_is_true(json_object_get(finding, "ok")), is_finite = !field_integer(record, "not_finite"),
              is_told = limited ? !is_ok && json_is_true(json_object_get(of_accuracy, "ok")) : !is_ok || is_finite;
   if (finding && is_told) {
-    fprintf(stream, "%s: %s: %s\n", is_ok ? "PASS" : "FAIL", field_string(finding, "property"),
-            field_string(finding, "note"));
+    fprintf(stream, "%s: %s: %s%s\n", is_ok ? "PASS" : "FAIL", field_string(finding, "property"),
+            field_string(finding, "note"), is_ok ? field_string(record, "unchecked") : "");
   } else if (limited && field_integer(whole, "failed") == 0) {
     fputs("PASS: ", stream);
-    print_limit(record, stream);
+    print_limit(record, field_string(record, "unchecked"), stream);
   } else {
     const json_t *checks = json_object_get(record, "checks"), *accurate = json_array_get(checks, 0),
                  *untouched = json_array_get(checks, 1);
@@ -231,11 +264,18 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
       print_worst(record, stream);
     fputs(next, stream);
     if (limited)
-      print_limit(record, stream);
+      print_limit(record, "", stream);
     else
       fputs("not all elements are finite\n", stream);
     if (!json_object_get(record, "axes")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
   }
+}
+
+/* Prints the dtype of the values if they were stored in a wider one. */
+static void print_held(const json_t *record, FILE *stream) {
+  const char *held = field_string(record, "held"), *dtype = field_string(json_object_get(record, "shape"), "dtype");
+  if (*held && strcmp(held, dtype) != 0 && !json_is_object(json_object_get(record, "limit")))
+    fprintf(stream, "%-15s all are numbers of %s, stored as %s: judged as those of %s\n", "values", held, dtype, held);
 }
 
 static void print_text(const json_t *whole, FILE *stream) {
@@ -246,13 +286,14 @@ static void print_text(const json_t *whole, FILE *stream) {
           field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
   const bool is_rope = strcmp(field_string(of, "op"), "rope") == 0;
   print_verdict(whole, record, stream);
-  if (json_is_string(json_object_get(record, "cause")) && json_is_object(json_object_get(record, "limit")))
+  if (json_is_string(json_object_get(record, "cause")) && field_integer(whole, "failed") > 0)
     fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
   if (json_object_get(record, "contents")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "contents"));
   if (json_object_get(record, "axes"))
     fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
   if (json_is_true(json_object_get(record, "recorded")))
     fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
+  print_held(record, stream);
   fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value%s\n", "elements",
           field_integer(record, "elements"), is_rope ? "; ulp of the length of a pair" : "");
   print_witness(record, "max_ulp", "largest error", " ulp", stream);
@@ -368,13 +409,6 @@ static void add_check(json_t *whole, json_t *record, json_t *finding) {
   json_object_set_new(whole, key, json_integer(field_integer(whole, key) + 1));
 }
 
-/* Whether the errors of a result of add or rope are those of the table that was recovered, a few ulp included, so that
-   no single element has others. */
-static bool are_of_table(const json_t *record, const json_t *found) {
-  const double ulp = number(json_object_get(record, "max_ulp"), "ulp"), few = 8.0;
-  return ulp <= few * (1.0 + field_number(found, "max_abs") / field_number(found, "max_abs_if_exact"));
-}
-
 /* Sets the cause: why the file is not what was asked for, or why it fails although its formula is right. */
 static void set_cause(const json_t *whole, json_t *record, const json_t *found, bool is_table) {
   const json_t *agreement = json_object_get(found, "agreement"),
@@ -384,7 +418,7 @@ static void set_cause(const json_t *whole, json_t *record, const json_t *found, 
                              !json_is_true(json_object_get(accurate, "ok"));
   if (*cause) {
     json_object_set_new(record, "cause", json_string(cause));
-  } else if (is_inaccurate && *errors && (is_table || are_of_table(record, found))) {
+  } else if (is_inaccurate && *errors && (is_table || is_array_within(record))) {
     const double most = number(json_object_get(record, "max_abs"), "abs");
     json_object_set_new(
         record, "cause",
@@ -400,43 +434,90 @@ static bool are_within(const json_t *record, const json_t *agreement) {
   return within && number(json_object_get(record, "max_abs"), "abs") <= 2.0 * json_number_value(within) + of_doubles;
 }
 
-/* Returns the finding of a check without a limit: whether the file is what the options say, within the errors of code
-   as it is usual. found: null if all errors are within `right` ulp. */
-static json_t *formula_finding(const json_t *record, const json_t *found, bool is_table, double right) {
-  const json_t *agreement = json_object_get(found, "agreement");
-  const char *cause = field_string(record, "cause"), *errors = field_string(agreement, "errors");
-  const bool is_f64 = strcmp(field_string(found, "held"), "f64") == 0;
-  char text[300];
-  if (!found) {
-    snprintf(text, sizeof text, "no error is larger than %g ulp, the limit if none is given", right);
-    return finding_json("formula", true, text);
-  }
-  if (*cause) return finding_json("formula", false, cause);
-  const bool agrees = json_is_true(json_object_get(agreement, "agrees")),
-             is_ok = agrees && (is_table ? are_within(record, agreement) : are_of_table(record, found));
+/* Whether a table is what identify has found, within the limit of a check that is given none, at successive positions
+   if none are asked. */
+static bool is_found_within(const options *given, const json_t *found) {
+  const json_t *list = json_object_get(found, "positions");
+  return strcmp(field_string(found, "verdict"), "table") == 0 && field_integer(found, "unexplained") == 0 &&
+         json_array_size(json_object_get(found, "damage")) == 0 && field_integer(found, "not_finite") == 0 &&
+         field_integer(found, "padding_rows") <= 1 && (!json_is_object(list) || given->problem.positions) &&
+         field_integer(found, "step") >= 0;
+}
+
+/* Writes why the file is not within the limit of a check that is given none. */
+static void tell_beyond(const json_t *record, const json_t *found, bool is_table, char *text, size_t size) {
+  const json_t *agreement = json_object_get(found, "agreement"),
+               *untouched = json_array_get(json_object_get(record, "checks"), 1);
+  const char *cause = field_string(record, "cause"), *errors = field_string(agreement, "errors"),
+             *held = field_string(is_table ? found : record, "held");
   const double most = number(json_object_get(record, "max_abs"), "abs");
-  if (is_ok)
-    snprintf(text, sizeof text, "the errors are %s; the limit, as none is given, is that of code in %s",
-             *errors ? errors : "those of roundings", is_f64 ? "f64" : "f32");
-  else if (agrees)
-    snprintf(text, sizeof text,
-             "the formula agrees, but errors are larger than those of code in %s%s%s; "
-             "--max-abs %.2g passes",
-             is_f64 ? "f64" : "f32", *errors ? ": " : "", errors, tolerance_above(most));
+  const bool is_right = json_is_true(json_object_get(agreement, "agrees"));
+  if (*cause)
+    snprintf(text, size, "%s", cause);
+  else if (!is_table && !json_is_true(json_object_get(untouched, "ok")))
+    snprintf(text, size, "columns that rope leaves alone: %s", field_string(untouched, "note"));
+  else if (is_right)
+    snprintf(text, size,
+             "the formula agrees, but errors are larger than those of code in %s%s%s; --max-abs %.2g passes",
+             strcmp(held, "f64") == 0 ? "f64" : "f32", *errors ? ": " : "", errors, tolerance_above(most));
   else
-    snprintf(text, sizeof text, "the cause is not known");
+    snprintf(text, size, "the cause is not known");
+}
+
+/* Returns the finding of a check without a limit: whether the file is what the options say, or with --expect alone what
+   it was found to be, within the errors of code as it is usual. found: null if all errors are within `right` ulp, or an
+   array is within its limit. */
+static json_t *formula_finding(const options *given, const json_t *record, const json_t *found, bool is_table,
+                               double right) {
+  const json_t *agreement = json_object_get(found, "agreement");
+  const char *errors = field_string(agreement, "errors"), *held = field_string(is_table ? found : record, "held"),
+             *dtype = field_string(json_object_get(record, "shape"), "dtype");
+  const bool is_near = number(json_object_get(record, "max_ulp"), "ulp") <= right, is_asked = json_is_object(agreement);
+  bool is_ok = is_near;
+  if (!is_table)
+    is_ok = is_array_within(record);
+  else if (is_asked && !is_near)
+    is_ok = json_is_true(json_object_get(agreement, "agrees")) && are_within(record, agreement);
+  else if (!is_near)
+    is_ok = given->expect && is_found_within(given, found);
+  char text[300];
+  if (!is_ok)
+    tell_beyond(record, found, is_table, text, sizeof text);
+  else if (is_near)
+    snprintf(text, sizeof text, "no error is larger than %g ulp, the limit if none is given", right);
+  else
+    snprintf(text, sizeof text, "the errors are %s; the limit, as none is given, is that of code in %s%s%s",
+             *errors ? errors : "those of roundings", strcmp(held, "f64") == 0 ? "f64" : "f32",
+             *held && strcmp(held, dtype) != 0 ? ", of values of " : "", *held && strcmp(held, dtype) != 0 ? held : "");
   return finding_json("formula", is_ok, text);
 }
 
+/* Writes what of a config cannot be checked without options that tell it; "" if all can. */
+static const char *unchecked(const options *given) {
+  if (!given->model) return "";
+  const bool is_paired = has_pairs(given), has_axes = !given->rope.section_count || given->grid;
+  if (!is_paired && !has_axes) return "; not checked: how columns pair (--layout), positions on several axes (--grid)";
+  if (!is_paired) return "; not checked: how columns pair (--layout), which is not known of this model";
+  return has_axes ? "" : "; not checked: positions on several axes (--grid)";
+}
+
+/* Adds the finding of --config of an array that is within its limit. */
+static void add_config(const options *given, json_t *whole, json_t *record) {
+  char name[240];
+  snprintf(name, sizeof name, "%.200s", given->config);
+  json_t *finding = finding_json("config", true, name);
+  add_check(whole, record, finding);
+  json_decref(finding);
+}
+
 /* Adds the cause of a wrong file, and the findings of identify, for --expect, and for --config if the values differ
-   from those of the config. Without a limit and these two, the formula of the options is a finding of its own. */
+   from those of the config. Without a limit, the formula is a finding of its own. */
 static void add_findings(const options *given, table_file *table, table_part part, json_t *whole) {
   enum { RIGHT = 2 };
   json_t *record = json_array_get(json_object_get(whole, "records"), 0);
   const bool is_limited = json_is_object(json_object_get(record, "limit")),
              is_far = !(number(json_object_get(record, "max_ulp"), "ulp") <= RIGHT),
-             is_plain = !is_limited && !given->model && !given->expect,
-             is_open = given->model || (is_far && (!table || is_plain)),
+             is_open = table ? given->model || (is_far && !given->expect) : !is_array_within(record),
              is_wrong = is_limited ? field_integer(whole, "failed") > 0 : is_open,
              has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
              is_sought = is_wrong || (given->model && !has_columns), is_asked = is_sought || given->expect;
@@ -447,20 +528,21 @@ static void add_findings(const options *given, table_file *table, table_part par
   json_t *finding;
   bool unused;
   if (!is_sought) without.model = NULL;
-  if (!is_asked && !is_plain) return;
   const question *const sought = is_sought ? &what : NULL;
   json_t *found = NULL;
   if (is_asked)
     found = table ? identified_table(&without, table, file, sought, &unused)
                   : identified_array(&without, file, sought, &unused);
   if (is_sought) set_cause(whole, record, found, table);
+  if (table && json_object_get(found, "held")) json_object_set(record, "held", json_object_get(found, "held"));
+  if (!is_sought && !is_limited && given->model) add_config(given, whole, record);
   json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
-  const bool is_unsaid = *field_string(record, "cause") && !is_limited && field_integer(whole, "failed") == 0;
-  if (is_plain || is_unsaid) {
-    finding = formula_finding(record, found, table, RIGHT);
+  if (!is_limited) {
+    finding = formula_finding(given, record, found, table, RIGHT);
     add_check(whole, record, finding);
     json_decref(finding);
   }
+  if (*unchecked(given)) json_object_set_new(record, "unchecked", json_string(unchecked(given)));
   json_decref(found);
 }
 

@@ -150,10 +150,11 @@ static table_file *recover_applied(const options *given, const char *file, recov
   const bool is_known = recover(&from, given->problem.op, found, why);
   if (found->bad_row >= 0) die_value("--x", given->x, why->text);
   if (is_known)
-    *applied = json_pack("{s:s, s:o, s:s, s:I, s:s?, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""), "axes",
-                         from.axes, "columns", (json_int_t)table_stored(from.x)->dim, "pairs",
-                         is_rope ? layout_name(found->pairs) : NULL, "start", (json_int_t)found->start, "dim",
-                         (json_int_t)found->dim, "back", (int)found->back);
+    *applied = json_pack("{s:s, s:o, s:s, s:I, s:s?, s:s*, s:I, s:I, s:b}", "op", op, "x", field_name(given->x, ""),
+                         "axes", from.axes, "columns", (json_int_t)table_stored(from.x)->dim, "pairs",
+                         is_rope ? layout_name(found->pairs) : NULL, "written",
+                         found->written != found->pairs ? layout_name(found->written) : NULL, "start",
+                         (json_int_t)found->start, "dim", (json_int_t)found->dim, "back", (int)found->back);
   table_close(from.x);
   table_close(from.out);
   return found->table;
@@ -181,7 +182,10 @@ static json_t *options_for_check(const json_t *applied, const char *of_table) {
 /* Adds `applied` to the record of the table, and replaces the options for check by those for the result. */
 static void record_applied(json_t *record, json_t *applied) {
   const char *of_table = json_string_value(json_object_get(record, "check"));
-  if (of_table) json_object_set_new(record, "check", options_for_check(applied, of_table));
+  if (json_object_get(applied, "written"))
+    json_object_set_new(record, "check", json_null()); /* no option says so */
+  else if (of_table)
+    json_object_set_new(record, "check", options_for_check(applied, of_table));
   json_object_set(record, "applied", applied);
 }
 
@@ -192,8 +196,11 @@ void print_applied(const json_t *record, FILE *stream) {
           field_string(applied, "op"), field_string(applied, "x"), field_string(applied, "axes"), begins,
           begins + dim - 1, field_integer(applied, "columns"));
   if (json_is_string(json_object_get(applied, "pairs")))
-    fprintf(stream, ", pairs are %s, turned %s",
+    fprintf(stream, ", pairs are %s%s, turned %s",
             strcmp(field_string(applied, "pairs"), "split") == 0 ? "halves" : "neighbours",
+            !json_object_get(applied, "written")                     ? ""
+            : strcmp(field_string(applied, "written"), "split") == 0 ? ", written as halves"
+                                                                     : ", written as neighbours",
             json_is_true(json_object_get(applied, "back")) ? "back" : "forward");
   fputc('\n', stream);
 }

@@ -23,35 +23,35 @@ static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
                             "With --op, identify the table that was applied to an array x, in a model or by\n"
                             "a GPU kernel, from x and the result: for rope also whether pairs are neighbours\n"
                             "or halves, which columns are turned, and in which direction.\n";
-static const char notes[] =
-    "FILE is NumPy's .npy file, a safetensors or a GGUF file; of a rope cache of\n"
-    "shape (2, L, D), the first of the two tables is looked at. Complex numbers are\n"
-    "pairs of columns. Columns that are there twice, as [c c s s] or in rotation\n"
-    "matrices, are looked at once. Of inv_freq, (D/2), and of a table of angles, the\n"
-    "cosines and sines are looked at. Recipes are those that 'posenc list' shows as recipe/NAME; all that\n"
-    "would have written the same bits are listed. Numbers have as many digits as the\n"
-    "table supports.\n"
-    "\n"
-    "A config tells no layout, first position or list of positions, and forbids no\n"
-    "padding row: identify prints them, and check compares them.\n"
-    "\n"
-    "Exit status:\n"
-    "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
-    "                    cache\n"
-    "  1                 if it is not, also if it has sines of other frequencies,\n"
-    "                    reversed rows, rows that all come again, negated sines or\n"
-    "                    exponents, NaN or infinities; or is too small to decide;\n"
-    "                    or is not that of --config or of --expect; or with\n"
-    "                    --config, if elements or columns are damaged, rows are\n"
-    "                    zeros, or a few are out of step with the others; or if a\n"
-    "                    recipe of a plugin crashed, hung or the like\n"
-    "  2                 on bad input or any other error\n"
-    "\n"
-    "Examples:\n"
-    "  $ posenc identify table.npy\n"
-    "  $ posenc identify --op rope --x q.npy turned.npy\n"
-    "  $ posenc identify table.npy --expect base=10000,dtype=f32\n"
-    "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
+static const char notes[] = "FILE is NumPy's .npy file, a safetensors or a GGUF file; of a rope cache of\n"
+                            "shape (2, L, D), the first of the two tables is looked at. Complex numbers are\n"
+                            "pairs of columns. Columns that are there twice, as [c c s s] or in rotation\n"
+                            "matrices, are looked at once. Of inv_freq, (D/2), and of a table of angles, the\n"
+                            "cosines and sines are looked at. Recipes are those that 'posenc list' shows as\n"
+                            "recipe/NAME; all that would have written the same bits are listed. Numbers have\n"
+                            "as many digits as the table supports.\n"
+                            "\n"
+                            "A config tells no layout, first position or list of positions, and forbids no\n"
+                            "padding row: identify prints them, and check compares them.\n"
+                            "\n"
+                            "Exit status:\n"
+                            "  0                 if it is a sinusoidal positional encoding, or half a rope\n"
+                            "                    cache\n"
+                            "  1                 if it is not, also if it has sines of other frequencies,\n"
+                            "                    reversed rows (but not timesteps in steps other than 1),\n"
+                            "                    rows that all come again, negated sines or exponents, NaN\n"
+                            "                    or infinities; or is too small to decide; or is not that\n"
+                            "                    of --config or of --expect; or with --config, if elements\n"
+                            "                    or columns are damaged, rows are zeros, or a few are out\n"
+                            "                    of step with the others; or if a recipe of a plugin\n"
+                            "                    crashed, hung or the like\n"
+                            "  2                 on bad input or any other error\n"
+                            "\n"
+                            "Examples:\n"
+                            "  $ posenc identify table.npy\n"
+                            "  $ posenc identify --op rope --x q.npy turned.npy\n"
+                            "  $ posenc identify table.npy --expect base=10000,dtype=f32\n"
+                            "  $ posenc identify model.safetensors --tensor pos_encoder.pe --format json\n";
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
@@ -197,6 +197,8 @@ static void print_tolerance(const json_t *record, FILE *stream) {
 static void print_check(const options *given, const json_t *record, FILE *stream) {
   static const char of_x[] = "--x X";
   const char *check = json_string_value(json_object_get(record, "check")), *x = check ? strstr(check, of_x) : NULL;
+  if (!check && field_integer(record, "step") < 0)
+    fputs("\nposenc check --positions, with the descending list, holds timesteps to that.\n", stream);
   if (!check || !findings_are_met(record)) return;
   fputs("\nposenc check ", stream);
   print_quoted(stream, given->operands[0]);

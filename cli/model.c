@@ -60,7 +60,8 @@ static void take_columns(options *given) {
 
 static void take_pairs(options *given) {
   given->problem.layout = given->rope.pairs;
-  if (!given->rope.has_pairs) note("%s: how columns pair is not known of this model; halves are taken", given->config);
+  if (!given->rope.has_pairs && given->self->bit != CHECK) /* check tells it with the verdict */
+    note("%s: how columns pair is not known of this model; halves are taken", given->config);
 }
 
 /* Exits if the rope is one of a picture's axes, and no option gives them. */
@@ -159,7 +160,7 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     problem.axes = rope.has_grid ? given->grid : axes_of(&rope);
     suspects_add(expected, &problem, "%.60s", layer ? layer : "");
     problem.axes = NULL;
-    if (expected->count == 1) model_suspects(given->model, layer, &rope, length, &problem, mistakes);
+    model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
   problem = expected->items[0].problem;
   problem.axes = NULL;
@@ -196,7 +197,9 @@ bool model_applies(const options *given, const json_t *applied, char *why, size_
   const bool is_head = rope.has_dim && rope.dim == dim && rope.head == columns;
   const bool is_told = rope.has_pairs || is_given(given, OPTION_LAYOUT);
   const posenc_layout layout = is_given(given, OPTION_LAYOUT) ? given->problem.layout : rope.pairs;
-  if (is_told && strcmp(pairs, layout_name(layout)) != 0)
+  if (json_object_get(applied, "written"))
+    snprintf(why, size, "%s", written_mistake(strcmp(pairs, "split") == 0 ? POSENC_SPLIT : POSENC_INTERLEAVED));
+  else if (is_told && strcmp(pairs, layout_name(layout)) != 0)
     snprintf(why, size, "%s", pairs_mistake(layout));
   else if (is_head && start != first)
     snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);

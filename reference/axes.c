@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/axes.h"
 
+#include "reference/limit.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,40 @@ int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) 
   int64_t n = 0;
   for (int64_t before = 0; before < number; before++) n += axes_axis(problem->axes, before) == axis;
   return column_of(problem, axis, n, number, cosine);
+}
+
+/* ---- the limit of angles ------------------------------------------------------------------------- */
+
+/* Writes the frequencies of an axis, or of a problem without axes, at their numbers in the whole table. */
+static bool read_frequencies(const axis_pairs *pairs, int64_t count, double *w) {
+  oracle *all = oracle_create(&pairs->problem);
+  mpfr_t frequency;
+  if (!all) return false;
+  mpfr_init2(frequency, 64);
+  for (int64_t n = 0; n < count; n++) {
+    oracle_frequency(all, pairs->number ? pairs->of.index[n] : n, frequency);
+    w[pairs->number ? pairs->number[n] : n] = mpfr_get_d(frequency, MPFR_RNDN);
+  }
+  mpfr_clear(frequency);
+  oracle_destroy(all);
+  return true;
+}
+
+double *axes_limits(const posenc_problem *problem, double unit) {
+  const int64_t count = problem->dim / 2;
+  const int axes = problem->axes ? problem->axes->count : 1;
+  double *w = calloc((size_t)count + 1, sizeof *w);
+  bool enough = w;
+  for (int a = 0; enough && a < axes; a++) {
+    axis_pairs pairs = {.problem = *problem, .of = {.count = count}};
+    enough = (!problem->axes || axis_pairs_find(&pairs, problem, a)) && read_frequencies(&pairs, pairs.of.count, w);
+    axis_pairs_free(&pairs);
+  }
+  const double fastest = enough ? w[0] : 1.0;
+  for (int64_t i = 0; enough && i < count; i++) w[i] = limit_of_angle(w[i], fastest, i, unit);
+  if (enough) return w;
+  free(w);
+  return NULL;
 }
 
 /* ---- the pairs at a place ------------------------------------------------------------------------ */

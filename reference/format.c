@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+const posenc_dtype format_narrower[] = {POSENC_BF16, POSENC_F16, POSENC_F32};
+
 const format format_f64 = {53, -1074}, format_f32 = {24, -149}, format_f16 = {11, -24}, format_bf16 = {8, -133};
 
 const format *format_of(posenc_dtype dtype) {

@@ -20,6 +20,11 @@ extern const format format_f64, format_f32, format_f16, format_bf16;
 /* Returns the format of a valid dtype. */
 const format *format_of(posenc_dtype dtype);
 
+/* The dtypes that arrays of a wider one may have been converted from. bf16 is before f16, because most values of bf16
+   are also in f16, and few of f16 in bf16. */
+enum { FORMAT_NARROWER = 3 };
+extern const posenc_dtype format_narrower[FORMAT_NARROWER];
+
 /* Return the number with these bits. bf16 has the upper bits of an f32; f16 has those of an f32 whose exponent is
    larger by 112. Conditions select results, so that the compiler can vectorize this. */
 static inline double format_decode_bf16(uint16_t encoding) {
@@ -89,6 +94,15 @@ static inline double format_nearest(const format *f, double x) {
 
 /* Returns high + low rounded once, to any of the formats. */
 double format_nearest_sum(const format *f, double high, double low);
+
+/* Whether all of these are numbers of a dtype narrower than f64; NaN and infinities are. */
+static inline bool format_holds(const format *f, const double *values, int64_t count) {
+  for (int64_t n = 0; n < count; n++) {
+    const double held = format_nearest(f, values[n]);
+    if (isfinite(values[n]) && !(held >= values[n] && held <= values[n])) return false;
+  }
+  return true;
+}
 
 /* Returns the ulp: the distance of the format's numbers in the binade of the exact value. Just below a power of two
    this is the lower binade; below the smallest normal number the distance is that of subnormal numbers. */

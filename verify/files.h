@@ -76,7 +76,9 @@ static inline int64_t array_position(const array_request *request, int64_t index
 /*
  * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
  *
- *   "x": name of the file, "axes": as requested, "start": n.
+ *   "x": name of the file, "axes": as requested, "start": n,
+ *   "held": the narrowest dtype whose numbers all results are, as which they are judged without tolerances,
+ *   "beyond": n pairs with a larger error than reference/limit.h allows.
  *
  * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
  * "second", and "place" has the index on each axis.
@@ -101,9 +103,10 @@ typedef struct array_cause {
   char text[160]; /* empty if unknown, or if there is nothing to explain */
 } array_cause;
 
-/* Tries known mistakes, one at a time, on a sample of vectors. A mistake is the cause if it explains them at least 16
-   times as well as the request does, and better than the other mistakes do. There is no cause if the largest error
-   is within 16 units of the dtype. */
+/* Tries known mistakes, one at a time, on a sample of vectors; if those of some heads or batches are right, on the
+   first that are not. A mistake is the cause if it explains them within the limit of reference/limit.h, which the
+   request does not, or 16 times as well as that, and better than the other mistakes do. There is no cause if all errors
+   are those of values. */
 array_cause array_cause_of(const array_request *request);
 
 #endif

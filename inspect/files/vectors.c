@@ -76,3 +76,19 @@ void vectors_read(vectors *v, int64_t row) {
 int64_t vectors_sample(const vectors *v, int64_t n, int64_t count) {
   return count > 1 ? (int64_t)((double)n * (double)(v->at->rows - 1) / (double)(count - 1)) : 0;
 }
+
+static bool are_held(vectors *v, const format *f) {
+  for (int64_t row = 0; row < v->at->rows; row++) {
+    read_one(v, v->from->out, row, v->out);
+    if (!format_holds(f, v->out, v->at->dim)) return false;
+  }
+  return true;
+}
+
+posenc_dtype vectors_held(vectors *v) {
+  for (int n = 0; n < FORMAT_NARROWER; n++)
+    if (posenc_dtype_bytes(format_narrower[n]) < posenc_dtype_bytes(v->at->dtype) &&
+        are_held(v, format_of(format_narrower[n])))
+      return format_narrower[n];
+  return v->at->dtype;
+}

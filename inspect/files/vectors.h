@@ -46,6 +46,9 @@ void vectors_close(vectors *v);
 /* Reads the vectors of a row. */
 void vectors_read(vectors *v, int64_t row);
 
+/* Returns the narrowest dtype whose numbers all results are: in a wider one, they may have been rounded to it. */
+posenc_dtype vectors_held(vectors *v);
+
 /* Returns the row of the n-th of `count` samples, spread evenly from the first row to the last; count <= rows. */
 int64_t vectors_sample(const vectors *v, int64_t n, int64_t count);
 

@@ -88,16 +88,38 @@ void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong) {
     if (wrong->axis[a].positions != axes->axis[a].positions) free((void *)wrong->axis[a].positions);
 }
 
+/* Writes what the n-th mistake makes of a position on an axis: a known one of positions; or of one axis, another
+   step. */
+static const char *axis_mistake(size_t n, double right, bool is_one, double *wrong) {
+  static const struct {
+    const char *words;
+    double factor;
+  } steps[] = {{"positions are multiplied by 2", 2.0},
+               {"positions are divided by 2", 0.5},
+               {"positions are multiplied by 4", 4.0},
+               {"positions are divided by 4", 0.25},
+               {"positions are multiplied by 14", 14.0},
+               {"positions are divided by 14", 1.0 / 14.0},
+               {"positions are all 0", 0.0}};
+  size_t known = 0;
+  long double other = 0.0L;
+  const char *words = position_mistake(n, right, &other);
+  *wrong = (double)other;
+  if (words) return words;
+  while (position_mistake(known, 0.0L, &other)) known++;
+  if (!is_one || n - known >= sizeof steps / sizeof *steps) return NULL;
+  *wrong = right * steps[n - known].factor;
+  return steps[n - known].words;
+}
+
 /* Replaces the positions of an axis. Returns null if memory runs out. */
-static const char *mistake(const posenc_axis *axis, size_t n, posenc_axis *wrong, bool *is_other) {
+static const char *mistake(const posenc_axis *axis, size_t n, bool is_one, posenc_axis *wrong, bool *is_other) {
   double *list = calloc((size_t)axis->size, sizeof *list);
   const char *words = NULL;
   if (!list) return NULL;
   for (int64_t k = 0; k < axis->size; k++) {
     const double right = axis->positions ? axis->positions[k] : (double)k;
-    long double other = 0.0L;
-    words = position_mistake(n, right, &other);
-    list[k] = (double)other;
+    words = axis_mistake(n, right, is_one, &list[k]);
     *is_other = *is_other || fabs(list[k] - right) > 0.0;
   }
   wrong->positions = list;
@@ -106,13 +128,13 @@ static const char *mistake(const posenc_axis *axis, size_t n, posenc_axis *wrong
 
 const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed) {
   enum { SIZE_MOST = 1 << 20 };
-  long double unused;
-  const char *words = position_mistake(n, 0.0L, &unused);
+  double unused;
+  const char *words = axis_mistake(n, 0.0, a >= 0, &unused);
   bool is_other = false;
   *wrong = *axes;
   for (int each = 0; words && each < axes->count; each++) {
     if ((a >= 0 && a != each) || axes->axis[each].size > SIZE_MOST) continue;
-    words = mistake(&axes->axis[each], n, &wrong->axis[each], &is_other);
+    words = mistake(&axes->axis[each], n, a >= 0, &wrong->axis[each], &is_other);
     *failed = *failed || !words;
   }
   return words && !is_other ? "" : words;

@@ -387,6 +387,18 @@ static bool find_suspect(const search *s, identity *found, const making *at, con
   return true;
 }
 
+/* As find_suspect, for one that explains every element. */
+static bool find_suspect_of_all(const search *s, identity *found, const making *at) {
+  const suspect_list *suspects = s->request->suspects;
+  bool agrees = false;
+  for (size_t n = 0; suspects && n < suspects->count && !*found->agreed; n++) {
+    differences d = {0};
+    if (!try(s, found, at, NULL, &suspects->items[n].problem, &agrees, &d)) return false;
+    if (agrees && !d.unexplained) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
+  }
+  return true;
+}
+
 /* Tries the expected problems in a table made as `at` but for its formula. *agreed: the one that it agrees with, or
    null; *d: the differences from it. Returns false if memory runs out. */
 static bool find_expected(const search *s, const identity *found, const making *at, const differences *own,
@@ -495,6 +507,7 @@ static bool agree_at(const search *s, identity *found, making at, bool asked) {
     tell_elements(d.unexplained, d.row, d.column, text, size);
   if (agreed && is_table && (d.unexplained || found->positions) && !*text && asked)
     tell_rows(found, s->request->asked, text, size);
+  if (agreed && d.unexplained && !*text && asked && !find_suspect_of_all(s, found, &at)) return false;
   if (agreed && is_table) conclude(found, agreed, &d);
   if (agreed) return true;
   if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;
@@ -535,7 +548,9 @@ bool agree(const search *s, identity *found) {
     return true;
   }
   if (!compare(s, found, &found->how, true, ROWS, &own)) return false;
-  if (!find_expected(s, found, &found->how, &own, &agreed, &d)) return false;
+  /* A recipe with a mistake is near a formula that does not explain it. */
+  if (!is_explained(&own) && !find_suspect(s, found, &found->how, NULL)) return false;
+  if (*text || !find_expected(s, found, &found->how, &own, &agreed, &d)) return *text;
   if (agreed) {
     tell_damage(found, asked, text, size);
     if (!*text && asked) tell_place(found, asked, text, size);

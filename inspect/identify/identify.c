@@ -5,6 +5,7 @@
 #include "inspect/identify/agree.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/search.h"
+#include "reference/limit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -439,12 +440,15 @@ static bool judge_as(search *s, const identity *unread, const making *how, ident
   return enough;
 }
 
-/* Whether it is what is asked, and no element has a larger error than code in f32 makes, or if it is of f64, in f64. */
+/* Whether it is what is asked, and no element is beyond the limit of a check that is given none (reference/limit.h); if
+   it is of f64, of code in f64. */
 static bool is_within(const identify_request *request, const identity *found) {
   const posenc_problem *asked = request->asked;
   const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;
-  return found->verdict == IDENTIFY_TABLE && !found->unexplained && !found->damage_count && !found->not_finite &&
-         (!found->paddings || has_zeros) && (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
+  const double most = (limit_most + limit_of_value(found->held, limit_unit(POSENC_F32), LIMIT_OF_TABLE));
+  return found->verdict == IDENTIFY_TABLE && !found->unexplained && found->max_abs <= most * found->how.amplitude &&
+         !found->damage_count && !found->not_finite && (!found->paddings || has_zeros) &&
+         (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
 }
 
 /* Judges the table as what is asked. Returns false if memory runs out. *is_right: that explains it. */

@@ -35,18 +35,18 @@ typedef struct recovered {
   /* Cosines then sines (POSENC_SPLIT_CS) for rope, the columns for add; one row for each position. Values are f64; or
      f32 with the precision of the arrays' dtype. */
   table_file *table;
-  void *bytes; /* the memory of the table's file */
-  posenc_layout pairs;
-  int64_t start, dim; /* the first rotated column, and the number of rotated columns */
-  bool back;          /* the pairs are rotated backwards */
-  double error;       /* the largest error of the table's values */
-  int64_t bad_row;    /* a row of x whose numbers are not all finite; -1: none */
+  void *bytes;                  /* the memory of the table's file */
+  posenc_layout pairs, written; /* the columns of a pair in x, and in the result */
+  int64_t start, dim;           /* the first rotated column, and the number of rotated columns */
+  bool back;                    /* the pairs are rotated backwards */
+  double error;                 /* the largest error of the table's values */
+  int64_t bad_row;              /* a row of x whose numbers are not all finite; -1: none */
 } recovered;
 
 /*
  * Recovers a table. For add, it is the difference of the result and x, averaged over batches. For rope, it has sine and
  * cosine of the angles by which pairs are rotated, averaged over batches and heads, weighted by the squares of the
- * pairs' lengths. The table has the precision of the arrays' dtype.
+ * pairs' lengths. The table has the precision of the dtype whose numbers all results are.
  *
  * Rope rotates columns in which the result differs from x. A pair is two columns whose length is multiplied by the same
  * number in all pairs and vectors. If the slowest pair rotates too little to be visible, all columns behind it count as

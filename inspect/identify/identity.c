@@ -28,10 +28,19 @@ identity_order identity_order_of(const identity *found, int64_t *period) {
   return found->how.start.first <= 0.0 ? IDENTITY_NEGATED : IDENTITY_REVERSED;
 }
 
+/* Whether rows descend in steps that no table of a model has, as the timesteps of a sampler do. */
+static bool is_of_timesteps(const identity *found) {
+  const double scale = found->how.formula.scale, factor = 1.0 / scale;
+  const bool is_factor = scale < 1.0 && fabs(log2(factor) - rint(log2(factor))) <= 1e-6; /* of a linear scaling */
+  return !number_is_one(scale) && !is_factor;
+}
+
 bool identity_is_table(const identity *found) {
   int64_t period;
-  return found->verdict == IDENTIFY_TABLE && identity_order_of(found, &period) == IDENTITY_ORDERED &&
-         !found->not_finite && !(identity_inverse_base(found) > 0.0);
+  const identity_order order = identity_order_of(found, &period);
+  return found->verdict == IDENTIFY_TABLE &&
+         (order == IDENTITY_ORDERED || (order == IDENTITY_REVERSED && is_of_timesteps(found))) && !found->not_finite &&
+         !(identity_inverse_base(found) > 0.0);
 }
 
 double identity_max_of_most(const identity *found) {
@@ -246,14 +255,15 @@ static json_t *options_json(const identity *found, bool halved) {
 }
 
 static json_t *errors_json(const identity *found, bool halved) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o, s:o, s:o}", "closest",
+  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o, s:o, s:o}", "closest",
                    closest_json(found->matches, found->match_count), "makers",
                    makers_json(found->matches, found->match_count), "judged_rows", (json_int_t)found->judged,
-                   "elements", (json_int_t)found->elements, "not_finite", (json_int_t)found->not_finite, "max_abs",
-                   field_real(found->max_abs), "max_abs_if_exact", field_real(found->max_if_exact), "worst", "position",
-                   found->worst_position, "column", (json_int_t)found->worst_column, "proved", found->proved,
-                   "outliers", outliers_json(found), "check", options_json(found, halved), "config", config_json(found),
-                   "agreement", identity_agreement_json(found));
+                   "elements", (json_int_t)found->elements, "unexplained", (json_int_t)found->unexplained, "not_finite",
+                   (json_int_t)found->not_finite, "max_abs", field_real(found->max_abs), "max_abs_if_exact",
+                   field_real(found->max_if_exact), "worst", "position", found->worst_position, "column",
+                   (json_int_t)found->worst_column, "proved", found->proved, "outliers", outliers_json(found), "check",
+                   options_json(found, halved), "config", config_json(found), "agreement",
+                   identity_agreement_json(found));
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */

@@ -116,7 +116,8 @@ static inline bool identify_has_outliers(const maker *match) {
    0. */
 double identity_inverse_base(const identity *found);
 
-/* Whether it is an IDENTIFY_TABLE of finite numbers, with its rows in order and the exponents' sign right. */
+/* Whether it is an IDENTIFY_TABLE of finite numbers, with the exponents' sign right, and its rows in order: also in the
+   descending one of a sampler's timesteps, if their steps are not those of a table. */
 bool identity_is_table(const identity *found);
 
 /* Returns the order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the number of rows before the

@@ -4,6 +4,7 @@
 #include "common/work.h"
 #include "inspect/identify/formula.h"
 #include "reference/axes.h"
+#include "reference/limit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,17 +156,16 @@ static void find_grouped(makers *m) {
   }
 }
 
-/* Finds the angle of each column. Its error is at most 16 units of f32, more than that of any shipped recipe; and that
-   of powers of a step on a GPU, 2^-22 ln 2 for each (doc/recipes.md). */
+/* Finds the angle of each column, and its largest error. */
 static void find_angles(makers *m) {
-  const double of_power = 0x1p-22 * log(2.0), most = 128.0; /* powers: as many as the largest heads have pairs */
+  const double of_f32 = limit_unit(POSENC_F32);
   const bool is_grouped = m->how.axes && m->how.axes->grouped && m->how.columns.part == COLUMNS_BOTH;
   if (is_grouped) find_grouped(m);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     column_angle *p = &m->angles[c];
     if (!is_grouped) p->index = columns_index(&m->how.columns, c, &p->cosine);
     p->axis = m->how.axes ? axes_axis(m->how.axes, p->index) : 0;
-    p->growth = (double)m->exact->w[p->index] * (0x1p-20 + of_power * fmin((double)p->index, most));
+    p->growth = limit_of_angle((double)m->exact->w[p->index], (double)m->exact->w[0], p->index, of_f32);
   }
 }
 
@@ -254,12 +254,11 @@ const double *makers_row(makers *m, const maker *by, int64_t row) {
 }
 
 double makers_room(const makers *m, int64_t row, int64_t column) {
-  const double of_value = 64.0 * 0x1p-25; /* 64 roundings */
   const column_angle *of = &m->angles[column];
   const double there = making_position(&m->how, row),
                position = m->how.axes ? axis_position(m->how.axes, of->axis, (int64_t)there) : there;
-  return m->how.amplitude *
-         (of->growth * fabs(position) + of_value + 2.0 * ldexp(1.0, -format_of(m->how.held)->precision));
+  const double of_value = limit_of_value(m->how.held, limit_unit(POSENC_F32), LIMIT_OF_TABLE);
+  return m->how.amplitude * (of->growth * fabs(position) + of_value);
 }
 
 void makers_compare(makers *m, maker *by, int64_t row, const double *there) {

@@ -17,20 +17,22 @@ enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
 typedef struct source {
   vectors v;
   posenc_op op;
-  double unit, scale, largest; /* unit of the dtype; a factor that makes the largest |x| about 1; the largest |x| */
+  posenc_dtype held;           /* the dtype whose numbers the results are */
+  double unit, scale, largest; /* its unit; a factor that makes the largest |x| about 1; the largest |x| */
 } source;
 
 /* ---- the rotated columns, and their pairs ------------------------------------------------------------------------ */
 
-/* A guess: pairs are halves or neighbours, in columns [start, start + dim). */
+/* A guess: pairs are halves or neighbours, in columns [start, start + dim), and in the result, too, or the other. */
 typedef struct guess {
-  posenc_layout pairs;
+  posenc_layout pairs, written;
   int64_t start, dim;
 } guess;
 
 /* Computes a pair of a guess in a vector, scaled. */
-static void pair_of(const guess *g, const source *s, const double *values, int64_t i, double pair[2]) {
-  const posenc_columns at = posenc_layout_columns(g->pairs, g->dim);
+static void pair_of(const guess *g, posenc_layout pairs, const source *s, const double *values, int64_t i,
+                    double pair[2]) {
+  const posenc_columns at = posenc_layout_columns(pairs, g->dim);
   pair[0] = s->scale * values[g->start + at.sin + i * at.step];
   pair[1] = s->scale * values[g->start + at.cos + i * at.step];
 }
@@ -38,8 +40,8 @@ static void pair_of(const guess *g, const source *s, const double *values, int64
 /* Computes the rotation of a pair, and returns its weight, x·x. */
 static double rotation_of(const guess *g, source *s, int64_t i, double *cosine, double *sine) {
   double x[2], y[2];
-  pair_of(g, s, s->v.x, i, x);
-  pair_of(g, s, s->v.out, i, y);
+  pair_of(g, g->pairs, s, s->v.x, i, x);
+  pair_of(g, g->written, s, s->v.out, i, y);
   *cosine = x[0] * y[0] + x[1] * y[1];
   *sine = x[0] * y[1] - x[1] * y[0];
   return x[0] * x[0] + x[1] * x[1];
@@ -79,8 +81,8 @@ static bool fits(const guess *g, source *s) {
     vectors_read(&s->v, vectors_sample(&s->v, n, count));
     for (int64_t i = 0; i < g->dim / 2; i++) {
       double x[2], y[2];
-      pair_of(g, s, s->v.x, i, x);
-      pair_of(g, s, s->v.out, i, y);
+      pair_of(g, g->pairs, s, s->v.x, i, x);
+      pair_of(g, g->written, s, s->v.out, i, y);
       const double length = hypot(x[0], x[1]);
       if (length == 0.0) continue;
       const double ratio = hypot(y[0], y[1]) / length;
@@ -92,11 +94,11 @@ static bool fits(const guess *g, source *s) {
   return most > 0.0 && most - least <= FITTING_UNITS * s->unit * most;
 }
 
-/* Guesses halves: tries all distances of the two columns of a pair. */
-static bool guess_halves(source *s, int64_t first, int64_t last, guess *g) {
-  for (int64_t half = (s->v.at->dim - first) / 2; half > 0; half--) {
-    *g = (guess){POSENC_SPLIT, first, 2 * half};
-    if (last < first + 2 * half && fits(g, s)) return true;
+/* Guesses halves, in x, in the result, or in both: tries all distances of the two columns of a pair. */
+static bool guess_halves(source *s, int64_t first, int64_t last, posenc_layout pairs, posenc_layout written, guess *g) {
+  for (int64_t half = (s->v.at->dim - first) / 2; half > 0 && last < first + 2 * half; half--) {
+    *g = (guess){pairs, written, first, 2 * half};
+    if (fits(g, s)) return true;
   }
   return false;
 }
@@ -117,7 +119,7 @@ static double largest_sine(const guess *g, source *s, int64_t i) {
 /* Guesses neighbours. The columns behind the last changed one would always fit. If the last pair rotates so slowly that
    the next one's rotation is not visible, all columns count as rotated. */
 static bool guess_neighbours(source *s, int64_t first, int64_t last, guess *g) {
-  *g = (guess){POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
+  *g = (guess){POSENC_INTERLEAVED, POSENC_INTERLEAVED, first, (last - first) / 2 * 2 + 2};
   if (first + g->dim > s->v.at->dim || !fits(g, s)) return false;
   if (largest_sine(g, s, g->dim / 2 - 1) < VISIBLE_UNITS * s->unit) g->dim = (s->v.at->dim - first) / 2 * 2;
   return true;
@@ -202,12 +204,17 @@ static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *foun
 
 static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
   int64_t first, last;
-  *g = (guess){POSENC_INTERLEAVED, 0, s->v.at->dim};
+  *g = (guess){POSENC_INTERLEAVED, POSENC_INTERLEAVED, 0, s->v.at->dim};
   if (!find_changed(s, &first, &last, bad_row))
     return fault_say(why, "not all numbers of row %" PRId64 " are finite", *bad_row);
   if (last < 0) return fault_say(why, "it is x");
   if (s->op == POSENC_ADD) return true;
-  if (guess_halves(s, first, last, g) || guess_neighbours(s, first, last, g)) return true;
+  if (guess_halves(s, first, last, POSENC_SPLIT, POSENC_SPLIT, g) || guess_neighbours(s, first, last, g) ||
+      guess_halves(s, first, last, POSENC_INTERLEAVED, POSENC_SPLIT, g) ||
+      guess_halves(s, first, last, POSENC_SPLIT, POSENC_INTERLEAVED, g))
+    return true;
+  /* The first columns of both halves may be at position 0 on their axis. */
+  if (first > 0 && guess_halves(s, 0, last, POSENC_SPLIT, POSENC_SPLIT, g)) return true;
   return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
@@ -218,11 +225,12 @@ static bool recover_from(source *s, pair_sums *all, recovered *found, fault *why
   for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(all, s, &g, row);
   divide(all);
   found->pairs = g.pairs;
+  found->written = g.written;
   found->start = g.start;
   found->dim = g.dim;
   found->error = s->unit * (s->op == POSENC_ROPE ? VISIBLE_UNITS : 1.0 + s->largest);
   found->back = s->op == POSENC_ROPE && turn_forward(all, s->unit);
-  return make_table(all, s->v.at->dtype, found, why);
+  return make_table(all, s->held, found, why);
 }
 
 bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why) {
@@ -230,7 +238,8 @@ bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *
   pair_sums all = {0};
   *found = (recovered){.bad_row = -1};
   bool ok = vectors_open(&s.v, from);
-  s.unit = ldexp(1.0, -format_of(s.v.at->dtype)->precision);
+  s.held = vectors_held(&s.v);
+  s.unit = ldexp(1.0, -format_of(s.held)->precision);
   if (ok)
     ok = recover_from(&s, &all, found, why);
   else

@@ -16,22 +16,12 @@ enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
    the formula, as positions in bf16 do from 256 on. */
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
-static bool all_held_by(const window *w, posenc_dtype dtype) {
-  const format *f = format_of(dtype);
-  for (int64_t at = 0; at < w->count * w->dim; at++) {
-    const double x = w->values[at], held = format_nearest(f, x);
-    if (held < x || held > x) return false;
-  }
-  return true;
-}
-
-/* Returns the narrowest dtype that has all values, which were converted to a wider one. bf16 is tested before f16,
-   because most values of bf16 are also in f16, and few of f16 in bf16. */
+/* Returns the narrowest dtype that has all values, which were converted to a wider one. */
 static posenc_dtype narrowest(const window *w) {
-  static const posenc_dtype narrower[] = {POSENC_BF16, POSENC_F16, POSENC_F32};
-  for (size_t n = 0; n < sizeof narrower / sizeof *narrower; n++)
-    if (posenc_dtype_bytes(narrower[n]) < posenc_dtype_bytes(w->stored) && all_held_by(w, narrower[n]))
-      return narrower[n];
+  for (int n = 0; n < FORMAT_NARROWER; n++)
+    if (posenc_dtype_bytes(format_narrower[n]) < posenc_dtype_bytes(w->stored) &&
+        format_holds(format_of(format_narrower[n]), w->values, w->count * w->dim))
+      return format_narrower[n];
   return w->stored;
 }
 

@@ -4,6 +4,7 @@
 #include "inspect/models/model.h"
 
 #include "common/grid.h"
+#include "common/memory.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 
@@ -17,23 +18,31 @@ const char *position_mistake(size_t n, long double right, long double *wrong) {
     const char *words;
     double step;
     const format *type;
-  } all[] = {{"positions are 1 more", 1.0, NULL},
-             {"positions are 1 less", -1.0, NULL},
-             {"positions are rounded to bf16", 0.0, &format_bf16},
-             {"positions are rounded to f16", 0.0, &format_f16},
-             {"positions are rounded to f32", 0.0, &format_f32},
-             {"positions are integers of 32 bits", 0.0, NULL}};
+    bool is_whole;
+  } all[] = {{"positions are 1 more", 1.0, NULL, false},
+             {"positions are 1 less", -1.0, NULL, false},
+             {"positions are rounded to bf16", 0.0, &format_bf16, false},
+             {"positions are rounded to f16", 0.0, &format_f16, false},
+             {"positions are truncated to whole numbers", 0.0, NULL, true},
+             {"positions are rounded to f32", 0.0, &format_f32, false},
+             {"positions are integers of 32 bits", 0.0, NULL, false}};
   const bool is_f16 = n < sizeof all / sizeof *all && all[n].type == &format_f16;
   if (n >= sizeof all / sizeof *all) return NULL;
   *wrong = right + all[n].step;
   if (all[n].type && !(is_f16 && fabsl(right) >= 65504.0L)) *wrong = format_nearest(all[n].type, (double)right);
-  if (!all[n].type && all[n].step == 0.0 && fabsl(right) < 0x1p63L)
+  if (all[n].is_whole) *wrong = truncl(right);
+  if (!all[n].type && !all[n].is_whole && all[n].step == 0.0 && fabsl(right) < 0x1p63L)
     *wrong = (int32_t)(uint32_t)(uint64_t)(int64_t)right;
   return all[n].words;
 }
 
 const char *pairs_mistake(posenc_layout right) {
   return right == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours";
+}
+
+const char *written_mistake(posenc_layout turned) {
+  return turned == POSENC_SPLIT ? "halves are turned, and written as neighbours"
+                                : "neighbours are turned, and written as halves";
 }
 
 const char *turn_mistake(bool inverse) {
@@ -137,12 +146,41 @@ static void suspect_ramp(const posenc_problem *asked, suspect_list *list) {
   }
 }
 
+/* Adds frequencies that are rounded to a narrower dtype, as factors that divide those of the formula. The factors are
+   kept until the program ends. */
+static void suspect_rounded(const posenc_problem *asked, suspect_list *list) {
+  static const posenc_dtype types[] = {POSENC_BF16, POSENC_F16};
+  posenc_problem plain = *asked;
+  const int64_t pairs = asked->dim / 2;
+  plain.op = POSENC_TABLE;
+  plain.heads = 1;
+  plain.axes = NULL;
+  plain.scale = 1.0;
+  plain.positions = NULL;
+  plain.dtype = POSENC_F32;
+  for (size_t n = 0; asked->dim % 2 == 0 && n < sizeof types / sizeof *types; n++) {
+    double *factors = memory_take((size_t)pairs, sizeof *factors);
+    bool is_possible = posenc_frequencies(&plain, factors) == POSENC_OK;
+    for (int64_t i = 0; is_possible && i < pairs; i++) {
+      const double rounded = format_nearest(format_of(types[n]), asked->scale * factors[i]);
+      factors[i] = asked->scale * pow(asked->base, -(double)i / (double)pairs) / rounded;
+      is_possible = isfinite(factors[i]) && factors[i] > 0.0;
+    }
+    posenc_problem other = *asked;
+    other.shift = 0.0;
+    other.scaling = posenc_scaling_longrope(1.0, 2, factors);
+    other.scaling.attention = attention_of(asked);
+    if (is_possible) suspects_add(list, &other, "the frequencies (inv_freq) are rounded to %s", n ? "f16" : "bf16");
+  }
+}
+
 void formula_suspects(const posenc_problem *asked, suspect_list *list) {
   static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
   const double attention = attention_of(asked);
   const bool is_one = attention_is_one(asked), is_scaled = asked->scaling.kind != POSENC_SCALING_NONE;
   posenc_problem other = *asked;
   suspect_exponents(asked, list);
+  suspect_rounded(asked, list);
   suspect_ramp(asked, list);
   for (size_t n = 0; n < sizeof bases / sizeof *bases; n++) {
     other.base = bases[n];
@@ -184,6 +222,12 @@ static void suspect_layers(model *m, const char *layer, int64_t length, const po
     other.base = rope.base;
     if (rope.has_dim) other.dim = rope.dim;
     suspects_add(list, &other, "the rope is that of layers of %.60s", name);
+    if (other.dim != asked->dim || other.base == asked->base) continue;
+    other.base = asked->base;
+    suspects_add(list, &other, "the scaling is that of layers of %.60s", name);
+    other = *asked;
+    other.base = rope.base;
+    suspects_add(list, &other, "the base is that of layers of %.60s", name);
   }
 }
 
@@ -207,6 +251,20 @@ static void suspect_length(const model_rope *rope, int64_t length, const posenc_
   const posenc_problem other = scaled(asked, is_longer ? &rope->scaling : &rope->longer);
   suspects_add(list, &other, "the factors are those of %s sequences than %lld positions, for one of %lld",
                is_longer ? "shorter" : "longer", (long long)rope->switch_at + is_longer, (long long)length);
+}
+
+/* Adds dynamic scalings for other lengths: those at which a model's buffers are made. */
+static void suspect_dynamic(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
+  const posenc_scaling *s = &asked->scaling;
+  const int64_t lengths[] = {rope->positions, (int64_t)((double)s->original * s->factor), 2 * s->original, s->original};
+  for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+    posenc_problem other = *asked;
+    other.scaling.length = lengths[n];
+    const bool is_same = lengths[n] == s->length || (lengths[n] <= s->original && s->length <= s->original);
+    if (lengths[n] > 0 && !is_same)
+      suspects_add(list, &other, "the dynamic scaling is that of %lld positions, not of %lld", (long long)lengths[n],
+                   (long long)length);
+  }
 }
 
 static void suspect_yarn(const model_rope *rope, const posenc_problem *asked, suspect_list *list) {
@@ -251,6 +309,7 @@ void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t
   suspect_columns(rope, asked, list);
   suspect_length(rope, length, asked, list);
   if (asked->scaling.kind == POSENC_SCALING_YARN) suspect_yarn(rope, asked, list);
+  if (asked->scaling.kind == POSENC_SCALING_DYNAMIC) suspect_dynamic(rope, length, asked, list);
   if (asked->scaling.kind != POSENC_SCALING_NONE && asked->scaling.kind != POSENC_SCALING_LINEAR)
     suspect_linear(asked, list);
 }

@@ -47,8 +47,10 @@ void model_frequencies(const posenc_problem *problem, double *frequencies);
    position; null if there are no more. */
 const char *position_mistake(size_t n, long double right, long double *wrong);
 
-/* Return the words for mistakes of a rope: pairs that are the other ones than the layout's, and the other direction. */
+/* Return the words for mistakes of a rope: pairs that are the other ones than the layout's; those of a layout that are
+   written as the others; and the other direction. */
 const char *pairs_mistake(posenc_layout right);
+const char *written_mistake(posenc_layout turned);
 const char *turn_mistake(bool inverse);
 
 /* Other axes than the right ones, with the words for the mistake; is_one: instead of them, one axis whose positions are

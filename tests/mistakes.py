@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: MIT
+"""Makes right and wrong tables and results of rope, of NumPy alone, for tests/mistakes.sh. Prints a line for each: exit
+status, the words that its cause has ('-': it is right), and the options of posenc check."""
+import json
+import math
+import sys
+
+import numpy as np
+
+F = np.float32
+LONG = [1.0 + 0.4 * i for i in range(32)]
+SHORT = [1.0 + 0.05 * i for i in range(32)]
+PLAIN = dict(model_type="llama", head_dim=64, rope_theta=10000.0, max_position_embeddings=4096)
+
+
+def scaled(base, **scaling):
+    return dict(PLAIN, rope_theta=base, rope_scaling=scaling)
+
+
+CONFIGS = {
+    "plain": PLAIN,
+    "large": dict(PLAIN, rope_theta=5e6),
+    "linear": scaled(10000.0, rope_type="linear", factor=4.0),
+    "llama3": scaled(500000.0, rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                     original_max_position_embeddings=1024),
+    "yarn": scaled(500000.0, rope_type="yarn", factor=8.0, original_max_position_embeddings=1024, beta_fast=32.0,
+                   beta_slow=1.0),
+    "dynamic": dict(PLAIN, max_position_embeddings=256, rope_scaling=dict(rope_type="dynamic", factor=4.0)),
+    "longrope": dict(PLAIN, model_type="phi3", max_position_embeddings=1024, original_max_position_embeddings=256,
+                     rope_scaling=dict(rope_type="longrope", short_factor=SHORT, long_factor=LONG)),
+    "partial": dict(PLAIN, model_type="phi", partial_rotary_factor=0.5),
+    "pairs": dict(PLAIN, model_type="cohere"),
+    "gemma": dict(model_type="gemma3", text_config=dict(
+        model_type="gemma3_text", head_dim=64, hidden_size=256, num_attention_heads=4, max_position_embeddings=131072,
+        rope_theta=1e6, rope_local_base_freq=1e4, rope_scaling=dict(factor=8.0, rope_type="linear"))),
+    "axes": dict(PLAIN, model_type="qwen2_vl", rope_theta=1e6,
+                 rope_scaling=dict(type="mrope", mrope_section=[8, 12, 12])),
+}
+
+
+def inverse(dim, base):
+    return float(base) ** (-np.arange(0, dim, 2) / dim)
+
+
+def yarn(dim=64, base=5e5, factor=8.0, original=1024, fast=32.0, slow=1.0):
+    cut = lambda turns: dim * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
+    low, high = max(math.floor(cut(fast)), 0), min(math.ceil(cut(slow)), dim - 1)
+    share = np.clip((np.arange(dim // 2) - low) / (high - low), 0, 1)
+    return inverse(dim, base) * (1 - share + share / factor)
+
+
+def llama3(base=5e5, factor=8.0, low=1.0, high=4.0, original=1024):
+    w = inverse(64, base)
+    smooth = np.clip((original * w / (2 * math.pi) - low) / (high - low), 0, 1)
+    return w * (smooth + (1 - smooth) / factor)
+
+
+def dynamic(length, base=1e4, factor=4.0, original=256):
+    stretch = max(factor * max(length, original) / original - (factor - 1), 1)
+    return inverse(64, base * stretch ** (64 / 62))
+
+
+def frequencies(name, length):
+    return {"large": lambda: inverse(64, 5e6), "linear": lambda: inverse(64, 1e4) / 4, "llama3": llama3, "yarn": yarn,
+            "dynamic": lambda: dynamic(length), "partial": lambda: inverse(32, 1e4),
+            "longrope": lambda: inverse(64, 1e4) / np.array(LONG if length > 256 else SHORT),
+            "gemma": lambda: inverse(64, 1e4), "axes": lambda: inverse(64, 1e6)}.get(name, lambda: inverse(64, 1e4))()
+
+
+ATTENTION = {"yarn": 0.1 * math.log(8.0) + 1, "longrope": math.sqrt(1 + math.log(4.0) / math.log(256.0))}
+
+
+def bf16(a):
+    u = np.asarray(a, F).view(np.uint32)
+    return ((u + 0x7FFF + ((u >> 16) & 1)) >> 16 << 16).astype(np.uint32).view(F)
+
+
+def f16(a):
+    return np.asarray(a, np.float16).astype(F)
+
+
+def f32(a):
+    return np.asarray(a, F)
+
+
+def table(p, w, attention=1.0, single=False):
+    """Cosines and sines; single: angles are products of f32."""
+    angles = f32(p)[:, None] * f32(w) if single else np.asarray(p, float)[:, None] * w
+    cosine, sine = (np.cos(angles), np.sin(angles)) if not single else (
+        np.cos(angles.astype(float)).astype(F), np.sin(angles.astype(float)).astype(F))
+    return cosine * attention, sine * attention
+
+
+def twice(a):
+    return np.concatenate([a, a], -1)
+
+
+def halves(x, cosine, sine, to=f32, sign=-1):
+    """rotate_half; to: what each operation is rounded to."""
+    h = x.shape[-1] // 2
+    other = np.concatenate([sign * x[..., h:], x[..., :h]], -1)
+    return to(to(x * to(cosine)[None, :, None]) + to(other * to(sine)[None, :, None]))
+
+
+def neighbours(x, cosine, sine, to=f32):
+    h = x.shape[-1] // 2
+    out = np.empty_like(x)
+    a, b, c, s = x[..., 0::2], x[..., 1::2], to(cosine)[None, :, None, :h], to(sine)[None, :, None, :h]
+    out[..., 0::2], out[..., 1::2] = to(to(a * c) - to(b * s)), to(to(b * c) + to(a * s))
+    return out
+
+
+count = 0
+
+
+def case(config, x, y, options="", words="-"):
+    global count
+    count += 1
+    name = f"{count}"
+    if x is not None:
+        np.save(f"x{name}.npy", x)
+        options = f"--op rope --x x{name}.npy {options}"
+    np.save(f"{name}.npy", y)
+    print(f"{int(words != '-')}|{words}|{name}.npy --config {config}.json {options}")
+
+
+def draw(length, to=f32, heads=2, dim=64, batch=1):
+    return to(np.random.default_rng(count).standard_normal((batch, length, heads, dim)))
+
+
+def cache(cosine, sine):
+    return np.stack([twice(cosine), twice(sine)]).astype(F)
+
+
+def pairs_of(name):
+    return neighbours if name == "pairs" else halves
+
+
+def right(name, x, p, to, single, layer=""):
+    w, attention = frequencies(name, int(p[-1]) + 1), ATTENTION.get(name, 1.0)
+    cosine, sine = map(twice, table(p, w, attention, single))
+    d = cosine.shape[1]
+    y = x.copy()
+    y[..., :d] = pairs_of(name)(x[..., :d], cosine, sine, to)
+    return y
+
+
+def make_right():
+    for name in ("plain", "large", "linear", "llama3", "yarn", "dynamic", "longrope", "partial", "pairs", "gemma"):
+        layer = "--layer-type sliding_attention " if name == "gemma" else ""
+        for to in (f32, bf16, f16):
+            for first, single in ((0, True), (0, False), (130800, True))[: 2 if to is f16 else 3]:
+                p = np.arange(first, first + 270)
+                x = draw(len(p), to)
+                case(name, x, right(name, x, p, to, single), f"{layer}--offset {first}")
+        p = np.arange(600)
+        for to in (f32, bf16):
+            w = frequencies(name, 600)
+            c, s = table(p, w, ATTENTION.get(name, 1.0), True)
+            if name != "partial":
+                case(name, None, to(cache(c, s)), f"{layer}--part cos")
+
+
+def make_wrong():
+    p = np.arange(512)
+    for to in (f32, bf16):
+        for name in ("plain", "yarn", "pairs"):
+            w, attention, turn = frequencies(name, 512), ATTENTION.get(name, 1.0), pairs_of(name)
+            x = draw(512, to, 4)
+
+            def wrong(words, q=p, v=w, a=attention, by=turn, **how):
+                c, s = map(twice, table(q, v, a))
+                case(name, x, by(x, c, s, to, **how), "", words)
+
+            wrong("positions are rounded to bf16", q=bf16(p))
+            wrong("positions are 1 more", q=p + 1)
+            wrong("positions are 1 less", q=p - 1)
+            wrong("all positions are 0@@nothing is turned", q=0 * p)
+            wrong("come again after 128", q=p % 128)
+            wrong("inv_freq) are rounded to bf16", v=bf16(w))
+            wrong("pairs are", by=neighbours if turn is halves else halves)
+            wrong("rope is applied twice", q=2 * p, a=attention**2)
+            wrong("turned back", q=-p)
+            c, s = map(twice, table(p, w, attention))
+            y = turn(x, c, s, to)
+            for bad in ([1], [0, 3]):
+                z = y.copy()
+                z[:, :, bad] = x[:, :, bad]
+                case(name, x, z, "", "heads" if len(bad) > 1 else "head 1 of 4: nothing is turned")
+            case(name, x, turn(x, s, c, to), "", "exchanged")
+            case(name, x, x, "", "nothing is turned")
+            order = np.r_[0:64:2, 1:64:2]
+            if turn is halves:
+                of_neighbours = [np.repeat(a[:, :32], 2, 1) for a in (c, s)]
+                case(name, x, halves(x, *of_neighbours, to), "", "each column twice")
+                case(name, x, halves(x, c, s, to, 1), "", "minus sign of rotate_half")
+                case(name, x, halves(x[..., order], c, s, to), "", "neighbours are turned, and written as halves")
+            else:
+                case(name, x, halves(x[..., order], c, s, to), "", "neighbours are turned, and written as halves")
+    p, x = np.arange(4000, 4512), draw(512)
+    c, s = map(twice, table(f16(p), inverse(64, 1e4)))
+    case("plain", x, halves(x, c, s), "--offset 4000", "positions are rounded to f16")
+    c, s = map(twice, table(p, f16(inverse(64, 1e4))))
+    case("plain", x, halves(x, c, s), "--offset 4000", "inv_freq) are rounded to f16")
+    x = draw(100, batch=2)
+    c, s = map(twice, table(np.arange(100), inverse(64, 1e4)))
+    y = halves(x, c, s)
+    y[1] = halves(x, *map(twice, table(np.arange(1, 101), inverse(64, 1e4))))[1]
+    case("plain", x, y, "", "batch 1 of 2: positions are 1 more")
+
+
+def make_wrong_tables():
+    p = np.arange(2048)
+    for words, config, q, w, a in (
+            ("positions are rounded to bf16", "plain", bf16(p), inverse(64, 1e4), 1),
+            ("inv_freq) are rounded to bf16", "plain", p, bf16(inverse(64, 1e4)), 1),
+            ("inv_freq) are rounded to f16", "plain", p, f16(inverse(64, 1e4)), 1),
+            ("inv_freq) are rounded to bf16", "yarn", p, bf16(yarn()), ATTENTION["yarn"]),
+            ("positions are 1 more", "plain", p + 1, inverse(64, 1e4), 1),
+            ("come again after 512", "plain", p % 512, inverse(64, 1e4), 1),
+            ("the base is 500000", "plain", p, inverse(64, 5e5), 1),
+            ("beta_fast and beta_slow are exchanged", "yarn", p, yarn(fast=1.0, slow=32.0), ATTENTION["yarn"]),
+            ("attention factor is left out", "yarn", p, yarn(), 1),
+            ("attention factor is squared", "yarn", p, yarn(), ATTENTION["yarn"] ** 2),
+            ("scaling is left out", "llama3", p, inverse(64, 5e5), 1),
+            ("divided by the factor", "llama3", p, inverse(64, 5e5) / 8, 1),
+            ("scaling is left out", "linear", p, inverse(64, 1e4), 1),
+            ("the factors are those of", "longrope", p, inverse(64, 1e4) / np.array(SHORT), ATTENTION["longrope"]),
+            ("scaling is left out@@is that of 256 positions", "dynamic", p, inverse(64, 1e4), 1),
+            ("the dynamic scaling is that of 512 positions", "dynamic", p, dynamic(512), 1),
+            ("the dynamic scaling is that of 1024 positions", "dynamic", p, dynamic(1024), 1)):
+        case(config, None, cache(*table(q, w, a)), "--part cos", words)
+    sliding, full = inverse(64, 1e4), inverse(64, 1e6) / 8
+    for words, w, layer in (("that of layers of full_attention", full, "sliding_attention"),
+                            ("that of layers of sliding_attention", sliding, "full_attention"),
+                            ("scaling is that of layers of full_attention", sliding / 8, "sliding_attention"),
+                            ("scaling is left out@@that of layers of sliding", full * 8, "full_attention"),
+                            ("that of layers of sliding_attention", sliding / 8, "full_attention")):
+        case("gemma", None, cache(*table(p, w)), f"--part cos --layer-type {layer}", words)
+    t = table(p, inverse(64, 1e4))
+    late = cache(*t)
+    late[:, 2000:] = late[:, 1000:1048]
+    case("plain", None, late, "--part cos", "rows are at other positions")
+    late = cache(*t)
+    late[0, 2047, 3] = 0.5
+    case("plain", None, late, "--part cos", "1 element is off")
+
+
+def make_axes():
+    """M-RoPE: text, an image of 12 x 20, and text."""
+    t = np.r_[np.arange(15), np.full(240, 15), np.arange(35, 44)]
+    h = np.r_[np.arange(15), 15 + np.repeat(np.arange(12), 20), np.arange(35, 44)]
+    w = np.r_[np.arange(15), 15 + np.tile(np.arange(20), 12), np.arange(35, 44)]
+    for name, list_ in (("t", t), ("h", h), ("w", w)):
+        np.save(f"{name}.npy", list_.astype(float))
+    grid = "--grid t=@t.npy,h=@h.npy,w=@w.npy,pairs=8:12:12,frequencies=continued"
+    frequency = inverse(64, 1e6)
+
+    def turned(x, to, q, sections=(8, 12, 12)):
+        angles = np.concatenate([np.tile(np.asarray(a, float)[:, None], (1, n)) for a, n in zip(q, sections)], 1)
+        return halves(x, twice(np.cos(angles * frequency)), twice(np.sin(angles * frequency)), to)
+
+    for to in (f32, bf16):
+        x = draw(len(t), to)
+        case("axes", x, turned(x, to, (t, h, w)), grid)
+        for words, q in (("all columns have the positions of axis t", (t, t, t)),
+                         ("axes h and w are exchanged", (t, w, h)),
+                         ("axes t and h are exchanged", (h, t, w)),
+                         ("axis h: positions are 1 more", (t, h + 1, w)),
+                         ("axis h: positions are multiplied by 2", (t, 2 * h, w)),
+                         ("axis t: positions are all 0", (0 * t, h, w))):
+            case("axes", x, turned(x, to, q), grid, words)
+        case("axes", x, turned(x, to, (t, h, w), (12, 10, 10)), grid, "sections are of 12")
+    fine = np.arange(len(t)) * 0.75
+    np.save("fine.npy", fine)
+    for words, q in (("-", fine), ("positions are truncated to whole numbers", np.trunc(fine))):
+        angles = np.concatenate([np.tile(a[:, None], (1, n)) for a, n in zip((q, h, w), (8, 12, 12))], 1) * frequency
+        options = "--part cos " + grid.replace("@t", "@fine")
+        case("axes", None, cache(np.cos(angles), np.sin(angles)), options, words)
+
+
+for key, config in CONFIGS.items():
+    with open(f"{key}.json", "w") as file:
+        json.dump(config, file)
+{"right": make_right, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes}.get(
+    sys.argv[1] if len(sys.argv) > 1 else "", lambda: [f() for f in (make_right, make_wrong, make_wrong_tables,
+                                                                     make_axes)])()
