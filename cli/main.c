@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_list,  &command_write,  &command_check,  &command_diff,   &command_identify,
-    &command_probe, &command_verify, &command_bench,  &command_choose, &command_compare,
-    &command_merge, &command_report, &command_doctor,
+    &command_list,    &command_write,  &command_check,  &command_diff,   &command_identify,
+    &command_probe,   &command_verify, &command_bench,  &command_choose, &command_compare,
+    &command_history, &command_merge,  &command_report, &command_doctor,
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 static const char problem_page[] = "problem"; /* taken as a command, though it is only a page of the help */

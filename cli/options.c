@@ -7,6 +7,7 @@
 #include "cli/values.h"
 #include "common/memory.h"
 #include "records/compare.h"
+#include "records/history.h"
 #include "verify/verify.h"
 
 #include <getopt.h>

@@ -42,10 +42,12 @@ enum command_bit {
   REPORT = 1 << 10,
   DOCTOR = 1 << 11,
   PROBE = 1 << 12,
-  POSENC = 1 << 13, /* the program itself, before the name of a command */
-  EVERY_COMMAND = (1 << 14) - 1,
-  PROBLEM = 1 << 14, /* no command, but the page of options that describe a problem */
-  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | MERGE | DOCTOR, /* or to --output */
+  HISTORY = 1 << 13,
+  POSENC = 1 << 14, /* the program itself, before the name of a command */
+  EVERY_COMMAND = (1 << 15) - 1,
+  PROBLEM = 1 << 15, /* no command, but the page of options that describe a problem */
+  TO_STDOUT = LIST | CHECK | DIFF | IDENTIFY | VERIFY | BENCH | CHOOSE | COMPARE | HISTORY | MERGE |
+              DOCTOR, /* or to --output */
   HAS_FORMULA = WRITE | CHECK | VERIFY | BENCH | CHOOSE | REPORT,
 };
 
@@ -63,7 +65,8 @@ typedef struct command {
 } command;
 
 extern const command command_list, command_write, command_check, command_diff, command_identify, command_verify,
-    command_bench, command_choose, command_compare, command_merge, command_report, command_doctor, command_probe;
+    command_bench, command_choose, command_compare, command_history, command_merge, command_report, command_doctor,
+    command_probe;
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
@@ -134,7 +137,8 @@ struct options {
   const char *x, *x_tensor, *axes;
   int64_t start;
   const char *output; /* "-" if not given */
-  const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by, *github;
+  const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by, *order, *since,
+      *github;
   texts plugins, tensors, cases, from, labels;
 };
 

@@ -155,7 +155,7 @@ static char *text_of(const json_t *value) {
   return allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
 }
 
-static void add_differences(const json_t *before, const json_t *after, json_t *found) {
+void compare_environments(const json_t *before, const json_t *after, json_t *found) {
   for (size_t i = 0; i < sizeof environment_keys / sizeof *environment_keys; i++) {
     char *was = text_of(json_object_get(before, environment_keys[i])),
          *is = text_of(json_object_get(after, environment_keys[i]));
@@ -214,7 +214,7 @@ static const char *compare_figures(const record_result *before, const record_res
   return more ? "worse" : fewer ? "better" : "same";
 }
 
-static json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits) {
+json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits) {
   const bool was_refused = *before->refusal, is_refused = *after->refusal;
   const char *verdict = "same", *note = "";
   json_t *told = json_array();
@@ -320,7 +320,7 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
   *why = json_array_size(made.rows) ? "no benchmark has times in both" : "they have nothing in common";
   const bool nothing = tell_nothing(made.rows);
   const char *const place = kind == KIND_SPEED ? "context" : "environment";
-  add_differences(json_object_get(before, place), json_object_get(after, place), made.environment);
+  compare_environments(json_object_get(before, place), json_object_get(after, place), made.environment);
   json_t *comparison = assemble(kind == KIND_SPEED ? "speed" : "accuracy", made);
   if (!nothing) return comparison;
   json_decref(comparison);
@@ -330,7 +330,7 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits) {
   lists made = new_lists();
   blocks_compare(all, limits, made.rows);
-  add_differences(json_object_get(before, "context"), json_object_get(after, "context"), made.environment);
+  compare_environments(json_object_get(before, "context"), json_object_get(after, "context"), made.environment);
   const json_int_t count = (json_int_t)blocks_count(all);
   const double smallest = smallest_of(made.rows);
   return field_put(field_put(assemble("speed", made), "blocks", json_integer(count)), "smallest", field_real(smallest));

@@ -41,6 +41,12 @@ json_t *compare_records(const json_t *before, const json_t *after, const compare
 /* Compares the blocks of two programs. The two records give the environments. */
 json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
 
+/* Returns the row of a comparison for two results of one kernel and problem, a new reference. */
+json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits);
+
+/* Adds the facts that differ between two environments to the array `found`, as {"what", "old", "new"}. */
+void compare_environments(const json_t *before, const json_t *after, json_t *found);
+
 /* Whether every benchmark of a speed record has the time that it must have; true for other records. If not, `why` names
    the benchmark and the reason. */
 bool compare_check(const json_t *record, char *why, size_t size);

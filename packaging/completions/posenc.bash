@@ -27,7 +27,7 @@ _posenc() {
   --kernel) words=$(_posenc_words kernels "${plugins[@]}") ;;
   --encoding) words=$(_posenc_words encodings) ;;
   --*) words=$(_posenc_words values "$command" "$before") ;;
-  check | diff | compare | identify | merge) ;; # a file comes first
+  check | diff | compare | history | identify | merge) ;; # a file comes first
   "$command") words=$(_posenc_words options "$command") ;;
   esac
   [[ -z $words && -n $command && $word == -* ]] && words=$(_posenc_words options "$command")

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in the order of commits or of time: what has become worse, and since when. */
+#ifndef POSENC_RECORDS_HISTORY_H
+#define POSENC_RECORDS_HISTORY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define HISTORY_DEFAULT_ALPHA 0.01
+
+typedef struct history history;
+
+history *history_open(void);
+void history_close(history *all);
+
+/* Adds an accuracy record, a timing record or a report, which is both. `file` is its name; the JSON must outlive the
+   history. Returns false, with the defect in `why`, if it is none of these or cannot be read. */
+bool history_add(history *all, const char *file, json_t *record, char *why, size_t size);
+
+/*
+ * Puts the records in order: by their commits' places in `commits`, full names from the oldest on, or by their dates if
+ * `commits` is null. Leaves out records that have no place. Returns the number of the others.
+ */
+size_t history_order(history *all, char *const *commits, size_t count);
+
+typedef struct history_terms {
+  double alpha; /* if no benchmark has changed, a change of any is told in at most this share of histories */
+  uint64_t seed;
+  const char *since; /* a date, "2026-11-28", or a commit or its beginning: earlier changes are not told; null: all */
+} history_terms;
+
+/*
+ * Finds the changes, and returns them as a new object, see doc/records.md. Each kernel and shape is a series for
+ * each CPU. Records of one commit, or of one date, are one point: its time is the median of all repetitions. An
+ * accuracy series changes where figures or bits do; a series of times where divisive_find says so. Returns null if
+ * `since` is neither a date nor a commit of the history.
+ */
+json_t *history_find(const history *all, const history_terms *terms);
+
+/* Prints what history_find returned: a line for each change, nothing if there is none; or as a Markdown table. */
+void history_print_text(const json_t *found, FILE *stream);
+void history_print_markdown(const json_t *found, FILE *stream);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measures which changes posenc history finds in series of 200 commits, and how often it errs. "make history-power"
+ * makes the record and runs this. The noise of a commit is that of a real record: runs of nine successive repetitions,
+ * as posenc bench makes by default, at random places of a long one, so that its slow changes are in them. A point is
+ * the median of one such run, or of several: of so many records of the commit, made at different times.
+ * Prints a table in Markdown. Usage: posenc-history-power RECORD SERIES
+ */
+#include "common/number.h"
+#include "common/random.h"
+#include "records/divisive.h"
+#include "records/statistics.h"
+#include "records/timings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  REPETITIONS = 9,
+  MOST_RECORDS = 15,
+  COMMITS = 200,
+  MARGIN = 10,
+  MOST = COMMITS / DIVISIVE_LEAST,
+  NOT_AT_RANDOM = -1
+};
+static const double level = 0.01; /* of posenc history, of one series */
+
+/* A kind of series. */
+typedef struct kind {
+  const char *name;
+  double step;    /* share by which times grow */
+  int age;        /* number of commits since the step; NOT_AT_RANDOM: MARGIN or more from both ends */
+  double drift;   /* share by which times grow over all commits, a little at each */
+  int burst;      /* number of successive commits, at two places, whose times are a third larger */
+  double missing; /* share of the commits without a record */
+  int times;      /* number of series, in units of SERIES */
+} kind;
+
+static const kind kinds[] = {
+    {.name = "nothing", .times = 5},
+    {.name = "1 %", .step = 0.01, .age = NOT_AT_RANDOM, .times = 1},
+    {.name = "2 %", .step = 0.02, .age = NOT_AT_RANDOM, .times = 1},
+    {.name = "5 %", .step = 0.05, .age = NOT_AT_RANDOM, .times = 1},
+    {.name = "10 %", .step = 0.10, .age = NOT_AT_RANDOM, .times = 1},
+    {.name = "2 %, 30 % of commits missing", .step = 0.02, .age = NOT_AT_RANDOM, .missing = 0.3, .times = 1},
+    {.name = "2 % and two bursts of 3 commits", .step = 0.02, .age = NOT_AT_RANDOM, .burst = 3, .times = 1},
+    {.name = "5 %, 4 commits ago", .step = 0.05, .age = 4, .times = 1},
+    {.name = "5 %, 8 commits ago", .step = 0.05, .age = 8, .times = 1},
+    {.name = "two bursts of 3 commits", .burst = 3, .times = 1},
+    {.name = "drift of 2 % over all", .drift = 0.02, .times = 1},
+};
+
+static uint64_t state = 1;
+
+/* The series of a kind: logarithms of times, and the commit of each. */
+typedef struct made {
+  double x[COMMITS];
+  int commits[COMMITS];
+  size_t count;
+  int first; /* first commit after the step; COMMITS if there is none */
+} made;
+
+static double draw_point(const timings *noise, size_t records) {
+  double all[MOST_RECORDS * REPETITIONS];
+  for (size_t k = 0; k < records; k++) {
+    const size_t begin = random_below(&state, noise->limited);
+    for (size_t i = 0; i < REPETITIONS; i++) all[k * REPETITIONS + i] = noise->costs[(begin + i) % noise->limited];
+  }
+  return statistics_median(all, records * REPETITIONS);
+}
+
+static made make(const kind *of, const timings *noise, size_t records) {
+  made one = {.first = COMMITS};
+  int bursts[2];
+  for (int i = 0; i < 2; i++) bursts[i] = (int)random_below(&state, COMMITS);
+  if (of->step > 0.0)
+    one.first = of->age > 0 ? COMMITS - of->age : MARGIN + (int)random_below(&state, COMMITS + 1 - 2 * MARGIN);
+  for (int commit = 0; commit < COMMITS; commit++) {
+    double factor = (commit >= one.first ? 1.0 + of->step : 1.0) * (1.0 + of->drift * commit / COMMITS);
+    for (int i = 0; i < 2; i++)
+      if (commit >= bursts[i] && commit < bursts[i] + of->burst) factor *= 4.0 / 3.0;
+    const double cost = draw_point(noise, records);
+    if (random_unit(&state) < of->missing) continue;
+    one.commits[one.count] = commit;
+    one.x[one.count++] = log(factor * cost);
+  }
+  return one;
+}
+
+/* Whether the change's range of commits, from the last good to the first bad one, has the step or ends beside it. */
+static bool names(const made *one, size_t at) {
+  return one->commits[at - 1] <= one->first && one->first <= one->commits[at] + 1;
+}
+
+static void measure(const kind *of, const timings *noise, size_t records, int series) {
+  int named = 0, with_others = 0;
+  for (int i = 0; i < series; i++) {
+    divisive_change found[MOST];
+    const made one = make(of, noise, records);
+    const size_t count = divisive_find(one.x, one.count, level, random_next(&state), found);
+    bool has_named = false, has_other = false;
+    for (size_t k = 0; k < count; k++) *(names(&one, found[k].at) ? &has_named : &has_other) = true;
+    named += has_named;
+    with_others += has_other;
+  }
+  printf("| %zu | %s | %d | ", records, of->name, series);
+  printf(of->step > 0.0 ? "%.1f %%" : "–", 100.0 * named / series);
+  printf(" | %.1f %% |\n", 100.0 * with_others / series);
+  fflush(stdout);
+}
+
+/* Returns the standard deviation of a normal distribution with the middle half of these points, as a share. */
+static double spread(const timings *noise, size_t records) {
+  enum { POINTS = 4000 };
+  static double points[POINTS];
+  for (size_t i = 0; i < POINTS; i++) points[i] = log(draw_point(noise, records));
+  numbers_sort(points, POINTS);
+  return (points[3 * POINTS / 4] - points[POINTS / 4]) / 1.349;
+}
+
+int main(int argc, char **argv) {
+  static const size_t records[] = {1, 5, MOST_RECORDS};
+  json_error_t error;
+  json_t *json = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
+  const int series = argc == 3 ? atoi(argv[2]) : 0;
+  if (!json || series < 1) return fputs("usage: posenc-history-power RECORD SERIES\n", stderr), 2;
+  timings_record record;
+  timings_open(&record, json);
+  timings noise = timings_collect(&record, json_object_iter_key(json_object_iter(record.numbers)), true);
+  if (noise.limited < MOST_RECORDS * REPETITIONS)
+    return fputs("posenc-history-power: too few repetitions\n", stderr), 2;
+  printf("%zu repetitions of %s, %zu more left out as interrupted\n\n", noise.limited,
+         json_object_iter_key(json_object_iter(record.numbers)), noise.interrupted);
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+    printf("spread of points of %zu records: %.2f %%\n", records[i], 100.0 * spread(&noise, records[i]));
+  puts("\n| records | what happens | series | named | other changes |\n|--:|---|--:|--:|--:|");
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+      measure(&kinds[k], &noise, records[i], kinds[k].times * series);
+  timings_discard(&noise);
+  timings_close(&record);
+  json_decref(json);
+  return 0;
+}
