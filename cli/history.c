@@ -46,9 +46,9 @@ static const char notes[] = "Each kernel and shape is a series for each CPU: mac
                             "  2                 on bad input or any other error\n"
                             "\n"
                             "Examples:\n"
-                            "  $ posenc history records/\n"
-                            "  $ posenc history records/ --order git --since v0.1.0 --format markdown\n"
-                            "  $ posenc history old/bench.json new/bench.json --order date\n";
+                            "  $ posenc history before after\n"
+                            "  $ posenc history before after --since 2026-01-31 --format markdown\n"
+                            "  $ posenc history before/bench.json after/bench.json --order date\n";
 
 /* ---- git ---- */
 

@@ -2,7 +2,6 @@
 #include "records/divisive.h"
 
 #include "common/memory.h"
-#include "common/number.h"
 #include "common/random.h"
 
 #include <math.h>
@@ -93,30 +92,6 @@ static void find(search *s, const double *x, size_t begin, size_t end) {
   find(s, x, begin + one.at, end);
 }
 
-static double median_of(search *s, const double *x, size_t begin, size_t end) {
-  memcpy(s->order, x + begin, (end - begin) * sizeof *x);
-  numbers_sort(s->order, end - begin);
-  return numbers_median(s->order, end - begin);
-}
-
-/* Returns the change's place between its neighbours with the smallest sum of distances to the medians of its sides, as
-   found first. Where the step is small, that is nearer to the true place than the clearest division. */
-static size_t place(search *s, const double *x, size_t begin, size_t at, size_t end) {
-  const double was = median_of(s, x, begin, at), is = median_of(s, x, at, end);
-  double sum = 0.0, least = 0.0;
-  size_t best = at;
-  for (size_t i = at; i + DIVISIVE_LEAST < end; i++) {
-    sum += fabs(x[i] - was) - fabs(x[i] - is);
-    if (sum < least) least = sum, best = i + 1;
-  }
-  sum = 0.0;
-  for (size_t i = at; i-- > begin + DIVISIVE_LEAST;) {
-    sum += fabs(x[i] - is) - fabs(x[i] - was);
-    if (sum < least) least = sum, best = i;
-  }
-  return best;
-}
-
 size_t divisive_find(const double *x, size_t n, double level, uint64_t seed, divisive_change *found) {
   search s = {.level = level,
               .random = seed,
@@ -127,8 +102,6 @@ size_t divisive_find(const double *x, size_t n, double level, uint64_t seed, div
               .found = found};
   for (size_t k = 1; k <= n; k++) s.inverse[k] = 1.0 / (double)k;
   find(&s, x, 0, n);
-  for (size_t i = 0; i < s.count; i++)
-    found[i].at = place(&s, x, i > 0 ? found[i - 1].at : 0, found[i].at, i + 1 < s.count ? found[i + 1].at : n);
   free(s.order);
   free(s.inverse);
   free(s.within);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HISTORY_DEFAULT_ALPHA 0.01
+#define HISTORY_DEFAULT_ALPHA 0.005
 
 typedef struct history history;
 

@@ -39,7 +39,7 @@ static void test_steps(void) {
   int exact = 0, tried = 0;
   for (size_t at = 20; at < 100; at += 20, tried++) {
     make(x, MOST, at, 6.0, 1.0);
-    exact += find(x, MOST, 0.01, found) == 1 && found[0].at == at && found[0].p <= 0.01;
+    exact += find(x, MOST, 0.01, found) == 1 && found[0].at == at && found[0].p <= 0.01 && found[0].p > 0.0;
   }
   ok(exact == tried, "a large step is found at its place, %d of %d times, and no other", exact, tried);
   for (size_t i = 0; i < MOST; i++) x[i] = noise() + (i < 40 || i >= 80 ? 0.0 : 8.0);
@@ -80,7 +80,7 @@ static void test_p(void) {
   const double p = (double)as_clear / ways;
   divisive_change found[2];
   ok(find(x, 9, 0.5, found) == 1 && found[0].at == 4, "nine numbers of two values are divided between them");
-  ok(fabs(found[0].p - p) < 0.02, "p is %.4f, and %.4f by counting all %d orders", found[0].p, p, ways);
+  ok(fabs(found[0].p - p) < 0.012, "p is %.4f, and %.4f by counting all %d orders", found[0].p, p, ways);
   divisive_change again[2];
   divisive_find(x, 9, 0.5, 1, again);
   ok(memcmp(found, again, sizeof *found) == 0, "equal seeds find equal changes");

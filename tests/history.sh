@@ -62,7 +62,7 @@ lines_are() { test "$(wc -l <out)" -eq "$1"; }
 series steps x stepped
 check 'a step of 5 % in the order of commits' in_repository 1 ../steps
 check 'is told with its size and interval, p, and the two commits' says \
-  "^worse  *hot/8x8/k1  *+[45]\.[0-9]%  +[45]\.[0-9]% to +5\.[0-9]%  p 0\.00[0-9]*  since $(short 15) (2026-01-16), after $(short 14) (2026-01-17)  x\$"
+  "^worse  *hot/8x8/k1  *+[45]\.[0-9]%  +[45]\.[0-9]% to +5\.[0-9]%  p 0\.0010  since $(short 15) (2026-01-16), after $(short 14) (2026-01-17)  x\$"
 check 'and nothing but the sum' lines_are 2
 check 'which counts the series' says '^1 of 2 series worse now$'
 check 'git is asked for' in_repository 1 ../steps --order git
@@ -127,6 +127,8 @@ check '--since a later day' in_repository 0 ../steps --since 2026-01-17
 check '--since its day' in_repository 1 ../steps --since 2026-01-16
 check '--since a commit in the order of dates' ends 0 steps --since "$(short 13)"
 check 'likewise' test ! -s out
+check '--since a time of a day, in a zone' in_repository 1 ../steps --since 2026-01-16T11:30:00+02:00
+check 'or later' in_repository 0 ../steps --since 2026-01-16T10:30:00Z
 check '--since of neither' is_refused "--since yesterday: neither a date, as 2026-11-28, nor a commit" steps --since yesterday
 
 # ---- records without a place, and gaps

@@ -9,6 +9,7 @@
 #include "common/number.h"
 #include "common/random.h"
 #include "records/divisive.h"
+#include "records/history.h"
 #include "records/statistics.h"
 #include "records/timings.h"
 
@@ -19,14 +20,12 @@
 
 enum {
   REPETITIONS = 9,
-  MOST_RECORDS = 15,
+  MOST_RECORDS = 25,
   COMMITS = 200,
   MARGIN = 10,
   MOST = COMMITS / DIVISIVE_LEAST,
   NOT_AT_RANDOM = -1
 };
-static const double level = 0.01; /* of posenc history, of one series */
-
 /* A kind of series. */
 typedef struct kind {
   const char *name;
@@ -39,7 +38,7 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {.name = "nothing", .times = 5},
+    {.name = "nothing", .times = 10},
     {.name = "1 %", .step = 0.01, .age = NOT_AT_RANDOM, .times = 1},
     {.name = "2 %", .step = 0.02, .age = NOT_AT_RANDOM, .times = 1},
     {.name = "5 %", .step = 0.05, .age = NOT_AT_RANDOM, .times = 1},
@@ -99,7 +98,7 @@ static void measure(const kind *of, const timings *noise, size_t records, int se
   for (int i = 0; i < series; i++) {
     divisive_change found[MOST];
     const made one = make(of, noise, records);
-    const size_t count = divisive_find(one.x, one.count, level, random_next(&state), found);
+    const size_t count = divisive_find(one.x, one.count, HISTORY_DEFAULT_ALPHA, random_next(&state), found);
     bool has_named = false, has_other = false;
     for (size_t k = 0; k < count; k++) *(names(&one, found[k].at) ? &has_named : &has_other) = true;
     named += has_named;
@@ -121,7 +120,7 @@ static double spread(const timings *noise, size_t records) {
 }
 
 int main(int argc, char **argv) {
-  static const size_t records[] = {1, 5, MOST_RECORDS};
+  static const size_t records[] = {MOST_RECORDS, 5, 1};
   json_error_t error;
   json_t *json = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
   const int series = argc == 3 ? atoi(argv[2]) : 0;
