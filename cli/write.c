@@ -40,7 +40,7 @@ static const char notes[] = "The file appears whole or not at all, and memory do
                             "      --op rope-cache -o llama3.safetensors\n"
                             "  $ posenc write --encoding alibi --heads 12 --len 1024 --dtype bf16 \\\n"
                             "      -o alibi.npy\n"
-                            "  $ posenc write --op rope --x q.npy --layout split -o turned.npy\n"
+                            "  $ posenc write --op rope --x q.npy --layout split -o golden.npy\n"
                             "  $ posenc write --encoding binary --len 256 --dim 8 -o bits.npy\n"
                             "  $ posenc write --len 64 --dim 128 --offset 1099511627776 --dtype f64 -o - \\\n"
                             "      | xxd\n";

@@ -323,6 +323,13 @@ model='{"pos_encoder.pe":{"dtype":"F32","shape":[5000,512],"data_offsets":[0,102
 } >model.safetensors
 posenc write --positions "$(yes 0 | head -300 | paste -s -d , -)" --dim 16 --layout interleaved-cs -o q.npy
 posenc write --len 300 --dim 16 --layout interleaved-cs -o turned.npy
+both='{"q":{"dtype":"F32","shape":[300,16],"data_offsets":[0,19200]},"turned":{"dtype":"F32","shape":[300,16],'
+both=$both'"data_offsets":[19200,38400]}}'
+{
+  printf "\\$(printf %o ${#both})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$both" && tail -c 19200 q.npy &&
+    tail -c 19200 turned.npy
+} >both.safetensors
+echo '{"model_type": "llama", "head_dim": 64, "num_hidden_layers": 4, "max_position_embeddings": 4096}' >config.json
 mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
 unmade=''

@@ -11,6 +11,7 @@ static PREPARE(prepare) {
   posenc_problem unpadded = *problem;
   unpadded.padding = POSENC_NO_PADDING;
   *constants = oracle_create(&unpadded);
+  mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* calls fill it again, and may not write to what was prepared here */
   return *constants ? POSENC_OK : POSENC_OUT_OF_MEMORY;
 }
 
