@@ -18,7 +18,7 @@ typedef struct array_limits {
 /* Sets the limits of a problem, of results that are numbers of the dtype `held`. The caller frees l->angles. */
 void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dtype held);
 
-/* Returns the limit of the errors of pair i at a position, or with axes at an index, as a share of the pair's length. */
+/* Returns the limit of the errors of pair i at a position, or with axes at an index, as a share of its length. */
 double array_limit_at(const array_limits *l, const posenc_problem *problem, int64_t i, int64_t at);
 
 /* Returns the larger error of a pair, as a share: for rope of the length of x's pair, but at least `least`; for add
