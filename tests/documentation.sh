@@ -329,7 +329,7 @@ both=$both'"data_offsets":[19200,38400]}}'
   printf "\\$(printf %o ${#both})\\0\\0\\0\\0\\0\\0\\0" && printf %s "$both" && tail -c 19200 q.npy &&
     tail -c 19200 turned.npy
 } >both.safetensors
-echo '{"model_type": "llama", "head_dim": 64, "num_hidden_layers": 4, "max_position_embeddings": 4096}' >config.json
+echo '{"model_type": "llama", "head_dim": 64, "num_hidden_layers": 4, "rope_theta": 1e4}' >config.json
 mkdir before
 posenc verify --kernel naive --len 64 --dim 16 --format json -o before/accuracy.json
 unmade=''
