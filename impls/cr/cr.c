@@ -242,10 +242,10 @@ static int least_exponent(posenc_dtype dtype) {
   return dtype == POSENC_F64 ? -1074 : dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
 }
 
-/* Whether the angle is 0: sine and cosine are exact. Frequencies of 0 have no bits, others have some in the first 128
-   (cr_can_do). */
+/* Whether the angle is 0: sine and cosine are exact. The frequency of an infinite factor is 0, and has no bits. */
 static bool is_angle_0(const cr_table *table, int64_t position, int64_t index) {
-  return position == 0 || !(table->angles->turn_high[index] | table->angles->turn_low[index]);
+  const angle_table *of = table->angles;
+  return position == 0 || !(of->turn_high[index] | of->turn_low[index] | of->turn_rest[index]);
 }
 
 posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
