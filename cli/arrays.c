@@ -30,15 +30,13 @@ static const char *x_tensor_of(const options *given, const char *file) {
 
 /* Returns the letters of the axes of x, of which the last may be divided. */
 static const char *letters_of(const options *given, size_t count, bool divided) {
-  char *text = NULL;
   const char *plain = given->axes;
   if (!plain && divided && count < 4) plain = axes_usual(POSENC_ADD, count); /* without heads */
   if (!plain) plain = axes_usual(given->problem.op, count);
   if (!plain || !divided) return plain;
   const size_t length = strlen(plain);
   if (length == 0 || strchr(plain, AXIS_HEADS) || plain[length - 1] != AXIS_COLUMNS) return NULL;
-  if (asprintf(&text, "%.*s%c%c", (int)length - 1, plain, AXIS_HEADS, AXIS_COLUMNS) < 0) die("out of memory");
-  return text; /* freed at the end of the program */
+  return memory_print("%.*s%c%c", (int)length - 1, plain, AXIS_HEADS, AXIS_COLUMNS); /* freed at the end */
 }
 
 /* Returns how many vectors lie side by side in the last axis: as --heads says, or those of the config's columns. */

@@ -170,9 +170,8 @@ static void *load_quietly(const char *file) {
 }
 
 static void *load(const char *path, double silence) {
-  char *file;
   /* A path without a slash would make dlopen search for a library of that name. */
-  if (asprintf(&file, "%s%s", strchr(path, '/') ? "" : "./", path) < 0) die("out of memory");
+  char *file = memory_print("%s%s", strchr(path, '/') ? "" : "./", path);
   const posenc_kernel named = {.name = path}, *const at_work = &named;
   const isolated end =
       isolate(try_loading, file, &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = silence});

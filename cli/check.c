@@ -271,10 +271,15 @@ static void print_verdict(const json_t *whole, const json_t *record, FILE *strea
   }
 }
 
+/* Whether values of dtype `held`, "" if that is not known, were stored in a wider one. */
+static bool is_stored_wider(const json_t *record, const char *held) {
+  return *held && strcmp(held, field_string(json_object_get(record, "shape"), "dtype")) != 0;
+}
+
 /* Prints the dtype of the values if they were stored in a wider one. */
 static void print_held(const json_t *record, FILE *stream) {
   const char *held = field_string(record, "held"), *dtype = field_string(json_object_get(record, "shape"), "dtype");
-  if (*held && strcmp(held, dtype) != 0 && !json_is_object(json_object_get(record, "limit")))
+  if (is_stored_wider(record, held) && !json_is_object(json_object_get(record, "limit")))
     fprintf(stream, "%-15s all are numbers of %s, stored as %s: judged as those of %s\n", "values", held, dtype, held);
 }
 
@@ -470,8 +475,7 @@ static void tell_beyond(const json_t *record, const json_t *found, bool is_table
 static json_t *formula_finding(const options *given, const json_t *record, const json_t *found, bool is_table,
                                double right) {
   const json_t *agreement = json_object_get(found, "agreement");
-  const char *errors = field_string(agreement, "errors"), *held = field_string(is_table ? found : record, "held"),
-             *dtype = field_string(json_object_get(record, "shape"), "dtype");
+  const char *errors = field_string(agreement, "errors"), *held = field_string(is_table ? found : record, "held");
   const bool is_near = number(json_object_get(record, "max_ulp"), "ulp") <= right, is_asked = json_is_object(agreement);
   bool is_ok = is_near;
   if (!is_table)
@@ -488,7 +492,7 @@ static json_t *formula_finding(const options *given, const json_t *record, const
   else
     snprintf(text, sizeof text, "the errors are %s; the limit, as none is given, is that of code in %s%s%s",
              *errors ? errors : "those of roundings", strcmp(held, "f64") == 0 ? "f64" : "f32",
-             *held && strcmp(held, dtype) != 0 ? ", of values of " : "", *held && strcmp(held, dtype) != 0 ? held : "");
+             is_stored_wider(record, held) ? ", of values of " : "", is_stored_wider(record, held) ? held : "");
   return finding_json("formula", is_ok, text);
 }
 

@@ -20,12 +20,11 @@ static char *placed(const char *text) {
   char program[4096 - sizeof installed] = "", folder[4096];
   const char *at = strstr(text, in_tree);
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  char *copy = NULL, *end = strstr(program, "/bin/posenc");
-  if (!at || length < 0 || !end || strcmp(end, "/bin/posenc") != 0) return allocated(strdup(text));
+  const char *end = strstr(program, "/bin/posenc");
+  if (!at || length < 0 || !end || strcmp(end, "/bin/posenc") != 0) return memory_copy_text(text);
   snprintf(folder, sizeof folder, "%.*s/%s", (int)(end - program), program, installed);
-  if (access(folder, F_OK) != 0) return allocated(strdup(text));
-  if (asprintf(&copy, "%.*s%s%s", (int)(at - text), text, folder, at + sizeof in_tree - 1) < 0) allocated(NULL);
-  return copy;
+  if (access(folder, F_OK) != 0) return memory_copy_text(text);
+  return memory_print("%.*s%s%s", (int)(at - text), text, folder, at + sizeof in_tree - 1);
 }
 
 /* Prints the text from the column `indent` on, in lines of WIDTH columns. */

@@ -121,16 +121,13 @@ static bool is_folder(const char *path) {
   return stat(path, &of) == 0 && S_ISDIR(of.st_mode);
 }
 
-/* Whether the entry of a folder may be a record, or a folder. */
-static int may_be_record(const struct dirent *entry) {
-  const size_t length = strlen(entry->d_name);
-  return entry->d_name[0] != '.' &&
-         (entry->d_type != DT_REG || (length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0));
+static int is_visible(const struct dirent *entry) {
+  return entry->d_name[0] != '.';
 }
 
 static void read_folder(inputs *in, const char *path) {
   struct dirent **entries;
-  const int count = scandir(path, &entries, may_be_record, alphasort);
+  const int count = scandir(path, &entries, is_visible, alphasort);
   if (count < 0) die("%s: %s", path, strerror(errno));
   for (int i = 0; i < count; i++) {
     char inner[PATH_MAX];

@@ -15,9 +15,7 @@
 
 /* Sets the option as if the command line had this number. Options that it needs are then required. */
 static void give(options *given, enum option_code code, int64_t value) {
-  char *text = NULL;
-  if (asprintf(&text, "%" PRId64, value) < 0) die("out of memory");
-  given->texts[code] = text; /* freed at the end of the program */
+  given->texts[code] = memory_print("%" PRId64, value); /* freed at the end of the program */
 }
 
 static void tell(const char *text, void *argument) {

@@ -108,9 +108,7 @@ __attribute__((noreturn)) static void die_folder(const char *path) {
 
 static char *path_in(const char *folder, const char *name) {
   const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
-  char *path;
-  if (asprintf(&path, "%s%s%s", folder, slash, name) < 0) die("out of memory");
-  return path;
+  return memory_print("%s%s%s", folder, slash, name);
 }
 
 /* Exits if the page cannot be written to the folder, so that the error does not come after minutes of measuring. */
@@ -441,10 +439,9 @@ static int run_machines(const options *given) {
 static char *command_again(const options *given) {
   const char *seed = given->texts[OPTION_SEED];
   const bool drawn = seed && strcmp(seed, "random") == 0;
-  char *text = NULL, number[40] = "";
+  char number[40] = "";
   if (drawn) snprintf(number, sizeof number, " --seed %lld", (long long)given->seed);
-  if (asprintf(&text, "%s%s", given->command_line, number) < 0) die("out of memory");
-  return text;
+  return memory_print("%s%s", given->command_line, number);
 }
 
 static int run(options *given) {

@@ -9,6 +9,7 @@
 #include "common/work.h"
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,15 @@ void *memory_grow(void *array, size_t count, size_t size) {
 
 char *memory_copy_text(const char *text) {
   return allocated(strdup(text));
+}
+
+char *memory_print(const char *format, ...) {
+  char *text = NULL;
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  return allocated(length < 0 ? NULL : text);
 }
 
 static void *take_bytes(size_t size) {

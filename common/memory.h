@@ -20,6 +20,9 @@ void *memory_grow(void *array, size_t count, size_t size);
 
 char *memory_copy_text(const char *text);
 
+/* Returns what printf would print. */
+__attribute__((format(printf, 1, 2))) char *memory_print(const char *format, ...);
+
 /* Makes memory that jansson allocates end the process, too: its functions then fail only for what is no JSON. To be
    called before any of them. */
 void memory_hold_json(void);

@@ -40,6 +40,11 @@ static inline int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
+/* Returns the n-th of `count` indices that are spread evenly from 0 to `last`; a single one is 0. */
+static inline int64_t spread_evenly(int64_t n, int64_t count, int64_t last) {
+  return count > 1 ? (int64_t)((double)n * (double)last / (double)(count - 1)) : 0;
+}
+
 static inline int number_order(const void *one, const void *other) {
   const double a = *(const double *)one, b = *(const double *)other;
   return (a > b) - (a < b);

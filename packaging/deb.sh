@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Makes Debian's packages, source and binary, in deb/, from the release tarball and packaging/debian/, and has lintian check them.
+# Makes Debian's packages, source and binary, in deb/, from the release tarball and packaging/debian/, and has lintian
+# check them.
 # DEB_BUILD_OPTIONS=nocheck leaves the tests out. Make sets the environment.
 # shellcheck disable=SC2154
 set -eu
-[ -e "$srcdir/packaging/debian/control" ] || { echo 'deb: packaging/debian/ is in a checkout, not in the tarball' >&2; exit 2; }
+[ -e "$srcdir/packaging/debian/control" ] || {
+  echo 'deb: packaging/debian/ is in a checkout, not in the tarball' >&2
+  exit 2
+}
 for program in dpkg-buildpackage dh lintian; do
   command -v $program >/dev/null && continue
   echo "deb: no $program here: install debhelper, dpkg-dev and lintian" >&2

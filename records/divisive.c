@@ -17,7 +17,7 @@ typedef struct division {
   double clarity;
 } division;
 
-/* What is needed at any length up to that of the series. */
+/* A search for changes, and its arrays, which have room for the whole series. */
 typedef struct search {
   double level;
   uint64_t random;

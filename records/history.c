@@ -283,7 +283,7 @@ static void discard(collection *made) {
 
 /* ---- changes ---- */
 
-/* What the changes are told in, and from where on. */
+/* The changes that are told, and which ones these are. */
 typedef struct telling {
   bool by_git;
   int64_t place, seconds; /* the first ones that are told */

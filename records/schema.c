@@ -91,7 +91,7 @@ static void print_object(const row *head, size_t fields) {
   printf("    },\n");
 }
 
-/* What a file may be. */
+/* The objects that a file of a record can have at its top. */
 static const char *const kinds[] = {"accuracy", "timing",   "merged_accuracy", "merged_timing", "baseline",
                                     "report",   "machines", "comparison",      "choice"};
 

@@ -322,7 +322,8 @@ check 'completion: a file' completes '' check ''
 
 if command -v fish >/dev/null; then
   by_fish() { # WORD TEXT: whether fish completes the word to the text
-    HOME=$work PATH=${POSENC%/*}:$PATH fish -c "source '$root/packaging/completions/posenc.fish'; complete -C '$2'" >out 2>err
+    HOME=$work PATH=${POSENC%/*}:$PATH \
+      fish -c "source '$root/packaging/completions/posenc.fish'; complete -C '$2'" >out 2>err
     grep -q "^$1\($(printf '\t')\|$\)" out
   }
   check 'fish: a command' by_fish verify 'posenc ver'

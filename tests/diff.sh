@@ -59,7 +59,8 @@ alibi() { "$POSENC" write --encoding alibi --heads "$1" --len 16 -o "$2"; }
 alibi 12 alibi.npy && alibi 12 again.npy && alibi 4 few.npy
 check 'three axes: equal' ends 0 alibi.npy again.npy
 put 1000 '\0\0\0\100' alibi.npy bent.npy
-differ 'three axes' alibi.npy bent.npy '^A: 12x16x16 f32, ' '^first  *at (3, 14, 8): -0.375 and 2, 2.38 apart, 9.96e+06 ulp$'
+differ 'three axes' alibi.npy bent.npy '^A: 12x16x16 f32, ' \
+  '^first  *at (3, 14, 8): -0.375 and 2, 2.38 apart, 9.96e+06 ulp$'
 differ 'fewer slopes' alibi.npy few.npy '^rows  *192 and 64; compared are 64$'
 "$POSENC" write --op rope-cache --len 16 --dim 16 -o cache.npy
 differ 'other axes' alibi.npy cache.npy '^rows  *192 and 32; '
@@ -106,6 +107,8 @@ n.save("odd", a[:, :5]); n.save("odd2", a[:, [4, 0, 1, 2, 3]])'
   differ 'one axis' list.npy bent.npy '^A: 20 f32, ' '^first  *at (7): '
   differ 'an odd number of columns' odd.npy odd2.npy 'in another order: 4 0 1 2 3$'
 else
-  for name in 'any order of columns' 'axes of 1' 'Fortran order' 'one axis' 'an odd number of columns'; do skip "$name" 'no numpy here'; done
+  for name in 'any order of columns' 'axes of 1' 'Fortran order' 'one axis' 'an odd number of columns'; do
+    skip "$name" 'no numpy here'
+  done
 fi
 plan

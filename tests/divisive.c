@@ -86,8 +86,8 @@ static void test_p(void) {
   ok(memcmp(found, again, sizeof *found) == 0, "equal seeds find equal changes");
 }
 
-/* Of series without a change, a tenth has one at the level 0.1: by the binomial distribution, of 300 more than 48, or
-   fewer than 14, with a probability of 0.001. */
+/* Tests that the level is the share of false alarms. At 0.1, the binomial distribution gives more than 48 or fewer than
+   14 alarms in 300 series without a change with a probability of 0.001. */
 static void test_level(void) {
   enum { SERIES = 300, LENGTH = 30 };
   int alarms = 0;

@@ -67,7 +67,8 @@ check 'and nothing but the sum' lines_are 2
 check 'which counts the series' says '^1 of 2 series worse now$'
 check 'git is asked for' in_repository 1 ../steps --order git
 check 'in a folder without a repository the order is that of dates' ends 0 steps
-check 'in which the step is one down' says "^better  *hot/8x8/k1  *-[45]\.[0-9]%.* since $(short 14) (2026-01-17), after $(short 15)"
+check 'in which the step is one down' \
+  says "^better  *hot/8x8/k1  *-[45]\.[0-9]%.* since $(short 14) (2026-01-17), after $(short 15)"
 cp out by-date
 check 'as asked for in the repository' in_repository 0 ../steps --order date
 check 'too' cmp -s out by-date
@@ -76,7 +77,9 @@ check 'with the same answer' says "^worse  *hot/8x8/k1 .* since $(short 15) "
 mkdir -p nested/inner && cp steps/*.json nested/inner && echo '{' >nested/note.txt
 check 'or lie in an inner folder, beside other files' in_repository 1 ../nested
 mkdir twice && cp steps/* twice
-for n in $(seq 24); do sed "s/$(day $((31 - n)))/$(day $((31 - n)) | sed 's/T10/T11/')/" steps/x-$n.json >twice/y-$n.json; done
+for n in $(seq 24); do
+  sed "s/$(day $((31 - n)))/$(day $((31 - n)) | sed 's/T10/T11/')/" steps/x-$n.json >twice/y-$n.json
+done
 check 'two records of each commit' in_repository 1 ../twice --format json
 check 'are one point' test "$(grep -c '"of_limit"' out)" -eq 48
 posenc history steps --order date --seed 7 && cp out seed
@@ -96,7 +99,8 @@ else
   skip 'is read back' 'no JSON::PP here'
 fi
 check 'Markdown' in_repository 1 ../steps --format markdown
-check 'has the row' says "^| worse | hot/8x8/k1 | +[45].* | $(short 15) (2026-01-16) | $(short 14) (2026-01-17) | 1 | x |  |\$"
+check 'has the row' \
+  says "^| worse | hot/8x8/k1 | +[45].* | $(short 15) (2026-01-16) | $(short 14) (2026-01-17) | 1 | x |  |\$"
 check 'and the sum' says '^1 of 2 series worse now$'
 
 # ---- no change, noise, and what became of it later
@@ -129,7 +133,8 @@ check '--since a commit in the order of dates' ends 0 steps --since "$(short 13)
 check 'likewise' test ! -s out
 check '--since a time of a day, in a zone' in_repository 1 ../steps --since 2026-01-16T11:30:00+02:00
 check 'or later' in_repository 0 ../steps --since 2026-01-16T10:30:00Z
-check '--since of neither' is_refused "--since yesterday: neither a date, as 2026-11-28, nor a commit" steps --since yesterday
+check '--since of neither' \
+  is_refused "--since yesterday: neither a date, as 2026-11-28, nor a commit" steps --since yesterday
 
 # ---- records without a place, and gaps
 mkdir gaps && cp steps/*.json gaps && rm gaps/x-13.json gaps/x-14.json

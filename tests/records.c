@@ -67,7 +67,7 @@ static bool is_text(json_t *json, const char *text) {
   return same;
 }
 
-/* What has no value in JSON, and fields that are not there. */
+/* Tests numbers that JSON lacks, which are written as null, and fields that are not there. */
 static void test_nothing(void) {
   const record_compared row = {.name = "a", .verdict = "same", .note = "", .old = INFINITY, .new = 0, .has_new = true};
   const char *const gone[] = {"b"};

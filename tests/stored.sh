@@ -234,9 +234,11 @@ import numpy as n, struct
 t = n.concatenate([n.load("ccss.npy")[:, :32], n.load("ccss.npy")[:, 64:96]], 1)
 text = lambda x: struct.pack("<Q", len(x)) + x.encode()
 bits = ((t.view("u4") + 0x7fff + ((t.view("u4") >> 16) & 1)) >> 16).astype("u2")
-tensors = {"pe": (t, 0), "half": (t.astype("f2"), 1), "brain": (bits, 30), "blocks": (t, 8), "wide": (t.astype("f8"), 28),
+tensors = {"pe": (t, 0), "half": (t.astype("f2"), 1), "brain": (bits, 30), "blocks": (t, 8),
+           "wide": (t.astype("f8"), 28),
            "inv": ((5e5 ** (-n.arange(32) / 32)).astype("f4"), 0)}
-head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1) + text("general.architecture") + struct.pack("<I", 8) + text("llama")
+head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 1) + text("general.architecture") + struct.pack("<I", 8)
+head += text("llama")
 data = b""
 for name, (a, kind) in tensors.items():
   head += text(name) + struct.pack("<I", a.ndim) + b"".join(struct.pack("<Q", x) for x in a.shape[::-1])

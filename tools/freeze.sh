@@ -314,7 +314,8 @@ report() {
 # ---- help, lists, and bad input
 
 help() {
-  for command in '' problem list write check diff identify probe verify bench choose compare history merge report doctor; do
+  for command in '' problem list write check diff identify probe verify bench choose compare history merge report \
+    doctor; do
     answer "help of $command" "$posenc" help $command
     case $command in
     problem) ;;

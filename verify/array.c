@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "verify/array.h"
 #include "common/memory.h"
 #include "common/progress.h"
 #include "common/shapes.h"
@@ -7,7 +8,6 @@
 #include "reference/format.h"
 #include "reference/limit.h"
 #include "reference/scaling.h"
-#include "verify/array.h"
 #include "verify/record.h"
 
 #include <inttypes.h>
@@ -49,8 +49,8 @@ enum { OF_ACCURACY, OF_UNTOUCHED };
 void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dtype held) {
   const double unit = limit_unit(held);
   *l = (array_limits){.angles = allocated(axes_limits(problem, unit)),
-                .value = limit_of_value(held, unit, LIMIT_OF_PAIR),
-                .least = ldexp(1.0, format_of(held)->least + format_of(held)->precision)};
+                      .value = limit_of_value(held, unit, LIMIT_OF_PAIR),
+                      .least = ldexp(1.0, format_of(held)->least + format_of(held)->precision)};
 }
 
 double array_limit_at(const array_limits *l, const posenc_problem *problem, int64_t i, int64_t at) {
@@ -107,7 +107,7 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
   }
 }
 
-posenc_dtype array_held(const array_request *request) {
+static posenc_dtype array_held(const array_request *request) {
   vectors v;
   vectors_open(&v, &request->arrays);
   const posenc_dtype held = vectors_held(&v);

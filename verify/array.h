@@ -6,9 +6,6 @@
 #include "reference/axes.h"
 #include "verify/files.h"
 
-/* Returns the dtype whose numbers the results are: that of the file, or a narrower one that has all of them. */
-posenc_dtype array_held(const array_request *request);
-
 /* The limit of results of one problem, of arithmetic as their numbers show it (reference/limit.h). */
 typedef struct array_limits {
   double *angles;      /* of each frequency index at position 1 */

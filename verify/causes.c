@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The cause of what differs in a result of add or rope: mistakes are tried, and the one that explains it is named. */
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "reference/scaling.h"
@@ -43,6 +44,7 @@ typedef struct search {
   posenc_problem of; /* the problem of the reference and the limits, which many trials share */
   axes_reference *reference;
   array_limits limits;
+  double attention;           /* its attention factor, 1 if that is less */
   double asked, asked_beyond; /* the error of what is asked, and as a multiple of its limit */
   double beyond;              /* that of the last trial */
   double least;
@@ -70,8 +72,7 @@ static int64_t sampled(const search *all, int64_t n, int64_t count) {
   if (all->axis < 0) return vectors_sample(all->v, n, count);
   int64_t behind = 1; /* rows from one index of the axis to the next */
   for (size_t axis = (size_t)all->axis + 1; axis + 1 < at->axis_count; axis++) behind *= at->axes[axis];
-  const int64_t size = at->axes[all->axis], rows = at->rows / size,
-                k = count > 1 ? (int64_t)((double)n * (double)(rows - 1) / (double)(count - 1)) : 0;
+  const int64_t size = at->axes[all->axis], rows = at->rows / size, k = spread_evenly(n, count, rows - 1);
   return (k / behind * size + all->index) * behind + k % behind;
 }
 
@@ -115,6 +116,7 @@ static void take_reference(search *all, const trial *t) {
   drop_reference(all);
   all->of = of;
   all->reference = allocated(axes_reference_create(&of));
+  all->attention = fmax(attention_of(&of), 1.0);
   array_limits_open(&all->limits, &of, all->held);
 }
 
@@ -127,8 +129,7 @@ static double error_of_vector(search *all, const trial *t, int64_t at, double *b
   const posenc_columns from = posenc_layout_columns(t->problem.layout, t->columns),
                        to = posenc_layout_columns(t->written, t->columns);
   const bool is_grouped = t->problem.axes && t->problem.axes->grouped, is_add = t->problem.op == POSENC_ADD;
-  const double *x = all->v->x + all->request->start, *got = all->v->out + all->request->start,
-               attention = fmax(attention_of(&t->problem), 1.0);
+  const double *x = all->v->x + all->request->start, *got = all->v->out + all->request->start;
   double worst = 0.0;
   for (int64_t i = 0; i < pairs; i++) {
     const int64_t first = is_grouped ? axes_column(&t->problem, i, false) : from.sin + i * from.step,
@@ -138,7 +139,7 @@ static double error_of_vector(search *all, const trial *t, int64_t at, double *b
                             got[is_grouped ? second : to.cos + i * to.step]};
     double made[2];
     make_pair(t, by, i, pair, made);
-    const double error = array_share(pair, there, made, is_add, l->least) / attention,
+    const double error = array_share(pair, there, made, is_add, l->least) / all->attention,
                  of_limit = error / array_limit_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
     worst = error <= worst ? worst : error == error ? error : INFINITY;
@@ -360,18 +361,17 @@ static void try_axis(search *all, const trial *asked, int axis) {
 }
 
 array_cause array_cause_of(const array_request *request) {
-  vectors v = {0};
-  search all = {.request = request, .v = &v, .held = array_held(request), .axis = -1};
+  vectors v;
+  vectors_open(&v, &request->arrays);
+  search all = {.request = request, .v = &v, .held = vectors_held(&v), .axis = -1};
   trial asked = {.problem = request->problem,
                  .columns = request->problem.dim,
                  .written = request->problem.layout,
                  .x_factor = 1.0};
   asked.problem.positions = NULL;
-  if (vectors_open(&v, &request->arrays)) {
-    for (int axis = 0; axis + 1 < (int)v.at->axis_count && !*all.best.text; axis++) try_axis(&all, &asked, axis);
-    if (!*all.best.text) try_all(&all, &asked);
-    drop_reference(&all);
-  }
+  for (int axis = 0; axis + 1 < (int)v.at->axis_count && !*all.best.text; axis++) try_axis(&all, &asked, axis);
+  if (!*all.best.text) try_all(&all, &asked);
+  drop_reference(&all);
   vectors_close(&v);
   return all.best;
 }

@@ -67,7 +67,7 @@ static bool take_whole(stored *s, const int64_t *axes, size_t count, const longe
   return true;
 }
 
-static bool fit_array(stored *s, const int64_t *axes, size_t count) {
+static void fit_array(stored *s, const int64_t *axes, size_t count) {
   s->rows = 1;
   s->dim = count ? axes[count - 1] : 1;
   for (size_t i = 0; i + 1 < count; i++)
@@ -75,7 +75,6 @@ static bool fit_array(stored *s, const int64_t *axes, size_t count) {
   s->axis_count = count ? count : 1;
   s->axes[0] = 1;
   memcpy(s->axes, axes, count * sizeof *axes);
-  return true;
 }
 
 static bool fit_table(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
@@ -101,7 +100,10 @@ static bool fit_table(stored *s, const int64_t *axes, size_t count, table_half h
 bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, fault *why) {
   char text[200];
   size_t bytes;
-  if (!(half == TABLE_ARRAY ? fit_array(s, axes, count) : fit_table(s, axes, count, half, why))) return false;
+  if (half == TABLE_ARRAY)
+    fit_array(s, axes, count);
+  else if (!fit_table(s, axes, count, half, why))
+    return false;
   tell_axes(axes, count, text, sizeof text);
   if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
   if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);

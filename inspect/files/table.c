@@ -4,6 +4,7 @@
 #include "inspect/files/table.h"
 
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/program.h"
 #include "common/shapes.h"
 #include "inspect/files/gguf.h"
@@ -394,7 +395,7 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
   *turn = 0.0;
   const int64_t last = at->rows - 2, count = last < SAMPLES ? last + 1 : SAMPLES;
   for (; seen < count; seen++) {
-    table_rows(t, count > 1 ? (int64_t)((double)seen * (double)last / (double)(count - 1)) : 0, 2, rows);
+    table_rows(t, spread_evenly(seen, count, last), 2, rows);
     copied += find_other(kind, at, rows) < 0;
     for (int64_t n = 0; n < at->dim / 4; n++, pairs++) {
       double now[2], next[2];

@@ -4,6 +4,7 @@
 #include "inspect/files/vectors.h"
 
 #include "common/memory.h"
+#include "common/number.h"
 #include "reference/format.h"
 
 #include <stdlib.h>
@@ -48,13 +49,12 @@ bool axes_agree(const stored *a, const stored *b) {
 
 /* ---- vectors ---- */
 
-bool vectors_open(vectors *v, const applied_arrays *from) {
+void vectors_open(vectors *v, const applied_arrays *from) {
   *v = (vectors){.from = from, .at = table_stored(from->x)};
   const size_t dim = (size_t)v->at->dim;
   v->raw = memory_take(dim, posenc_dtype_bytes(v->at->dtype));
   v->x = memory_take(dim, sizeof *v->x);
   v->out = memory_take(dim, sizeof *v->out);
-  return true;
 }
 
 void vectors_close(vectors *v) {
@@ -74,7 +74,7 @@ void vectors_read(vectors *v, int64_t row) {
 }
 
 int64_t vectors_sample(const vectors *v, int64_t n, int64_t count) {
-  return count > 1 ? (int64_t)((double)n * (double)(v->at->rows - 1) / (double)(count - 1)) : 0;
+  return spread_evenly(n, count, v->at->rows - 1);
 }
 
 static bool are_held(vectors *v, const format *f) {

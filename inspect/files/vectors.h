@@ -39,8 +39,7 @@ typedef struct vectors {
   double *x, *out;
 } vectors;
 
-/* Returns true. */
-bool vectors_open(vectors *v, const applied_arrays *from);
+void vectors_open(vectors *v, const applied_arrays *from);
 void vectors_close(vectors *v);
 
 /* Reads the vectors of a row. */

@@ -2,6 +2,7 @@
 #include "inspect/identify/identify.h"
 
 #include "common/memory.h"
+#include "common/number.h"
 #include "inspect/files/npy.h"
 #include "reference/format.h"
 
@@ -237,13 +238,10 @@ bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *
   source s = {.op = op, .scale = 1.0};
   pair_sums all = {0};
   *found = (recovered){.bad_row = -1};
-  bool ok = vectors_open(&s.v, from);
+  vectors_open(&s.v, from);
   s.held = vectors_held(&s.v);
   s.unit = ldexp(1.0, -format_of(s.held)->precision);
-  if (ok)
-    ok = recover_from(&s, &all, found, why);
-  else
-    fault_say(why, "out of memory");
+  const bool ok = recover_from(&s, &all, found, why);
   vectors_close(&s.v);
   free(all.values);
   free(all.weights);
@@ -270,8 +268,7 @@ static sampled sample(table_file *file) {
   unsigned char *raw = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
   s.values = memory_take((size_t)(s.count * s.dim), sizeof *s.values);
   for (int64_t n = 0; n < s.count; n++) {
-    const int64_t row = s.count > 1 ? (int64_t)((double)n * (double)(at->rows - 1) / (double)(s.count - 1)) : 0;
-    table_rows(file, row, 1, raw);
+    table_rows(file, spread_evenly(n, s.count, at->rows - 1), 1, raw);
     for (int64_t c = 0; c < s.dim; c++) s.values[n * s.dim + c] = format_element(at->dtype, raw, c);
   }
   free(raw);

@@ -256,7 +256,7 @@ unsigned words_layers(const words *w) {
   unsigned found = 0;
   for (int key = 0; key < KEYS; key++)
     if (keys[key].places & LAYER_PLACES && value_of(w, key)) found |= keys[key].places & LAYER_PLACES;
-  /* Of these classes, models without a window have layers of one type. */
+  /* Without a window, all layers are of one type for a class that tells some to have no rope, and in GGUF. */
   for (int n = 0; n < CLASSES; n++)
     if (is_model(w, classes[n].model_type, classes[n].places) &&
         (slides || (classes[n].what != NO_ROPE && !w->architecture)))
