@@ -3,9 +3,7 @@
 #ifndef POSENC_BENCH_BENCH_H
 #define POSENC_BENCH_BENCH_H
 
-#include "common/digest.h"
-#include "common/shapes.h"
-#include "common/shard.h"
+#include "common/run.h"
 #include "posenc.h"
 #include "records/read.h"
 
@@ -43,33 +41,7 @@ typedef struct bench_device {
   double (*rate)(bool scales, size_t bytes); /* its limit, bytes per second, as limit_rate (bench/limit.h) */
 } bench_device;
 
-typedef struct bench_request {
-  const bench_device *device; /* null if there is none */
-  const posenc_kernel *const *kernels;
-  size_t kernel_count;
-  const shape *shapes;
-  size_t shape_count;
-  const size_t *kernel_counts; /* how many kernels are timed on each shape, the first ones; null for all */
-  const unsigned *modes;       /* the modes of each shape, a set of 1 << mode */
-  double longest;              /* seconds: modes of whole tables leave out longer passes */
-  unsigned isa;                /* allowed tiers; 0: POSENC_ISA, or all */
-  int threads;                 /* of threaded kernels; 0: one per processor */
-  posenc_stores stores;
-  int repetitions;            /* of each benchmark, in random order; >= 3 */
-  int64_t batch;              /* number of sequences of x in add and rope, >= 1 */
-  int64_t rows;               /* of a call in the modes hot and offset; 0: all of the shape, if they are not slow */
-  double min_time;            /* approximate seconds of a repetition */
-  const digest_text *plugins; /* digests of the plugins' files, in order */
-  size_t plugin_count;        /* number of plugins */
-  char **extra;               /* further --benchmark_… flags, null-terminated, or null */
-  bool unchecked;             /* results are not compared: they are no sinusoidal encoding */
-  bool foretell;              /* print an estimate of the time on stderr first */
-  shard only;                 /* the part of the shapes that is timed, with all kernels on each */
-  double silence;             /* seconds after which a kernel counts as hung, in a call that other kernels
-                                 do in milliseconds */
-} bench_request;
-
-/* The default of `longest`. All repetitions on a whole table take about ten times as long. */
+/* The default of run_timing's `longest`. All repetitions on a whole table take about ten times as long. */
 static const double bench_longest = 1;
 
 /*
@@ -99,9 +71,6 @@ static const double bench_longest = 1;
  * make none of the shapes, and benchmarks that are left out of a mode. No thread may be running, and this process must
  * not have run an OpenMP region.
  */
-int bench_run(const bench_request *request, const record_timing **record);
-
-/* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
-json_t *bench_run_json(const bench_request *request);
+int bench_run(const run_request *request, const record_timing **record);
 
 #endif

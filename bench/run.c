@@ -13,7 +13,7 @@
 #include "common/others.h"
 #include "common/progress.h"
 #include "common/work.h"
-#include "records/shape.h"
+#include "records/run.h"
 #include "records/timings.h"
 
 #include <math.h>
@@ -38,13 +38,13 @@ typedef struct benchmark {
 } benchmark;
 
 struct session {
-  const bench_request *request;
+  const run_request *request;
   watch *watch;
   benchmark *benchmarks; /* each kernel on each shape in each mode, unless it takes too long */
   size_t benchmark_count;
-  size_t subject_count;            /* kernels on shapes */
+  size_t subject_count;            /* items that are taken */
   bool *mine;                      /* which shapes are to be timed */
-  bool *taken;                     /* by shape, kernel after kernel: whether the kernel takes the shape */
+  bool *taken;                     /* by item: whether the kernel takes the shape */
   size_t done;                     /* repetitions so far */
   size_t long_passes, whole_plans; /* numbers of benchmarks that are left out */
   bool failed;                     /* a message has been printed */
@@ -77,11 +77,11 @@ static const posenc_problem *problem_of(const benchmark *b) {
 }
 
 static int64_t batch_of(const benchmark *b) {
-  return op_is_applied(problem_of(b)->op) ? b->run->request->batch : 1;
+  return op_is_applied(problem_of(b)->op) ? b->run->request->timing.batch : 1;
 }
 
 static void show(const benchmark *b) {
-  const size_t total = b->run->benchmark_count * (size_t)b->run->request->repetitions;
+  const size_t total = b->run->benchmark_count * (size_t)b->run->request->timing.repetitions;
   char text[256];
   snprintf(text, sizeof text, "%s %s %s", bench_mode_name(b->mode), b->run->request->shapes[b->shape].name,
            kernel_of(b)->name);
@@ -139,7 +139,11 @@ static size_t last_cache_bytes(void) {
   return (size_t)bytes;
 }
 
-static void tell_unsuited(const shape *table, unsigned modes) {
+static void tell_unsuited(const run_request *request, size_t i) {
+  const shape *table = &request->shapes[i];
+  unsigned modes = 0;
+  for (size_t n = 0; n < request->item_count; n++)
+    if (request->items[n].shape == i) modes |= request->items[n].modes;
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
     if (modes & 1u << mode && !mode_suits(&table->problem, mode))
       bench_tell("%s/%s is left out: add and rope work on what is there before", bench_mode_name(mode), table->name);
@@ -147,11 +151,11 @@ static void tell_unsuited(const shape *table, unsigned modes) {
 
 /* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
 static bool choose_shapes(session *run) {
-  const bench_request *request = run->request;
+  const run_request *request = run->request;
   double *sizes = calloc(request->shape_count + 1, sizeof *sizes);
   for (size_t i = 0; sizes && i < request->shape_count; i++) {
     const posenc_problem *problem = &request->shapes[i].problem;
-    sizes[i] = request->min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
+    sizes[i] = request->timing.min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
   }
   run->mine = sizes ? shard_partition(request->only, sizes, request->shape_count) : NULL;
   free(sizes);
@@ -167,29 +171,31 @@ static bool fits_in_memory(double bytes, const json_t *environment) {
 
 /* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and once for exact
    values. */
-static bool has_memory(const session *run, size_t i, const answer *a, const json_t *environment) {
+static bool has_memory(const session *run, const run_item *one, const answer *a, const json_t *environment) {
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
-  const double bytes = (double)a->bytes * (run->request->modes[i] & own ? 3.0 : 2.0);
+  const double bytes = (double)a->bytes * (one->modes & own ? 3.0 : 2.0);
   return fits_in_memory(bytes, environment) ||
-         bench_tell("%s: no memory for its %zu bytes", run->request->shapes[i].name, a->bytes);
+         bench_tell("%s: no memory for its %zu bytes", run->request->shapes[one->shape].name, a->bytes);
 }
 
-/* Asks a kernel about all shapes. If it can make none of them, tells why. */
+/* Asks a kernel about its shapes. If it can make none of them, tells why. */
 static bool ask_kernel(session *run, size_t k, const json_t *environment) {
-  const bench_request *request = run->request;
+  const run_request *request = run->request;
   char why[sizeof((answer){0}).words] = "";
   bool any = false;
-  for (size_t i = 0; i < request->shape_count; i++) {
+  for (size_t n = 0; n < request->item_count; n++) {
+    const run_item *one = &request->items[n];
+    const shape *of = &request->shapes[one->shape];
     answer a;
-    const bool wanted = run->mine[i] && request->shapes[i].problem.rows > 0 &&
-                        !(request->kernel_counts && k >= request->kernel_counts[i]);
-    if (!watch_open(run->watch, k, i, wanted, &a)) return true; /* it is lost */
+    if (one->kernel != k) continue;
+    const bool wanted = run->mine[one->shape] && of->problem.rows > 0;
+    if (!watch_open(run->watch, k, one->shape, wanted, &a)) return true; /* it is lost */
     if (a.refused) snprintf(why, sizeof why, "%s", a.words);
     any = any || !a.refused;
     if (a.refused || !wanted) continue;
-    if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, request->shapes[i].name, a.words);
-    if (!has_memory(run, i, &a, environment)) return false;
-    run->taken[i * request->kernel_count + k] = true;
+    if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, of->name, a.words);
+    if (!has_memory(run, one, &a, environment)) return false;
+    run->taken[n] = true;
     run->subject_count++;
   }
   if (!any) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
@@ -199,14 +205,13 @@ static bool ask_kernel(session *run, size_t k, const json_t *environment) {
 /* Starts the workers, and finds out which kernels can make which shapes. environment: to compare the memory that they
    need with that of the machine. */
 static bool setup_subjects(session *run, const json_t *environment) {
-  const bench_request *request = run->request;
-  const size_t most = request->kernel_count * request->shape_count;
-  run->taken = calloc(most + 1, sizeof *run->taken);
-  run->benchmarks = calloc(most * BENCH_MODES + 1, sizeof *run->benchmarks);
+  const run_request *request = run->request;
+  run->taken = calloc(request->item_count + 1, sizeof *run->taken);
+  run->benchmarks = calloc(request->item_count * BENCH_MODES + 1, sizeof *run->benchmarks);
   if (!run->taken || !run->benchmarks) return bench_tell_memory();
   if (!choose_shapes(run)) return false;
   for (size_t i = 0; i < request->shape_count; i++)
-    if (run->mine[i]) tell_unsuited(&request->shapes[i], request->modes[i]);
+    if (run->mine[i]) tell_unsuited(request, i);
   run->watch = watch_start(request, last_cache_bytes());
   if (!run->watch) return false;
   for (size_t k = 0; k < request->kernel_count; k++)
@@ -228,7 +233,7 @@ static void tell_others(const session *run) {
   if (run->whole_plans > 1)
     bench_tell("%zu more left out: each would fill its whole table each time", run->whole_plans - 1);
   if (run->long_passes > 1)
-    bench_tell("%zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->longest);
+    bench_tell("%zu more left out: a pass takes more than %g s", run->long_passes - 1, run->request->timing.longest);
 }
 
 /* Registers a benchmark, unless it would take too long. */
@@ -245,23 +250,23 @@ static bool register_benchmark(session *run, size_t kernel, size_t i, bench_mode
   benchmark *b = &run->benchmarks[run->benchmark_count++];
   *b = (benchmark){run, kernel, i, mode, *facts, a->plan, a->plan_bytes};
   const double parts = mode == BENCH_ROW ? 1 : (double)of->problem.rows / (double)facts->rows;
-  return shim_register(name, benchmark_run, b, facts->iterations, run->request->repetitions, parts) ||
+  return shim_register(name, benchmark_run, b, facts->iterations, run->request->timing.repetitions, parts) ||
          bench_tell_memory();
 }
 
 /* Calibrates and registers all benchmarks. */
 static bool setup_benchmarks(session *run) {
-  const bench_request *request = run->request;
+  const run_request *request = run->request;
   size_t prepared = 0;
-  for (size_t i = 0; i < request->shape_count; i++) {
-    for (size_t k = 0; k < request->kernel_count; k++) {
-      answer a;
-      if (!run->taken[i * request->kernel_count + k]) continue;
-      progress_show("calibrating", request->shapes[i].name, (double)prepared++, (double)run->subject_count, "tables");
-      if (!watch_prepare(run->watch, k, i, &a)) continue;
-      for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-        if (!register_benchmark(run, k, i, mode, &a)) return false;
-    }
+  for (size_t n = 0; n < request->item_count; n++) {
+    const run_item *one = &request->items[n];
+    answer a;
+    if (!run->taken[n]) continue;
+    progress_show("calibrating", request->shapes[one->shape].name, (double)prepared++, (double)run->subject_count,
+                  "tables");
+    if (!watch_prepare(run->watch, one->kernel, one->shape, &a)) continue;
+    for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+      if (!register_benchmark(run, one->kernel, one->shape, mode, &a)) return false;
   }
   tell_others(run);
   return true;
@@ -269,7 +274,7 @@ static bool setup_benchmarks(session *run) {
 
 /* Prints how long the timings will take. */
 static void setup_predict(const session *run) {
-  const int repetitions = run->request->repetitions;
+  const int repetitions = run->request->timing.repetitions;
   double seconds = 0;
   for (size_t i = 0; i < run->benchmark_count; i++)
     seconds += repetitions * (run->benchmarks[i].facts.seconds + run->benchmarks[i].facts.beside);
@@ -301,68 +306,9 @@ static bool flags_allowed(char *const *flags, shard only) {
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* A run as a record has it, with the memory of its lists. */
-typedef struct run_record {
-  record_bench_run of;
-  const char **kernels, **plugins;
-  record_shape *shapes;
-  int64_t *modes;
-} run_record;
-
-static void make_run(const bench_request *request, run_record *made) {
-  made->kernels = memory_take(request->kernel_count, sizeof *made->kernels);
-  made->plugins = memory_take(request->plugin_count, sizeof *made->plugins);
-  made->shapes = memory_take(request->shape_count, sizeof *made->shapes);
-  made->modes = memory_take(request->shape_count, sizeof *made->modes);
-  for (size_t k = 0; k < request->kernel_count; k++) made->kernels[k] = request->kernels[k]->name;
-  for (size_t i = 0; i < request->plugin_count; i++) made->plugins[i] = request->plugins[i].text;
-  for (size_t i = 0; i < request->shape_count; i++) {
-    made->shapes[i] = shape_record(&request->shapes[i]);
-    made->modes[i] = request->modes[i];
-  }
-  size_t flags = 0;
-  while (request->extra && request->extra[flags]) flags++;
-  made->of = (record_bench_run){
-      .there = true,
-      .modes = made->modes,
-      .modes_count = request->shape_count,
-      .isa = request->isa,
-      .threads = request->threads,
-      .stores = stores_name(request->stores),
-      .repetitions = request->repetitions,
-      .batch = request->batch,
-      .min_time = request->min_time,
-      .longest = request->longest,
-      .flags = (const char *const *)request->extra,
-      .flags_count = flags,
-      .kernels = made->kernels,
-      .kernels_count = request->kernel_count,
-      .shapes = made->shapes,
-      .shapes_count = request->shape_count,
-      .plugins = made->plugins,
-      .plugins_count = request->plugin_count,
-  };
-}
-
-static void forget_run(run_record *made) {
-  for (size_t i = 0; i < made->of.shapes_count; i++) shape_forget(&made->shapes[i]);
-  free(made->modes);
-  free(made->shapes);
-  free(made->plugins);
-  free(made->kernels);
-}
-
-json_t *bench_run_json(const bench_request *request) {
-  run_record made;
-  make_run(request, &made);
-  json_t *json = record_write_bench_run(&made.of);
-  forget_run(&made);
-  return json;
-}
-
 /* Returns the name of the kernel that the library chooses; null if there is none. */
-static const char *choice_of(const bench_request *request, const posenc_problem *problem, int threads) {
-  posenc_options options = serve_options(request, NULL);
+static const char *choice_of(const run_request *request, const posenc_problem *problem, int threads) {
+  posenc_options options = run_options(request, NULL);
   options.threads = threads;
   const posenc_kernel *kernel = kernel_by_default(problem, &options);
   return kernel ? kernel->name : NULL;
@@ -370,7 +316,7 @@ static const char *choice_of(const bench_request *request, const posenc_problem 
 
 /* Finds the library's choice for each shape, with one thread and with the requested number. */
 static void find_choices(void *argument) {
-  const bench_request *request = argument;
+  const run_request *request = argument;
   record_library_choice *choices = memory_take(request->shape_count, sizeof *choices);
   size_t count = 0;
   for (size_t i = 0; i < request->shape_count; i++) {
@@ -389,8 +335,8 @@ static void find_choices(void *argument) {
 
 /* Returns a context with these choices alone, which are made in a process of their own, as plans call kernels. Null if
    it did not survive. */
-static const record_context *ask_choices(const bench_request *request) {
-  bench_request asked = *request;
+static const record_context *ask_choices(const run_request *request) {
+  run_request asked = *request;
   isolated end = isolate(find_choices, &asked, &(isolation){.silence = request->silence});
   json_t *told = record_of_text(end.result);
   free(end.result);
@@ -462,18 +408,18 @@ static bool read_others(const session *run, others_mark *mark) {
   return true;
 }
 
-/* Returns which shapes of the run are this shard's. `numbers` has room for all shapes. */
-static record_bench_shard shard_of(const session *run, const record_bench_run *whole, int64_t *numbers) {
-  const shard only = run->request->only;
+/* Returns which items are this shard's. `numbers` has room for all. */
+static record_run_shard shard_of(const session *run, const record_run *whole, int64_t *numbers) {
+  const run_request *request = run->request;
   size_t count = 0;
-  for (size_t i = 0; i < run->request->shape_count; i++)
-    if (run->mine[i]) numbers[count++] = (int64_t)i;
-  return (record_bench_shard){.there = shard_is_part(only),
-                              .number = only.number,
-                              .of = only.of,
-                              .shapes = numbers,
-                              .shapes_count = count,
-                              .run = *whole};
+  for (size_t n = 0; n < request->item_count; n++)
+    if (run->mine[request->items[n].shape]) numbers[count++] = (int64_t)n;
+  return (record_run_shard){.there = shard_is_part(request->only),
+                            .number = request->only.number,
+                            .of = request->only.of,
+                            .items = numbers,
+                            .items_count = count,
+                            .run = *whole};
 }
 
 /* Returns the record of what was timed, without kernels that are lost. others: the share of the machine that other
@@ -483,7 +429,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   const record_context *chosen = ask_choices(run->request);
   if (!chosen) return NULL;
   run_record whole;
-  make_run(run->request, &whole);
+  run_make(run->request, &whole);
   record_timing made = {.context = {.json = facts_of(run, timed->context.json, environment),
                                     .others = others,
                                     .has_others = !isnan(others),
@@ -492,7 +438,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
                                     .choices_count = chosen->choices_count}};
   record_benchmark *kept = kept_of(run, timed, &made.benchmarks_count);
   record_timed_check *checks = watch_checks(run->watch, &made.context.checks_count);
-  int64_t *numbers = memory_take(run->request->shape_count, sizeof *numbers);
+  int64_t *numbers = memory_take(run->request->item_count, sizeof *numbers);
   made.benchmarks = kept;
   made.context.checks = checks;
   made.context.shard = shard_of(run, &whole.of, numbers);
@@ -502,7 +448,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   free(numbers);
   free(checks);
   free(kept);
-  forget_run(&whole);
+  run_forget(&whole);
   record_free(chosen);
   return record;
 }
@@ -516,7 +462,7 @@ static int make_record(session *run, json_t *environment, const record_timing **
   if (!setup_benchmarks(run)) return 2;
   if (run->benchmark_count == 0 && !is_shard && !watch_lost_any(run->watch))
     return tell_nothing("nothing is left in these modes");
-  if (run->request->foretell) setup_predict(run);
+  if (run->request->timing.foretell) setup_predict(run);
   others_mark before, after;
   const bool is_known = read_others(run, &before);
   const record_timing *timed = run->benchmark_count ? measure(run) : &nothing;
@@ -551,16 +497,16 @@ static int set_openmp_threads(int threads) {
   return before;
 }
 
-int bench_run(const bench_request *request, const record_timing **record) {
+int bench_run(const run_request *request, const record_timing **record) {
   session run = {.request = request};
   char message[512];
   int status = 2;
   *record = NULL;
-  if (!flags_allowed(request->extra, request->only)) return status;
+  if (!flags_allowed(request->timing.flags, request->only)) return status;
   json_t *environment = environment_json();
   if (!environment)
     bench_tell_memory();
-  else if (!shim_initialize(request->extra, message, sizeof message))
+  else if (!shim_initialize(request->timing.flags, message, sizeof message))
     bench_tell("%s", message);
   else if (setup_subjects(&run, environment)) {
     const int threads = set_openmp_threads(1);

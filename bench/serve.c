@@ -45,13 +45,8 @@ static void give_up(const subject *s, posenc_status status) {
   isolate_fail(why);
 }
 
-posenc_options serve_options(const bench_request *request, const posenc_kernel *kernel) {
-  posenc_options options = posenc_default_options();
-  options.kernel = kernel;
-  options.threads = request->threads;
-  options.isa = request->isa;
-  options.stores = request->stores;
-  return options;
+static const posenc_kernel *kernel_of(const service *of) {
+  return of->request->kernels[of->kernel];
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------------ */
@@ -62,7 +57,7 @@ static posenc_status measure_subject(server *v, subject *s, bool wanted) {
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
   if (problem->op == POSENC_ROPE_CACHE) s->bytes *= 2; /* cannot overflow: it was at most PTRDIFF_MAX */
-  if (op_is_applied(problem->op)) s->batch = v->of->request->batch;
+  if (op_is_applied(problem->op)) s->batch = v->of->request->timing.batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
   buffer *held = &v->buffers[problem->dtype];
   if (wanted && s->bytes > held->bytes) held->bytes = s->bytes;
@@ -70,16 +65,16 @@ static posenc_status measure_subject(server *v, subject *s, bool wanted) {
 }
 
 static void open_shape(server *v, const order *o, answer *a) {
-  const bench_request *request = v->of->request;
+  const run_request *request = v->of->request;
   subject *s = &v->subjects[o->shape];
   *s = (subject){.shape = &request->shapes[o->shape],
-                 .kernel = v->of->kernel,
-                 .modes = request->modes[o->shape],
+                 .kernel = kernel_of(v->of),
+                 .modes = run_find(request, v->of->kernel, o->shape)->modes,
                  .batch = 1,
-                 .call_rows = request->rows,
+                 .call_rows = request->timing.rows,
                  .evictor = v->of->evictor,
-                 .options = serve_options(request, v->of->kernel)};
-  if (request->device && request->device->kernel == s->kernel) s->device = request->device;
+                 .options = run_options(request, kernel_of(v->of))};
+  if (request->timing.device && request->timing.device->kernel == s->kernel) s->device = request->timing.device;
   const char *refusal = posenc_kernel_refusal(s->kernel, &s->shape->problem, &s->options);
   a->refused = refusal;
   if (refusal) {
@@ -113,18 +108,18 @@ static double time_limit(timing *t) {
 }
 
 static void prepare_mode(server *v, const order *o, bench_mode mode, mode_facts *facts) {
-  const bench_request *request = v->of->request;
+  const run_request *request = v->of->request;
   const subject *s = &v->subjects[o->shape];
   timing *t = &v->timings[o->shape][mode];
-  facts->takes_long = timing_takes_long(s, mode, request->longest);
+  facts->takes_long = timing_takes_long(s, mode, request->timing.longest);
   if (facts->takes_long) return;
-  const posenc_status status = timing_set_up(t, s, mode, v->of->cache, request->min_time);
+  const posenc_status status = timing_set_up(t, s, mode, v->of->cache, request->timing.min_time);
   if (status != POSENC_OK) give_up(s, status);
   facts->rows = t->rows;
   facts->iterations = t->iterations;
   facts->seconds = t->seconds;
   facts->limit_bytes = t->limit.bytes;
-  if (request->foretell && t->limit.bytes > 0 && !s->device) facts->beside = 2 * time_limit(t);
+  if (request->timing.foretell && t->limit.bytes > 0 && !s->device) facts->beside = 2 * time_limit(t);
 }
 
 static void prepare_shape(server *v, const order *o, answer *a) {
@@ -408,7 +403,7 @@ static void obey(server *v, const order *o, answer *a) {
 void serve(void *argument) {
   const service *of = argument;
   const size_t shapes = of->request->shape_count;
-  if (of->kernel->threaded) process_start_openmp();
+  if (kernel_of(of)->threaded) process_start_openmp();
   server v = {.of = of,
               .subjects = calloc(shapes + 1, sizeof *v.subjects),
               .timings = calloc(shapes + 1, sizeof *v.timings),
@@ -419,14 +414,14 @@ void serve(void *argument) {
   if (!v.subjects || !v.timings || !v.before || !v.notes) return; /* ends without a result: no memory */
   while (isolate_order(&o, sizeof o)) {
     answer a = {.began = clock_seconds()};
-    isolate_turn(of->kernel);
+    isolate_turn(kernel_of(of));
     fpenv_set();
     obey(&v, &o, &a);
     isolate_turn(NULL);
     a.ended = clock_seconds();
     isolate_answer(&a, sizeof a);
   }
-  isolate_turn(of->kernel);
+  isolate_turn(kernel_of(of));
   destroy_grown(&v);
   for (size_t i = 0; i < shapes; i++) subject_release(&v.subjects[i]);
   isolate_turn(NULL);

@@ -64,15 +64,12 @@ typedef struct answer {
 } answer;
 
 typedef struct service {
-  const bench_request *request;
-  const posenc_kernel *kernel;
+  const run_request *request;
+  size_t kernel; /* its place in the request */
   const evictor *evictor;
   const uint64_t *seeds; /* by shape: from which turn_shifts draws where its plans begin */
   size_t cache;          /* size of the last cache level, 0 if unknown */
 } service;
-
-/* Returns the options of a plan with this kernel; null lets the library choose. */
-posenc_options serve_options(const bench_request *request, const posenc_kernel *kernel);
 
 /* Obeys orders until there are no more. argument: a service. For isolate_start. */
 void serve(void *argument);

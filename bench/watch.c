@@ -113,8 +113,8 @@ static judge *judge_for(watch *w, const posenc_problem *problem) {
 
 /* Whether results are to be compared: those of a device stay there. */
 static bool wants_comparison(const watch *w, const watched *one) {
-  const bench_device *device = w->request->device;
-  return !w->request->unchecked && !(device && device->kernel == one->kernel);
+  const bench_device *device = w->request->timing.device;
+  return !w->request->timing.unchecked && !(device && device->kernel == one->kernel);
 }
 
 /* Chooses what results are compared with: exact values, if there are any within a bound. */
@@ -122,7 +122,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   stay *at = &one->stays[table];
   yardstick *y = &at->yardstick;
   y->problem = &w->request->shapes[table].problem;
-  y->batch = op_is_applied(y->problem->op) ? w->request->batch : 1;
+  y->batch = op_is_applied(y->problem->op) ? w->request->timing.batch : 1;
   y->bound = posenc_kernel_bound(one->kernel, y->problem);
   if (!wants_comparison(w, one) || !judge_can(y->problem)) return;
   posenc_problem all = *y->problem;
@@ -249,7 +249,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   choose_judges(w, one, table);
   const posenc_problem *problem = &w->request->shapes[table].problem;
   const int wanted = shown_plans(w, at, table), shown = a->plan_count > wanted ? wanted : a->plan_count;
-  const bool is_shown = wants_comparison(w, one) && a->pass <= w->request->longest;
+  const bool is_shown = wants_comparison(w, one) && a->pass <= w->request->timing.longest;
   for (int p = 0; p < shown && !one->lost && is_shown; p++)
     if (!show(w, one, table, p)) return false;
   if (!one->lost && before && problem->op == POSENC_TABLE && at->yardstick.held && a->bytes >= (size_t)1 << 22 &&

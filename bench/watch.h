@@ -71,7 +71,7 @@ typedef struct known {
 
 /* All workers of a run. */
 typedef struct watch {
-  const bench_request *request;
+  const run_request *request;
   watched *all;    /* by kernel */
   uint64_t *seeds; /* by shape, as in service */
   evictor evictor;
@@ -85,7 +85,7 @@ typedef struct watch {
 /* ---- all workers ------------------------------------------------------------------------------------------------- */
 
 /* Starts a worker for each kernel. Null after an error, which has been printed. */
-watch *watch_start(const bench_request *request, size_t cache);
+watch *watch_start(const run_request *request, size_t cache);
 
 /* watch_close ends all workers, by which kernels can still be lost; watch_end also frees everything. */
 void watch_close(watch *w);

@@ -166,9 +166,9 @@ bool watched_meet(watch *w, watched *one) {
 
 /* ---- starting and ending ------------------------------------------------------------------------------------- */
 
-static bool has_mode(const bench_request *request, bench_mode mode) {
-  for (size_t i = 0; i < request->shape_count; i++)
-    if (request->modes[i] & 1u << mode) return true;
+static bool has_mode(const run_request *request, bench_mode mode) {
+  for (size_t n = 0; n < request->item_count; n++)
+    if (request->items[n].modes & 1u << mode) return true;
   return false;
 }
 
@@ -179,9 +179,10 @@ static void make_folder(watched *one) {
   if (strlen(one->folder) + 1 >= sizeof one->folder || !mkdtemp(one->folder)) *one->folder = '\0';
 }
 
-static bool start_one(watch *w, watched *one, const posenc_kernel *kernel, size_t cache) {
-  const bench_request *request = w->request;
-  one->kernel = kernel;
+static bool start_one(watch *w, size_t kernel, size_t cache) {
+  const run_request *request = w->request;
+  watched *one = &w->all[kernel];
+  one->kernel = request->kernels[kernel];
   make_folder(one);
   one->service = (service){request, kernel, &w->evictor, w->seeds, cache};
   one->stays = calloc(request->shape_count + 1, sizeof *one->stays);
@@ -189,13 +190,13 @@ static bool start_one(watch *w, watched *one, const posenc_kernel *kernel, size_
   /* The worker sends no message during a repetition. */
   const isolation how = {.kernels = &one->kernel,
                          .kernel_count = 1,
-                         .silence = request->silence + 10.0 * request->min_time,
+                         .silence = request->silence + 10.0 * request->timing.min_time,
                          .folder = *one->folder ? one->folder : NULL};
   one->lodger = isolate_start(serve, &one->service, &how);
-  return one->lodger || bench_tell("no process could be created for %s", kernel->name);
+  return one->lodger || bench_tell("no process could be created for %s", one->kernel->name);
 }
 
-watch *watch_start(const bench_request *request, size_t cache) {
+watch *watch_start(const run_request *request, size_t cache) {
   watch *w = calloc(1, sizeof *w);
   if (!w) return NULL;
   w->request = request;
@@ -205,8 +206,7 @@ watch *watch_start(const bench_request *request, size_t cache) {
   bool enough = w->all && w->seeds && (!has_mode(request, BENCH_COLD) || evictor_open(&w->evictor, cache));
   if (!enough) bench_tell_memory();
   for (size_t i = 0; enough && i < request->shape_count; i++) w->seeds[i] = turn_seed();
-  for (size_t k = 0; enough && k < request->kernel_count; k++)
-    enough = start_one(w, &w->all[k], request->kernels[k], cache);
+  for (size_t k = 0; enough && k < request->kernel_count; k++) enough = start_one(w, k, cache);
   if (enough) return w;
   watch_end(w);
   return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "bench/bench.h"
 #include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/measure.h"
@@ -79,20 +80,21 @@ static void print(const options *given, const json_t *build, const record_timing
 
 static int run(options *given) {
   char **flags = benchmark_flags(given->operands);
-  selection chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
+  run_request chosen = given->encoding ? select_encoded(given, given->encoding) : select_measured(given, true);
   if (!given->encoding) require_named(given, &chosen);
   select_modes(&chosen, given->modes);
+  chosen.timing.flags = flags;
   json_t *build = resume_build(given);
   int status;
-  if (given->resume && resume_is_done(given, build, time_run_json(given, &chosen, flags), &status)) {
-    selection_free(&chosen);
+  if (given->resume && resume_is_done(given, build, &chosen, &status)) {
+    run_free(&chosen);
     json_decref(build);
     return status;
   }
   output *out = open_output("--output", given->output);
   const record_timing *record;
-  status = measure_time(given, &chosen, flags, &record);
-  selection_free(&chosen);
+  status = bench_run(&chosen, &record);
+  run_free(&chosen);
   if (!record) {
     output_abandon(out);
   } else {

@@ -245,7 +245,7 @@ static bool is_elsewhere(const char *name) {
 
 /* Adds what most models of tables and of rope ran, and a recipe that is accurate enough to be chosen if it were in
    libposenc, if they can compute the problem. To verify and time all recipes takes longer than all kernels do. */
-static void add_some_recipes(const options *given, selection *chosen) {
+static void add_some_recipes(const options *given, run_request *chosen) {
   static const char *const names[] = {"recipe/annotated", "recipe/hf-rope", "recipe/xlm"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const posenc_kernel *recipe = find_kernel(names[i]);
@@ -255,7 +255,7 @@ static void add_some_recipes(const options *given, selection *chosen) {
 
 /* Keeps the kernels that run on this CPU, except kernels that copy stored rows if the operation is a table, and
    threaded kernels if there is one thread. At least one of them can be chosen. */
-static void keep_candidates(const options *given, selection *chosen) {
+static void keep_candidates(const options *given, run_request *chosen) {
   size_t kept = 0, usable = 0;
   for (size_t i = 0; i < chosen->kernel_count; i++) {
     const posenc_kernel *kernel = chosen->kernels[i];
@@ -268,21 +268,21 @@ static void keep_candidates(const options *given, selection *chosen) {
   }
   if (usable == 0) die_value("--kernel", given->kernel, "no kernel of libposenc or of a plugin that could be chosen");
   chosen->kernel_count = kept;
+  chosen->item_count = 0;
+  run_cross(chosen);
 }
 
 /* Selects the problem, and for add and rope also their table. */
-static selection select_problem(const options *given) {
+static run_request select_problem(const options *given) {
   if (!options_have_table(given)) die("--len and --dim are needed: one problem");
   const char *refusal = verify_refusal(&given->problem);
   if (refusal && given->grid) die_value("--grid", given->texts[OPTION_GRID], refusal);
-  selection chosen = select_measured(given, false);
+  run_request chosen = select_measured(given, false);
   if (!given->kernel) add_some_recipes(given, &chosen);
-  keep_candidates(given, &chosen);
-  if (given->problem.op == POSENC_TABLE) return chosen;
   const posenc_problem table = posenc_table_of(&given->problem);
-  chosen.shapes = allocated(realloc(chosen.shapes, 2 * sizeof *chosen.shapes));
-  chosen.shapes[1] = shape_of(&table);
-  chosen.shape_count = 2;
+  const shape of = shape_of(&table);
+  if (given->problem.op != POSENC_TABLE) run_shape(&chosen, &of);
+  keep_candidates(given, &chosen);
   return chosen;
 }
 
@@ -401,7 +401,7 @@ static int run(options *given) {
                           : given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH
                                                                                  : BENCH_HOT;
   const char *picture = given->plot, *keep = given->keep;
-  selection chosen = select_problem(given);
+  run_request chosen = select_problem(given);
   if (given->problem.rows == 0) die_value("--len", "0", "an empty table takes no time");
   if (given->rows > given->problem.rows) die_value("--rows", given->texts[OPTION_ROWS], "more than --len");
   if (mode == BENCH_FRESH && op_is_applied(given->problem.op))
@@ -413,13 +413,13 @@ static int run(options *given) {
          *text = open_output("--output", given->output);
   FILE *out = output_stream(text);
 
-  json_t *accuracy = measure_accuracy(given, &chosen, 1, false);
+  json_t *accuracy = measure_accuracy(&chosen);
   const record_timing *timing;
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode | 1u << BENCH_PLAN);
-  selection timed = chosen;
-  timed.shape_count = 1;
-  int status = measure_time(given, &timed, NULL, &timing);
+  run_request timed = run_of_shape(&chosen, 0);
+  int status = bench_run(&timed, &timing);
+  run_free(&timed);
   if (!timing) leave(status);
   if (timing->benchmarks_count == 0) leave(STATUS_FAILED_CHECK); /* all were lost */
   const int64_t rows = given->rows > 0 ? given->rows : given->problem.rows;
@@ -450,7 +450,7 @@ static int run(options *given) {
   json_decref(made);
   record_free(timing);
   json_decref(accuracy);
-  selection_free(&chosen);
+  run_free(&chosen);
   return status;
 }
 

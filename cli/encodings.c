@@ -188,7 +188,11 @@ static void refuse_options(const options *given, const char *name, bool is_added
   if (!is_added) options_refuse(given, ANY_OF(SET(BATCH)), "an --encoding other than learned and dropout");
 }
 
-selection select_encoded(const options *given, const char *name) {
+static void add_shape(run_request *chosen, shape of) {
+  run_shape(chosen, &of);
+}
+
+run_request select_encoded(const options *given, const char *name) {
   static const int64_t lengths[] = {512, 5000};
   static posenc_kernel kernel;
   const posenc_encoding *encoding = posenc_encoding_find(name);
@@ -196,22 +200,21 @@ selection select_encoded(const options *given, const char *name) {
   const bool is_table = strcmp(name, "dropout") != 0, is_added = !is_table || strcmp(name, "learned") == 0;
   const bool sized = is_given(given, OPTION_LEN) || is_given(given, OPTION_DIM);
   refuse_options(given, name, is_added);
-  selection chosen = {.kernels = allocated(calloc(1, sizeof(*chosen.kernels))),
-                      .shapes = allocated(calloc(4, sizeof *chosen.shapes))};
+  run_request chosen = begin_run(given);
   for (int n = 0; n < (sized ? 1 : 2); n++) {
     if (strcmp(name, "alibi") == 0) {
-      chosen.shapes[chosen.shape_count++] = alibi_shape(given, n);
+      add_shape(&chosen, alibi_shape(given, n));
       continue;
     }
     const int64_t rows = is_given(given, OPTION_LEN) ? given->problem.rows : lengths[n];
     const int64_t dim = is_given(given, OPTION_DIM) ? given->problem.dim : 512;
     const bool has_x = given->problem.dtype == POSENC_F32 || given->problem.dtype == POSENC_BF16;
-    if (is_table) chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_TABLE, rows, dim, "");
-    if (is_added && (has_x || !is_table))
-      chosen.shapes[chosen.shape_count++] = shape_of_options(given, POSENC_ADD, rows, dim, "");
+    if (is_table) add_shape(&chosen, shape_of_options(given, POSENC_TABLE, rows, dim, ""));
+    if (is_added && (has_x || !is_table)) add_shape(&chosen, shape_of_options(given, POSENC_ADD, rows, dim, ""));
   }
   kernel = as_kernel(encoding);
-  chosen.kernels[chosen.kernel_count++] = &kernel;
+  run_kernel(&chosen, &kernel);
+  run_cross(&chosen);
   return chosen;
 }
 

@@ -7,7 +7,7 @@
 
 /* Returns an encoding as bench times it: a kernel makes its rows, or what it adds to x. The shapes are those of the
    options, or some of usual sizes. Exits if there is no such encoding. */
-selection select_encoded(const options *given, const char *name);
+run_request select_encoded(const options *given, const char *name);
 
 /* Runs posenc write --encoding. */
 void write_encoding(const options *given);

@@ -17,6 +17,7 @@
 #include "impls/recipes/recipes.h"
 #include "posenc.h"
 #include "records/print.h"
+#include "records/run.h"
 #include "reports/model/answer.h"
 #include "verify/verify.h"
 
@@ -28,7 +29,7 @@
 #include <unistd.h>
 
 /* Exits if --batch is given, but no selected shape has sequences. */
-static void require_applied(const options *given, const selection *chosen) {
+static void require_applied(const options *given, const run_request *chosen) {
   for (size_t i = 0; i < chosen->shape_count; i++)
     if (op_is_applied(chosen->shapes[i].problem.op)) return;
   options_refuse(given, ANY_OF(SET(BATCH)), given->problem.op == POSENC_ROPE_CACHE ? "--op rope-cache" : "--op table");
@@ -40,7 +41,7 @@ void refuse_emulator(const char *what, const char *use) {
   if (emulator) die("%s%s emulates the processor: its times are not %s", what, emulator, use);
 }
 
-void require_tables(const options *given, const selection *chosen, const char *option) {
+void require_tables(const options *given, const run_request *chosen, const char *option) {
   const posenc_problem *problem = &given->problem;
   for (size_t i = 0; i < chosen->shape_count; i++) {
     const posenc_problem *each = &chosen->shapes[i].problem;
@@ -57,7 +58,7 @@ void require_tables(const options *given, const selection *chosen, const char *o
 }
 
 /* Exits if --search is given, but no selected shape is searched. */
-static void require_searchable(const options *given, const selection *chosen) {
+static void require_searchable(const options *given, const run_request *chosen) {
   const char *search = given->texts[OPTION_SEARCH];
   char option[64];
   if (!search || given->search == 0) return;
@@ -65,49 +66,45 @@ static void require_searchable(const options *given, const selection *chosen) {
   require_tables(given, chosen, option);
 }
 
-static void add_shapes(selection *chosen, const shape *shapes, size_t count) {
-  chosen->shapes = allocated(reallocarray(chosen->shapes, chosen->shape_count + count, sizeof *shapes));
-  memcpy(chosen->shapes + chosen->shape_count, shapes, count * sizeof *shapes);
-  chosen->shape_count += count;
-}
-
 /* Adds the shapes of --op, or all shapes. */
-static void add_shapes_of(selection *chosen, const options *given, const shape *shapes, size_t count) {
+static void add_shapes(run_request *chosen, const options *given, const shape *shapes, size_t count) {
   const bool any = !is_given(given, OPTION_OP);
   for (size_t i = 0; i < count; i++)
-    if (any || given->problem.op == shapes[i].problem.op) add_shapes(chosen, &shapes[i], 1);
+    if (any || given->problem.op == shapes[i].problem.op) run_shape(chosen, &shapes[i]);
 }
 
-static void select_shapes(selection *chosen, const options *given, bool sweep) {
+static void select_shapes(run_request *chosen, const options *given, bool sweep) {
   size_t count;
   const shape *shapes;
   if (options_have_table(given)) {
     const shape one = shape_of(&given->problem);
-    add_shapes(chosen, &one, 1);
+    run_shape(chosen, &one);
     return;
   }
   shapes = shapes_sweep(&count);
-  if (sweep) add_shapes_of(chosen, given, shapes, count);
+  if (sweep) add_shapes(chosen, given, shapes, count);
   shapes = shapes_published(&count);
-  add_shapes_of(chosen, given, shapes, count);
+  add_shapes(chosen, given, shapes, count);
   shapes = shapes_scaled(&count); /* not timed, as the time of rows does not depend on frequencies */
-  if (!sweep) add_shapes_of(chosen, given, shapes, count);
+  if (!sweep) add_shapes(chosen, given, shapes, count);
   shapes = shapes_applied(&count);
-  add_shapes_of(chosen, given, shapes, count);
+  add_shapes(chosen, given, shapes, count);
 }
 
 /* The argument of ask_kernels, which runs in a process of its own because some kernels may be of plugins. */
 typedef struct refusal_request {
   const options *given;
-  const selection *chosen;
+  const run_request *chosen;
   bool *left_out;
 } refusal_request;
 
-/* Returns null if the kernel can compute any of the shapes, else the reason why it cannot compute the last one. */
-static const char *refusal_of(const refusal_request *asked, const posenc_kernel *kernel) {
+/* Returns null if the kernel can compute any of its shapes, else the reason why it cannot compute the last one. */
+static const char *refusal_of(const refusal_request *asked, size_t kernel) {
+  const run_request *chosen = asked->chosen;
   const char *refusal = NULL;
-  for (size_t s = 0; s < asked->chosen->shape_count; s++) {
-    refusal = options_refusal(asked->given, kernel, &asked->chosen->shapes[s].problem);
+  for (const run_item *one = chosen->items; one < chosen->items + chosen->item_count; one++) {
+    if (one->kernel != kernel) continue;
+    refusal = options_refusal(asked->given, chosen->kernels[kernel], &chosen->shapes[one->shape].problem);
     if (!refusal) return NULL;
   }
   return refusal;
@@ -121,7 +118,7 @@ static void ask_kernels(void *argument) {
     const char *refusal = NULL;
     if (!asked->left_out[k]) {
       isolate_turn(kernel);
-      refusal = refusal_of(asked, kernel);
+      refusal = refusal_of(asked, k);
     }
     json_t *answer = refusal ? json_string(refusal) : json_null();
     json_array_append_new(answers, answer ? answer : json_string("its reason is not UTF-8"));
@@ -138,7 +135,7 @@ static void ignore_lost(const posenc_kernel *kernel, const char *words, void *ar
 
 /* Returns for each kernel, in order, null or the reason why it can compute none of the shapes. Kernels that crash when
    asked get null, because the measurement reports the crash. */
-static json_t *refusals_of(const options *given, const selection *chosen) {
+static json_t *refusals_of(const options *given, const run_request *chosen) {
   refusal_request asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
   /* A kernel that does not answer is not judged here, but when it is measured, which takes the time limit again. */
   static const double patience = 3.0;
@@ -155,7 +152,7 @@ static json_t *refusals_of(const options *given, const selection *chosen) {
 }
 
 /* Exits if no kernel can compute any of the shapes, so that the exit status is not that of success. */
-static void require_runnable(const options *given, const selection *chosen) {
+static void require_runnable(const options *given, const run_request *chosen) {
   if (given->propose_bound && !is_given(given, OPTION_DTYPE)) return; /* it looks at every dtype */
   json_t *refusals = refusals_of(given, chosen);
   const char *refusal = NULL;
@@ -173,7 +170,7 @@ static void require_runnable(const options *given, const selection *chosen) {
 
 /* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one,
    or selects no other. */
-static void leave_out_untimed(const options *given, selection *timed) {
+static void leave_out_untimed(const options *given, run_request *timed) {
   size_t kept = 0;
   for (size_t k = 0; k < timed->kernel_count; k++) {
     const posenc_kernel *kernel = timed->kernels[k];
@@ -208,16 +205,14 @@ static void ask_defaults(void *argument) {
   json_decref(names);
 }
 
-void add_kernel(selection *chosen, const posenc_kernel *kernel) {
-  for (size_t k = 0; k < chosen->kernel_count; k++)
-    if (chosen->kernels[k] == kernel) return;
-  chosen->kernels = allocated(reallocarray(chosen->kernels, chosen->kernel_count + 1, sizeof(*chosen->kernels)));
-  chosen->kernels[chosen->kernel_count++] = kernel;
+void add_kernel(run_request *chosen, const posenc_kernel *kernel) {
+  const size_t place = run_kernel(chosen, kernel);
+  for (size_t i = 0; i < chosen->shape_count; i++) run_add(chosen, place, i);
 }
 
 /* Adds what a report shows beside kernels that were selected, or are of a plugin: the literal formula, and what the
    library takes by default. */
-static void add_beside(const options *given, selection *chosen) {
+static void add_beside(const options *given, run_request *chosen) {
   bool any = is_given(given, OPTION_KERNEL);
   for (size_t k = 0; k < chosen->kernel_count; k++) any = any || catalogue_place(chosen->kernels[k]).path;
   if (!any || given->self->bit != REPORT) return;
@@ -248,11 +243,46 @@ void describe_kernels(const options *given, const json_t *record) {
   }
 }
 
-selection select_measured(const options *given, bool sweep) {
-  selection chosen = {0};
+run_request begin_run(const options *given) {
+  static const bench_device device = {&opencl_cr, opencl_stay, opencl_busy, opencl_rate};
+  static const char *replay_options, *list; /* until the program ends */
+  const char *plugins = catalogue_options(), *const propose = "--propose-bound",
+             *positions = given->texts[OPTION_POSITIONS];
+  if (!replay_options && (plugins || given->propose_bound))
+    replay_options = quoted_line(plugins ? plugins : "", given->propose_bound, &propose);
+  if (!list && positions) list = quoted_line("", 1, &positions);
+  run_request begun = {
+      .isa = given->isa,
+      .threads = given->threads,
+      .stores = given->stores,
+      .silence = given->silence,
+      .only = given->only,
+      .exam = {.seed = (uint64_t)given->seed,
+               .budget = given->budget,
+               .search = given->search,
+               .brief = given->brief,
+               .explain = given->explain,
+               .open = catalogue_open_device,
+               .replay_options = replay_options,
+               .list = list},
+      .timing = {.device = &device,
+                 .repetitions = given->repetitions,
+                 .batch = given->batch,
+                 .rows = given->rows,
+                 .min_time = given->min_time,
+                 .longest = bench_longest,
+                 .unchecked = given->encoding},
+  };
+  begun.plugins = catalogue_plugins(&begun.plugin_count);
+  return begun;
+}
+
+run_request select_measured(const options *given, bool sweep) {
+  run_request chosen = begin_run(given);
   select_shapes(&chosen, given, sweep);
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
   if (sweep) leave_out_untimed(given, &chosen);
+  run_cross(&chosen);
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
   require_runnable(given, &chosen);
@@ -260,7 +290,7 @@ selection select_measured(const options *given, bool sweep) {
   return chosen;
 }
 
-void require_named(const options *given, const selection *chosen) {
+void require_named(const options *given, const run_request *chosen) {
   json_t *refusals = refusals_of(given, chosen);
   for (size_t k = 0; k < chosen->kernel_count; k++) {
     const posenc_kernel *kernel = chosen->kernels[k];
@@ -271,75 +301,51 @@ void require_named(const options *given, const selection *chosen) {
   json_decref(refusals);
 }
 
-selection select_cases(const options *given, const char *const *files, size_t count) {
-  selection chosen = {.cases = allocated(calloc(count, sizeof *chosen.cases))};
+run_request select_cases(const options *given, const char *const *files, size_t count) {
+  run_request chosen = begin_run(given);
+  static run_cases *cases; /* until the program ends */
+  cases = memory_take(count, sizeof *cases);
   for (size_t i = 0; i < count; i++) {
     char why[200];
-    chosen.cases[i] = (verify_cases){cases_load(files[i], why, sizeof why), quoted_line("--cases", 1, &files[i]), {""}};
-    if (!chosen.cases[i].cases) die_value("--cases", files[i], why);
-    if (!file_digest(files[i], &chosen.cases[i].digest)) die_value("--cases", files[i], strerror(errno));
-    add_shapes(&chosen, cases_shape(chosen.cases[i].cases), 1);
+    cases[i] = (run_cases){cases_load(files[i], why, sizeof why), quoted_line("--cases", 1, &files[i]), {""}};
+    if (!cases[i].cases) die_value("--cases", files[i], why);
+    if (!file_digest(files[i], &cases[i].digest)) die_value("--cases", files[i], strerror(errno));
+    const size_t place = run_shape(&chosen, cases_shape(cases[i].cases));
+    chosen.cases[place] = &cases[i];
   }
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
+  run_cross(&chosen);
   require_runnable(given, &chosen);
   return chosen;
 }
 
-/* Returns the recipes that can compute `table` but not `other`, which may be null. */
-static selection select_recipes_of(const options *given, const shape *table, const shape *other) {
-  size_t count;
+run_request select_recipes(const options *given) {
+  static const char *const names[] = {"transformer-base", "fairseq-base"}; /* one for each denominator */
+  const shape described = shape_of(&given->problem), *tables[2] = {&described};
+  run_request chosen = begin_run(given);
+  size_t count, tables_count = 1;
   const posenc_kernel *const *recipes = recipes_shipped(&count);
-  selection chosen = {.kernels = allocated(calloc(count, sizeof(*chosen.kernels))), .profile = VERIFY_POINTS};
-  add_shapes(&chosen, table, 1);
-  for (size_t i = 0; i < count; i++) {
-    if (!options_refusal(given, recipes[i], &table->problem) &&
-        (!other || options_refusal(given, recipes[i], &other->problem)))
-      chosen.kernels[chosen.kernel_count++] = recipes[i];
-  }
+  if (given->kernel || (!options_have_table(given) && given->problem.op != POSENC_TABLE)) return chosen;
+  if (!options_have_table(given))
+    for (tables_count = 0; tables_count < 2; tables_count++)
+      tables[tables_count] = shapes_find(shapes_published, names[tables_count]);
+  for (size_t t = 0; t < tables_count; t++)
+    for (size_t i = 0; i < count; i++) {
+      const bool is_known = t > 0 && !options_refusal(given, recipes[i], &tables[0]->problem);
+      if (is_known || options_refusal(given, recipes[i], &tables[t]->problem)) continue;
+      run_add(&chosen, run_kernel(&chosen, recipes[i]), run_shape(&chosen, tables[t]))->profile = RUN_POINTS;
+    }
   return chosen;
 }
 
-size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]) {
-  static const char *const names[RECIPE_TABLES] = {"transformer-base", "fairseq-base"}; /* one for each denominator */
-  const shape described = shape_of(&given->problem), *tables[RECIPE_TABLES] = {&described};
-  size_t count = 1, made = 0;
-  if (given->kernel || (!options_have_table(given) && given->problem.op != POSENC_TABLE)) return 0;
-  if (!options_have_table(given))
-    for (count = 0; count < RECIPE_TABLES; count++) tables[count] = shapes_find(shapes_published, names[count]);
-  for (size_t i = 0; i < count; i++) {
-    chosen[made] = select_recipes_of(given, tables[i], i > 0 ? tables[0] : NULL);
-    if (chosen[made].kernel_count > 0)
-      made++;
-    else
-      selection_free(&chosen[made]);
+void add_recipes(const options *given, run_request *timed) {
+  run_request recipes = select_recipes(given);
+  for (size_t n = 0; n < recipes.item_count; n++) {
+    const run_item *one = &recipes.items[n];
+    const size_t place = run_find_shape(timed, recipes.shapes[one->shape].name);
+    if (place < timed->shape_count) run_add(timed, run_kernel(timed, recipes.kernels[one->kernel]), place);
   }
-  return made;
-}
-
-void add_recipes(const options *given, selection *timed) {
-  selection recipes[RECIPE_TABLES];
-  const size_t tables = select_recipes(given, recipes), before = timed->kernel_count;
-  for (size_t t = 0; t < tables; t++)
-    for (size_t k = 0; k < recipes[t].kernel_count; k++) add_kernel(timed, recipes[t].kernels[k]);
-  timed->kernel_counts = allocated(calloc(timed->shape_count + 1, sizeof *timed->kernel_counts));
-  for (size_t s = 0; s < timed->shape_count; s++) {
-    timed->kernel_counts[s] = before;
-    for (size_t t = 0; t < tables; t++)
-      if (strcmp(recipes[t].shapes->name, timed->shapes[s].name) == 0) timed->kernel_counts[s] = timed->kernel_count;
-  }
-  for (size_t t = 0; t < tables; t++) selection_free(&recipes[t]);
-}
-
-void selection_free(selection *chosen) {
-  for (size_t i = 0; chosen->cases && i < chosen->shape_count; i++) {
-    cases_free(chosen->cases[i].cases);
-    free(chosen->cases[i].option);
-  }
-  free(chosen->cases);
-  free(chosen->modes);
-  free(chosen->kernel_counts);
-  free(chosen->kernels);
-  free(chosen->shapes);
+  run_free(&recipes);
 }
 
 void die_unmeasured(void) {
@@ -347,61 +353,10 @@ void die_unmeasured(void) {
                             : "out of memory");
 }
 
-/* Returns the request for verify, for free_request. */
-static verify_request accuracy_request(const options *given, const selection *chosen, size_t count, bool explain) {
-  verify_part *parts = allocated(calloc(count, sizeof *parts));
-  size_t plugin_count;
-  const digest_text *plugins = catalogue_plugins(&plugin_count);
-  for (size_t i = 0; i < count; i++)
-    parts[i] = (verify_part){chosen[i].kernels,     chosen[i].kernel_count, chosen[i].shapes,
-                             chosen[i].shape_count, chosen[i].cases,        chosen[i].profile};
-  const char *positions = given->texts[OPTION_POSITIONS];
-  char *list = positions ? quoted_line("", 1, &positions) : NULL;
-  const char *plugins_again = catalogue_options(), *const propose = "--propose-bound";
-  const bool has_options = plugins_again || given->propose_bound;
-  return (verify_request){
-      .parts = parts,
-      .part_count = count,
-      .isa = given->isa,
-      .threads = given->threads,
-      .stores = given->stores,
-      .seed = (uint64_t)given->seed,
-      .budget = given->budget,
-      .search = given->search,
-      .brief = given->brief,
-      .silence = given->silence,
-      .rests = chosen->rests,
-      .explain = explain,
-      .encodings = chosen->encodings,
-      .only = given->only,
-      .open = catalogue_open_device,
-      .replay_options =
-          has_options ? quoted_line(plugins_again ? plugins_again : "", given->propose_bound, &propose) : NULL,
-      .list = list,
-      .plugins = plugins,
-      .plugin_count = plugin_count,
-  };
-}
-
-static void free_request(verify_request *request) {
-  free((void *)request->parts);
-  free((void *)request->list);
-  free((void *)request->replay_options);
-}
-
-json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain) {
-  verify_request request = accuracy_request(given, chosen, count, explain);
-  json_t *record = verify_run(&request);
+json_t *measure_accuracy(const run_request *asked) {
+  json_t *record = verify_run(asked);
   if (!record) die_unmeasured();
-  free_request(&request);
   return record;
-}
-
-json_t *accuracy_run_json(const options *given, const selection *chosen) {
-  verify_request request = accuracy_request(given, chosen, 1, given->explain);
-  json_t *run = allocated(verify_run_json(&request));
-  free_request(&request);
-  return run;
 }
 
 int accuracy_status(const json_t *record) {
@@ -439,49 +394,8 @@ int timed_status(const record_timing *record, bool told) {
   return status;
 }
 
-void select_modes(selection *chosen, unsigned modes) {
-  chosen->modes = allocated(realloc(chosen->modes, (chosen->shape_count + 1) * sizeof *chosen->modes));
-  for (size_t i = 0; i < chosen->shape_count; i++) chosen->modes[i] = modes;
-}
-
-static bench_request time_request(const options *given, const selection *chosen, char **flags) {
-  size_t plugin_count;
-  const digest_text *plugins = catalogue_plugins(&plugin_count);
-  static const bench_device device = {&opencl_cr, opencl_stay, opencl_busy, opencl_rate};
-  return (bench_request){
-      .device = &device,
-      .kernels = chosen->kernels,
-      .kernel_count = chosen->kernel_count,
-      .shapes = chosen->shapes,
-      .shape_count = chosen->shape_count,
-      .kernel_counts = chosen->kernel_counts,
-      .modes = chosen->modes,
-      .longest = chosen->longest > 0.0 ? chosen->longest : bench_longest,
-      .unchecked = given->encoding,
-      .foretell = chosen->foretell,
-      .isa = given->isa,
-      .threads = given->threads,
-      .stores = given->stores,
-      .repetitions = given->repetitions,
-      .batch = given->batch,
-      .rows = given->rows,
-      .min_time = given->min_time,
-      .extra = flags,
-      .plugins = plugins,
-      .plugin_count = plugin_count,
-      .only = given->only,
-      .silence = given->silence,
-  };
-}
-
-int measure_time(const options *given, const selection *chosen, char **flags, const record_timing **record) {
-  const bench_request request = time_request(given, chosen, flags);
-  return bench_run(&request, record);
-}
-
-json_t *time_run_json(const options *given, const selection *chosen, char **flags) {
-  const bench_request request = time_request(given, chosen, flags);
-  return allocated(bench_run_json(&request));
+void select_modes(run_request *chosen, unsigned modes) {
+  for (size_t n = 0; n < chosen->item_count; n++) chosen->items[n].modes = modes;
 }
 
 /* ---- --resume, and the command in the record of a shard ------------------------------------------ */
@@ -519,16 +433,18 @@ static bool lacked_memory(const json_t *record) {
   return false;
 }
 
-static bool is_done(const options *given, const json_t *build, json_t *run, int *status) {
+static bool is_done(const options *given, const json_t *build, const run_request *asked, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
   json_t *record = load_json("--output", path, 0);
   const json_t *context = json_object_get(record, "context"),
                *part = json_object_get(context ? context : record, "shard");
+  json_t *run = run_json(asked);
   const bool same =
       field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
       strcmp(field_string(part, "command"), given->shard_command) == 0 &&
       json_equal(run, json_object_get(part, "run")) && build && json_equal(build, json_object_get(part, "build"));
+  json_decref(run);
   if (!same)
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
   const bool done = !lacked_memory(record);
@@ -540,11 +456,9 @@ static bool is_done(const options *given, const json_t *build, json_t *run, int 
   return done;
 }
 
-bool resume_is_done(const options *given, const json_t *build, json_t *run, int *status) {
+bool resume_is_done(const options *given, const json_t *build, const run_request *asked, int *status) {
   if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
   if (!format_is(given, "json")) die("--resume: is for --format json");
   if (strcmp(given->output, "-") == 0) die("--resume: needs --output");
-  const bool done = is_done(given, build, run, status);
-  json_decref(run);
-  return done;
+  return is_done(given, build, asked, status);
 }

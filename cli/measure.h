@@ -4,32 +4,21 @@
 #define POSENC_CLI_MEASURE_H
 
 #include "cli/options.h"
+#include "common/run.h"
 #include "records/read.h"
 #include "verify/verify.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
-typedef struct selection {
-  const posenc_kernel **kernels;
-  size_t kernel_count;
-  shape *shapes;
-  size_t shape_count;
-  size_t *kernel_counts; /* for each shape, the number of kernels to time, from the first on; null: all */
-  unsigned *modes;       /* for each shape, the modes to time it in, a set of 1 << bench_mode; null: none */
-  double longest;        /* as in bench_request; 0: bench_longest */
-  bool foretell;         /* as in bench_request */
-  verify_cases *cases;   /* for each shape, its hard-to-round cases; null: all elements */
-  verify_profile profile;
-  bool encodings; /* as in verify_request */
-  bool rests;     /* as in verify_request */
-} selection;
+/* Returns an empty request with what the options say of how a run is done. */
+run_request begin_run(const options *given);
 
 /* Selects the kernels of --kernel, or all; and the problem of the options, or the published shapes, after the sweep if
    `sweep`, for timing: then kernels that are not timed on this machine are left out, or refused if they are named.
    A report has the library's default and the literal formula beside kernels of a plugin.
    Exits if no kernel can compute any of the shapes. */
-selection select_measured(const options *given, bool sweep);
+run_request select_measured(const options *given, bool sweep);
 
 /* Adds to the contracts of an accuracy record the files of plugins, and which kernels the page is about: those of
    --kernel, else those of plugins, if there are any. */
@@ -41,35 +30,27 @@ void refuse_emulator(const char *what, const char *use);
 
 /* Exits if none of the shapes is a table, or a rope cache, of successive positions with an even dim, as the option
    needs. */
-void require_tables(const options *given, const selection *chosen, const char *option);
+void require_tables(const options *given, const run_request *chosen, const char *option);
 
 /* Exits if --kernel names a kernel, without a pattern, that can compute none of the shapes. */
-void require_named(const options *given, const selection *chosen);
+void require_named(const options *given, const run_request *chosen);
 
 /* Selects the kernels on the hard-to-round cases of these files. Exits if a file cannot be read, or if no kernel can
    compute any of the cases. */
-selection select_cases(const options *given, const char *const *files, size_t count);
+run_request select_cases(const options *given, const char *const *files, size_t count);
 
-/* Selects recipes on the tables that a report compares them on, with their error by position: a selection for each
-   table, with the recipes that can compute it. Returns the number of selections, which is 0 if --kernel is given. */
-enum { RECIPE_TABLES = 2 };
-size_t select_recipes(const options *given, selection chosen[RECIPE_TABLES]);
+/* Selects recipes on the tables that a report compares them on, with their error by position: on each table those that
+   can compute it, on the second one those that cannot compute the first. Without items if --kernel is given. */
+run_request select_recipes(const options *given);
 
-/* Adds the recipes of select_recipes to a selection that will be timed, for those of its shapes that are their
-   tables. */
-void add_recipes(const options *given, selection *timed);
+/* Adds a kernel on all shapes, unless it is there. */
+void add_kernel(run_request *chosen, const posenc_kernel *kernel);
 
-/* Adds a kernel, unless the selection has it. */
-void add_kernel(selection *chosen, const posenc_kernel *kernel);
-void selection_free(selection *chosen);
+/* Adds the recipes of select_recipes to a request that will be timed, on those of its shapes that are their tables. */
+void add_recipes(const options *given, run_request *timed);
 
-/* Returns the accuracy record of all selections, a new reference. Exits if it cannot be made. */
-json_t *measure_accuracy(const options *given, const selection *chosen, size_t count, bool explain);
-
-/* Return the "run" of the record that measure_accuracy of one selection, with the explanation if that is asked for, or
-   measure_time would make of a shard. */
-json_t *accuracy_run_json(const options *given, const selection *chosen);
-json_t *time_run_json(const options *given, const selection *chosen, char **flags);
+/* Returns the accuracy record, a new reference. Exits if it cannot be made. */
+json_t *measure_accuracy(const run_request *asked);
 
 /* Exits with the reason, from errno, why verify returned no record. */
 __attribute__((noreturn)) void die_unmeasured(void);
@@ -85,11 +66,8 @@ int trusted_status(const json_t *kernels, const json_t *encodings);
    for each, unless the run that made the record has told; else EXIT_SUCCESS, as for null. */
 int timed_status(const record_timing *record, bool told);
 
-/* Sets the modes for every shape. */
-void select_modes(selection *chosen, unsigned modes);
-
-/* Makes the timing record, as bench_run, and returns the exit status. flags: for Google Benchmark, or null. */
-int measure_time(const options *given, const selection *chosen, char **flags, const record_timing **record);
+/* Sets the modes of every item. */
+void select_modes(run_request *chosen, unsigned modes);
 
 /* Prints a timing record as one table for each mode. */
 void print_timings(const record_timing *record, FILE *stream);
@@ -106,8 +84,8 @@ json_t *resume_build(const options *given);
 void resume_note(const options *given, json_t *build, json_t *holder);
 
 /* For --resume: returns whether the file of --output already is the record of this shard, by the same command, build
-   and run, which is accuracy_run_json or time_run_json. Sets *status to its exit status. Exits if the file is anything
-   else, but for a shard that lacked memory, which is done again. Releases `run`. */
-bool resume_is_done(const options *given, const json_t *build, json_t *run, int *status);
+   and run, and sets *status to its exit status. Exits if the file is anything else, but for a shard that lacked memory,
+   which is done again. */
+bool resume_is_done(const options *given, const json_t *build, const run_request *asked, int *status);
 
 #endif

@@ -164,24 +164,25 @@ static unsigned modes_of(const shape *table, bool full, bool alone) {
    cold caches as with hot ones, and would take most of a report's time. */
 static const double short_longest = 0.1;
 
-static void select_report_modes(const options *given, selection *timed, bool full) {
-  select_modes(timed, 0);
-  for (size_t i = 0; i < timed->shape_count; i++)
-    timed->modes[i] = modes_of(&timed->shapes[i], full, options_have_table(given));
-  timed->longest = full ? 0.0 : short_longest;
-  timed->foretell = full;
+static void select_report_modes(const options *given, run_request *timed, bool full) {
+  for (size_t n = 0; n < timed->item_count; n++) {
+    run_item *one = &timed->items[n];
+    one->modes = modes_of(&timed->shapes[one->shape], full, options_have_table(given));
+  }
+  if (!full) timed->timing.longest = short_longest;
+  timed->timing.foretell = full;
 }
 
 #ifdef HAVE_BENCHMARK
 /* Prints an upper estimate of the time before anything is calibrated. It does not include the measurements of the
    machine's limit. */
-static void foretell(const options *given, const selection *timed, bool verifies) {
+static void foretell(const options *given, const run_request *timed, bool verifies) {
   double planned = 0;
-  for (size_t i = 0; i < timed->shape_count; i++)
-    for (size_t k = 0; k < timed->kernel_counts[i]; k++) {
-      if (!options_refusal(given, timed->kernels[k], NULL)) /* without regard to the shape */
-        planned += __builtin_popcount(timed->modes[i]) * given->repetitions;
-    }
+  for (size_t n = 0; n < timed->item_count; n++) {
+    const run_item *one = &timed->items[n];
+    if (!options_refusal(given, timed->kernels[one->kernel], NULL)) /* without regard to the shape */
+      planned += __builtin_popcount(one->modes) * given->repetitions;
+  }
   fprintf(stderr,
           "posenc report: %sup to %.0f timings, which take about %s; how long is told when they are calibrated\n",
           verifies ? "after the verification come " : "", planned, number_of_duration(planned * given->min_time).text);
@@ -190,33 +191,45 @@ static void foretell(const options *given, const selection *timed, bool verifies
 
 /* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
    there are no timings. */
-static const record_timing *time_kernels(const options *given, const selection *chosen) {
+static const record_timing *time_kernels(const run_request *asked) {
   const record_timing *record = NULL;
 #ifdef HAVE_BENCHMARK
-  const int status = measure_time(given, chosen, NULL, &record);
+  const int status = bench_run(asked, &record);
   if (status == STATUS_ERROR) leave(STATUS_ERROR); /* bench_run has printed the error */
 #else
-  (void)given, (void)chosen;
+  (void)asked;
 #endif
   return record;
 }
 
-static json_t *measure_errors(const options *given, const selection *parts, size_t count) {
-  json_t *record = measure_accuracy(given, parts, count, false);
+/* Adds what is verified beside kernels on the published shapes: recipes on a few, and the kernels on hard-to-round
+   cases. */
+static void add_others(run_request *asked, const options *given) {
+  run_request recipes = select_recipes(given);
+  run_extend(asked, &recipes);
+  run_free(&recipes);
+  if (!given->cases.count) return;
+  run_request cases = select_cases(given, given->cases.items, given->cases.count);
+  run_extend(asked, &cases);
+  run_free(&cases);
+}
+
+static json_t *measure_errors(const options *given, const run_request *asked) {
+  json_t *record = measure_accuracy(asked);
   describe_kernels(given, record);
   return record;
 }
 
-/* Verifies the kernels on all shapes, recipes on a few, and the kernels on hard-to-round cases. */
+static void select_profile(run_request *asked, run_profile wanted) {
+  for (size_t n = 0; n < asked->item_count; n++) asked->items[n].profile = wanted;
+}
+
 static json_t *verify_all(const options *given) {
-  selection parts[2 + RECIPE_TABLES];
-  size_t count = 0;
-  parts[count] = select_measured(given, false);
-  parts[count++].profile = VERIFY_SCAN;
-  count += select_recipes(given, parts + count);
-  if (given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
-  json_t *record = measure_errors(given, parts, count);
-  while (count > 0) selection_free(&parts[--count]);
+  run_request asked = select_measured(given, false);
+  select_profile(&asked, RUN_SCAN);
+  add_others(&asked, given);
+  json_t *record = measure_errors(given, &asked);
+  run_free(&asked);
   return record;
 }
 
@@ -235,23 +248,6 @@ static void drop_aggregates(const record_timing **record) {
 }
 
 /* ---- within a time limit ------------------------------------------------------------------------- */
-
-/* Returns a selection of one shape with its kernels. It shares the memory of `all`, and must not be freed. */
-static selection only_shape(const selection *all, size_t number) {
-  selection one = *all;
-  one.shapes += number;
-  one.shape_count = 1;
-  if (one.modes) one.modes += number;
-  if (one.kernel_counts) one.kernel_count = one.kernel_counts[number];
-  one.kernel_counts = NULL;
-  return one;
-}
-
-static size_t find_shape(const selection *in, const char *name) {
-  size_t i = 0;
-  while (i < in->shape_count && strcmp(in->shapes[i].name, name) != 0) i++;
-  return i;
-}
 
 /* Adds the results of another shape to the record of the first one. Takes over `more`. */
 static void add_results(json_t **record, json_t *more) {
@@ -281,17 +277,15 @@ static void add_times(const record_timing **record, const record_timing *more) {
 }
 
 /* Verifies a shape; with the first one, also recipes, errors by position and hard-to-round cases. */
-static void verify_shape(records *found, const options *given, const selection *verified, const char *name) {
-  selection parts[2 + RECIPE_TABLES];
-  const size_t number = find_shape(verified, name);
+static void verify_shape(records *found, const options *given, const run_request *verified, const char *name) {
+  const size_t number = run_find_shape(verified, name);
   const bool is_first = !found->accuracy;
   if (number == verified->shape_count && !is_first) return;
-  parts[0] = only_shape(verified, number < verified->shape_count ? number : 0);
-  if (is_first) parts[0].profile = VERIFY_POINTS;
-  size_t count = 1 + (is_first ? select_recipes(given, parts + 1) : 0);
-  if (is_first && given->cases.count) parts[count++] = select_cases(given, given->cases.items, given->cases.count);
-  add_results(&found->accuracy, measure_errors(given, parts, count));
-  while (count > 1) selection_free(&parts[--count]);
+  run_request one = run_of_shape(verified, number < verified->shape_count ? number : 0);
+  if (is_first) select_profile(&one, RUN_POINTS);
+  if (is_first) add_others(&one, given);
+  add_results(&found->accuracy, measure_errors(given, &one));
+  run_free(&one);
 }
 
 static void add_name(char *names, size_t size, const char *name) {
@@ -303,8 +297,8 @@ static void add_name(char *names, size_t size, const char *name) {
    fit into the time limit. A shape is expected to take as long as the longest one before, except the first; or up to
    four times as long if it is larger than all before. The record names the shapes that are left out. */
 static void measure_within(records *found, const options *given) {
-  selection verified = select_measured(given, false), timed = select_measured(given, true);
-  const size_t found_at = find_shape(&timed, report_reference), first = found_at < timed.shape_count ? found_at : 0;
+  run_request verified = select_measured(given, false), timed = select_measured(given, true);
+  const size_t found_at = run_find_shape(&timed, report_reference), first = found_at < timed.shape_count ? found_at : 0;
   const double start = clock_seconds();
   double longest = 0, largest = INFINITY;
   char left_out[4000] = "";
@@ -321,23 +315,24 @@ static void measure_within(records *found, const options *given) {
       add_name(left_out, sizeof left_out, name);
       continue;
     }
-    const selection one = only_shape(&timed, number);
+    run_request one = run_of_shape(&timed, number);
     verify_shape(found, given, &verified, name);
-    const record_timing *times = time_kernels(given, &one);
+    const record_timing *times = time_kernels(&one);
+    run_free(&one);
     if (times) add_times(&found->timing, times);
     if (i > 0) longest = fmax(longest, clock_seconds() - begun);
     largest = i < 2 ? size : fmax(largest, size);
   }
   for (size_t i = 0; i < verified.shape_count; i++) /* scaled tables are not timed */
-    if (find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
+    if (run_find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
       add_name(left_out, sizeof left_out, verified.shapes[i].name);
   json_t *facts = json_object_get(found->accuracy, "environment");
   char seconds[32];
   snprintf(seconds, sizeof seconds, "%.9g", given->seconds);
   json_object_set_new(facts, "budget_seconds", json_string(seconds));
   if (*left_out) json_object_set_new(facts, "left_out", json_string(left_out));
-  selection_free(&timed);
-  selection_free(&verified);
+  run_free(&timed);
+  run_free(&verified);
 }
 
 static void complete_within(records *found, const options *given, const char *folder) {
@@ -353,7 +348,7 @@ static void complete_within(records *found, const options *given, const char *fo
 /* Makes the records that --from did not give, and writes them to the folder. */
 static void complete(records *found, const options *given, const char *folder) {
   if (found->accuracy && found->timing) return;
-  selection timed = {0};
+  run_request timed = {0};
   if (!found->timing) {
     timed = select_measured(given, true);
     add_recipes(given, &timed);
@@ -366,11 +361,11 @@ static void complete(records *found, const options *given, const char *folder) {
     found->accuracy = verify_all(given);
     save(found->accuracy, folder, "accuracy.json");
   }
-  if (!found->timing && (found->timing = time_kernels(given, &timed))) {
+  if (!found->timing && (found->timing = time_kernels(&timed))) {
     drop_aggregates(&found->timing);
     save(found->timing->json, folder, "bench.json");
   }
-  selection_free(&timed);
+  run_free(&timed);
 }
 
 /* Copies a record of --from to the folder of the page. */

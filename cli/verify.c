@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "common/memory.h"
 #include "verify/verify.h"
 #include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/measure.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "records/baseline.h"
 #include "records/print.h"
 #include "records/read.h"
@@ -122,8 +122,8 @@ static void print_mistrust(const json_t *record) {
 }
 
 /* Selects kernels and shapes. Exits if an option has no effect on the selected kernels, or refuses some of them. */
-static selection select_verified(const options *given) {
-  selection chosen;
+static run_request select_verified(const options *given) {
+  run_request chosen;
   if (given->cases.count) {
     chosen = select_cases(given, given->cases.items, given->cases.count);
   } else {
@@ -132,8 +132,8 @@ static selection select_verified(const options *given) {
     if (given->explain) require_tables(given, &chosen, "--explain");
   }
   if (given->propose_bound && !given->kernel) die("--propose-bound: needs --kernel");
-  if (given->profile) chosen.profile = VERIFY_SCAN;
-  chosen.encodings = is_everything(given);
+  for (size_t n = 0; given->profile && n < chosen.item_count; n++) chosen.items[n].profile = RUN_SCAN;
+  chosen.exam.encodings = is_everything(given);
   return chosen;
 }
 
@@ -143,65 +143,59 @@ static bool selects(const void *given, const char *kernel) {
 
 /* ---- bounds to propose ---------------------------------------------------------------------------- */
 
-/* Returns the tables of a selection that errors are measured on: of one described problem in each dtype, unless the
-   caller names one. */
-static selection measured_tables(const options *given, const selection *chosen) {
-  selection tables = {.kernel_count = chosen->kernel_count, .rests = true};
+/* Adds the tables that errors are measured on: those of the request, or of one described problem in each dtype, unless
+   the caller names one. */
+static void add_tables(run_request *measured, const options *given, const run_request *chosen) {
   const bool every = options_have_table(given) && !is_given(given, OPTION_DTYPE);
-  tables.shapes = allocated(calloc(POSENC_BF16 + chosen->shape_count + 1, sizeof *tables.shapes));
   for (size_t i = 0; i < chosen->shape_count; i++)
-    if (propose_takes(&chosen->shapes[i].problem)) tables.shapes[tables.shape_count++] = chosen->shapes[i];
+    if (propose_takes(&chosen->shapes[i].problem)) run_shape(measured, &chosen->shapes[i]);
   for (int dtype = 0; every && dtype_names[dtype]; dtype++) {
     posenc_problem other = given->problem;
     other.dtype = (posenc_dtype)dtype;
-    if (other.dtype != given->problem.dtype && propose_takes(&other))
-      tables.shapes[tables.shape_count++] = shape_of(&other);
+    const shape of = shape_of(&other);
+    if (propose_takes(&other)) run_shape(measured, &of);
   }
-  if (!tables.shape_count)
+  if (!measured->shape_count)
     die("--propose-bound: needs a table of successive positions, of base 1 or more, without a factor of positions or "
         "values");
-  return tables;
 }
 
-/* Gives the selection those of the measured tables that some kernel does not refuse. The record has each table with
-   each kernel, in order. */
-static void take_tables(selection *chosen, selection *tables, const json_t *record) {
-  size_t kept = 0;
-  for (size_t i = 0; i < tables->shape_count; i++) {
-    bool taken = false;
-    for (size_t k = 0; k < tables->kernel_count; k++) {
-      const json_t *result = json_array_get(json_object_get(record, "records"), i * tables->kernel_count + k);
-      taken = taken || !json_is_string(json_object_get(result, "refusal"));
-    }
-    if (taken) tables->shapes[kept++] = tables->shapes[i];
+/* Selects instead the kernels, in their order, on those of the measured tables that some of them does not refuse. */
+static void take_tables(run_request *chosen, const run_request *measured, const json_t *record) {
+  chosen->shape_count = chosen->item_count = 0;
+  for (size_t n = 0; n < measured->item_count; n++) {
+    const json_t *result = json_array_get(json_object_get(record, "records"), n);
+    if (!json_is_string(json_object_get(result, "refusal")))
+      run_shape(chosen, &measured->shapes[measured->items[n].shape]);
   }
-  free(chosen->shapes);
-  chosen->shapes = tables->shapes;
-  chosen->shape_count = kept;
-  tables->shapes = NULL;
+  run_cross(chosen);
 }
 
 /* Measures the selected kernels, and replaces them by copies with the proposed bounds, which live until the program
    ends; with their own where there is none to propose. Returns the proposals of the record. */
-static json_t *propose(const options *given, selection *chosen) {
+static json_t *propose(const options *given, run_request *chosen) {
   const size_t count = chosen->kernel_count;
-  posenc_kernel *proposed = allocated(calloc(2 * count, sizeof *proposed)), *measuring = proposed + count;
+  static posenc_kernel *proposed;
+  proposed = memory_take(2 * count, sizeof *proposed);
+  posenc_kernel *measuring = proposed + count;
   json_t *proposals = allocated(json_array());
-  selection tables = measured_tables(given, chosen);
-  options other = *given;
-  other.seed ^= 1; /* the check of the bound, which has the seed, draws other problems and places */
-  tables.kernels = allocated(calloc(count, sizeof(*tables.kernels)));
+  run_request measured = begin_run(given);
+  measured.exam.rests = true;
+  measured.exam.explain = false;
+  measured.exam.seed ^= 1; /* the check of the bound, which has the seed, draws other problems and places */
+  add_tables(&measured, given, chosen);
   for (size_t k = 0; k < count; k++) {
     proposed[k] = measuring[k] = *chosen->kernels[k];
     measuring[k].bound = propose_measuring(&proposed[k]);
-    tables.kernels[k] = &measuring[k];
+    run_kernel(&measured, &measuring[k]);
     chosen->kernels[k] = &proposed[k];
   }
-  json_t *record = measure_accuracy(&other, &tables, 1, false);
+  run_cross(&measured);
+  json_t *record = measure_accuracy(&measured);
   for (size_t k = 0; k < count; k++)
     json_array_append_new(proposals, allocated(propose_bound(record, &proposed[k], (uint64_t)given->seed)));
-  if (options_have_table(given)) take_tables(chosen, &tables, record);
-  selection_free(&tables);
+  if (options_have_table(given)) take_tables(chosen, &measured, record);
+  run_free(&measured);
   json_decref(record);
   return proposals;
 }
@@ -230,9 +224,9 @@ static void hold(const options *given, json_t *record, const json_t *baseline) {
 
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
-static json_t *kernels_record(const options *given, selection *chosen, output *save, const json_t *baseline) {
+static json_t *kernels_record(const options *given, run_request *chosen, output *save, const json_t *baseline) {
   json_t *proposals = given->propose_bound ? propose(given, chosen) : NULL;
-  json_t *record = measure_accuracy(given, chosen, 1, given->explain);
+  json_t *record = measure_accuracy(chosen);
   if (proposals) json_object_set_new(record, "proposals", proposals);
   if (save) {
     json_t *now = baseline_of(record);
@@ -240,7 +234,7 @@ static json_t *kernels_record(const options *given, selection *chosen, output *s
     json_decref(now);
   }
   if (baseline) hold(given, record, baseline);
-  selection_free(chosen);
+  run_free(chosen);
   return record;
 }
 
@@ -249,12 +243,12 @@ static int run(options *given) {
   printer *print = printer_of(given);
   json_t *baseline = given->baseline ? load_baseline(given->baseline) : NULL, *record = NULL, *encodings = NULL;
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
-  selection chosen = {0};
+  run_request chosen = {0};
   if (!globs) chosen = select_verified(given);
   json_t *build = resume_build(given);
   int status;
-  if (given->resume && resume_is_done(given, build, accuracy_run_json(given, &chosen), &status)) {
-    selection_free(&chosen);
+  if (given->resume && resume_is_done(given, build, &chosen, &status)) {
+    run_free(&chosen);
     json_decref(baseline);
     json_decref(build);
     return status;
@@ -263,7 +257,7 @@ static int run(options *given) {
 
   if (!globs) record = kernels_record(given, &chosen, save, baseline);
   resume_note(given, build, record);
-  if (globs || (chosen.encodings && given->only.number == given->only.of))
+  if (globs || (chosen.exam.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (print == field_print) print_mistrust(record); /* the other formats have it */
   status = lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings);

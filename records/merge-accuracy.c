@@ -153,28 +153,17 @@ static json_t *merged_environment(const merger *m, const input *of) {
 
 /* ---- accuracy ---- */
 
-/* Makes the places of all results. A run has, part by part, all kernels on the first shape, then on the next. */
-static places expect_results(const merger *m) {
-  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
-  size_t n = 0;
-  RECORD_EACH(part, run, parts) n += part->kernels_count * part->shapes_count;
-  const places p = merge_make_places("records", n);
-  n = 0;
-  RECORD_EACH(part, run, parts)
-    RECORD_EACH(shape, part, shapes)
-      RECORD_EACH(kernel, part, kernels) p.all[n++] = (place){.kernel = *kernel, .shape = shape->json};
-  return p;
-}
-
-/* Makes the places of the profiles: one per kernel in the parts that request profiles. */
+/* Makes the places of the profiles: one per kernel of which one is requested. */
 static places expect_profiles(const merger *m) {
-  const record_verify_run *run = &m->inputs[0].accuracy->shard.run;
-  size_t n = 0;
-  RECORD_EACH(part, run, parts) n += part->profile ? part->kernels_count : 0;
-  const places p = merge_make_places("profile", n);
-  n = 0;
-  RECORD_EACH(part, run, parts)
-    for (size_t k = 0; part->profile && k < part->kernels_count; k++) p.all[n++] = (place){.kernel = part->kernels[k]};
+  const record_run *run = &m->inputs[0].accuracy->shard.run;
+  places p = merge_make_places("profile", run->kernels_count);
+  bool *wanted = memory_take(run->kernels_count, sizeof *wanted);
+  RECORD_EACH(item, run, items)
+    if (item->profile) wanted[item->kernel] = true;
+  p.count = 0;
+  for (size_t k = 0; k < run->kernels_count; k++)
+    if (wanted[k]) p.all[p.count++].kernel = run->kernels[k];
+  free(wanted);
   return p;
 }
 
@@ -184,15 +173,15 @@ static bool refuse_counts(const merger *m, const input *one, const char *list, s
 
 static bool put_all(const merger *m, const places *results, const places *profiles, const input *from) {
   const record_accuracy *record = from->accuracy;
-  const record_verify_shard *shard = &record->shard;
-  if (record->records_count != shard->exams_count)
-    return refuse_counts(m, from, results->list, record->records_count, shard->exams_count);
+  const record_run_shard *shard = &record->shard;
+  if (record->records_count != shard->items_count)
+    return refuse_counts(m, from, results->list, record->records_count, shard->items_count);
   if (record->profile_count != shard->profiles_count)
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
-  for (size_t i = 0; i < shard->exams_count; i++) {
+  for (size_t i = 0; i < shard->items_count; i++) {
     const record_result *one = &record->records[i];
     const place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
-    if (!(one->range.json ? put_range : merge_put)(m, results, shard->exams[i], &here)) return false;
+    if (!(one->range.json ? put_range : merge_put)(m, results, shard->items[i], &here)) return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
@@ -253,7 +242,7 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
   const totals t = totals_of(results, profiles);
   bool ok = true;
   json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);
-  json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.encodings, &ok);
+  json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.exam.encodings, &ok);
   if (!ok) return NULL;
   const json_t *json = first->accuracy->json;
   return json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
@@ -266,7 +255,7 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
 
 json_t *merge_accuracy(const merger *m) {
   if (!are_exact_together(m)) return NULL;
-  places results = expect_results(m), profiles = expect_profiles(m);
+  places results = merge_expect_items(m, "records"), profiles = expect_profiles(m);
   bool ok = true;
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
   ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles) && join_ranges(m, &results);

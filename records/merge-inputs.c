@@ -52,6 +52,17 @@ places merge_make_places(const char *list, size_t count) {
   return (places){list, memory_take(count, sizeof(place)), count};
 }
 
+places merge_expect_items(const merger *m, const char *list) {
+  const input *first = &m->inputs[0];
+  const record_run *run = first->timing ? &first->timing->context.shard.run : &first->accuracy->shard.run;
+  const places p = merge_make_places(list, run->items_count);
+  for (size_t n = 0; n < p.count; n++) {
+    const record_run_item *one = &run->items[n];
+    p.all[n] = (place){.kernel = run->kernels[one->kernel], .shape = run->shapes[one->shape].json};
+  }
+  return p;
+}
+
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one) {
   if (number >= (int64_t)p->count)
     return merge_refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list,

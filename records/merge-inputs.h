@@ -63,6 +63,9 @@ typedef struct places {
 /* Makes empty places. */
 places merge_make_places(const char *list, size_t count);
 
+/* Makes the empty places of all items of the first file's run. */
+places merge_expect_items(const merger *m, const char *list);
+
 /* Puts a result of a file into its place. Refuses and returns false if the place is of something else or is taken. */
 bool merge_put(const merger *m, const places *p, int64_t number, const place *one);
 

@@ -28,16 +28,16 @@ static bool are_apart(const merger *m) {
   return ok;
 }
 
-/* Whether every shape of the run is in exactly one shard. */
-static bool have_all_shapes(const merger *m) {
-  const places p = merge_make_places("shape", m->inputs[0].timing->context.shard.run.shapes_count);
+/* Whether every item of the run is in exactly one shard. */
+static bool have_all_items(const merger *m) {
+  const places p = merge_expect_items(m, "item");
   bool ok = true;
-  for (size_t n = 0; n < p.count; n++) p.all[n].kernel = "";
-  for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++) {
-    const record_bench_shard *shard = &one->timing->context.shard;
-    for (size_t k = 0; k < shard->shapes_count && ok; k++)
-      ok = merge_put(m, &p, shard->shapes[k], &(place){.kernel = "", .from = one});
-  }
+  for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++)
+    RECORD_EACH(number, &one->timing->context.shard, items) {
+      place here = *number < (int64_t)p.count ? p.all[*number] : (place){.kernel = ""};
+      here.from = one;
+      ok = ok && merge_put(m, &p, *number, &here);
+    }
   ok = ok && merge_are_all_found(m, &p);
   free(p.all);
   return ok;
@@ -48,17 +48,18 @@ static const char *family_name(const record_benchmark *benchmark) {
   return *benchmark->run_name ? benchmark->run_name : benchmark->name;
 }
 
-/* Whether a name is "mode/shape/kernel" of a shape of this shard and of a kernel of the run. Names of kernels may
-   contain '/'. */
-static bool is_of_shard(const record_bench_shard *shard, const char *name) {
+/* Whether a name is "mode/shape/kernel" of an item of this shard. Names of kernels may contain '/'. */
+static bool is_of_shard(const record_run_shard *shard, const char *name) {
   const char *kernel = kernel_of_benchmark(name), *shape = name + strcspn(name, "/") + 1;
-  bool is_known = false;
   if (!kernel) return false;
-  RECORD_EACH(known, &shard->run, kernels) is_known = is_known || strcmp(*known, kernel) == 0;
   const size_t length = (size_t)(kernel - 1 - shape);
-  RECORD_EACH(number, shard, shapes) {
-    const char *known = shard->run.shapes[*number].name;
-    if (is_known && strlen(known) == length && memcmp(known, shape, length) == 0) return true;
+  RECORD_EACH(number, shard, items) {
+    if (*number >= (int64_t)shard->run.items_count) continue;
+    const record_run_item *item = &shard->run.items[*number];
+    const char *known = shard->run.shapes[item->shape].name;
+    if (strcmp(shard->run.kernels[item->kernel], kernel) == 0 && strlen(known) == length &&
+        memcmp(known, shape, length) == 0)
+      return true;
   }
   return false;
 }
@@ -217,7 +218,7 @@ static json_t *join_timings(const merger *m) {
   double turns = 0.0;
   for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, families, &turns);
   made.benchmarks_count = most.benchmarks;
-  context->shard = (record_bench_shard){0};
+  context->shard = (record_run_shard){0};
   context->choices = choices;
   context->checks = checks;
   context->choices_count = context->checks_count = 0;
@@ -239,6 +240,6 @@ static json_t *join_timings(const merger *m) {
 json_t *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
     if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
-  if (m->inputs[0].run && !(have_all_shapes(m) && have_own_benchmarks(m))) return NULL;
+  if (m->inputs[0].run && !(have_all_items(m) && have_own_benchmarks(m))) return NULL;
   return are_apart(m) ? join_timings(m) : NULL;
 }

@@ -11,26 +11,31 @@
 
 /* ---- inputs ---- */
 
+/* Whether each item is of a kernel and a shape of its run. */
+static bool are_items_known(const record_run *run) {
+  RECORD_EACH(item, run, items)
+    if (item->kernel >= (int64_t)run->kernels_count || item->shape >= (int64_t)run->shapes_count) return false;
+  return true;
+}
+
 static bool read_input(const merger *m, input *one, const json_t *json) {
   static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
   const bool is_timing = json_is_object(json_object_get(json, "context"));
   record_fault fault;
   if (is_timing && (one->timing = record_read_timing(json, &fault))) {
-    const record_context *context = &one->timing->context;
-    one->facts = context->json;
-    one->run = context->shard.run.json;
-    one->build = json_object_get(context->shard.json, "build");
-    one->number = context->shard.number;
-    one->of = context->shard.of;
+    one->facts = one->timing->context.json;
   } else if (!is_timing && (one->accuracy = record_read_accuracy(json, &fault))) {
     one->facts = one->accuracy->environment;
-    one->run = one->accuracy->shard.run.json;
-    one->build = json_object_get(one->accuracy->shard.json, "build");
-    one->number = one->accuracy->shard.number;
-    one->of = one->accuracy->shard.of;
   } else {
     return merge_refuse(m, "%.200s: no record: %s", one->name, fault.text);
   }
+  const record_run_shard *part = is_timing ? &one->timing->context.shard : &one->accuracy->shard;
+  one->run = part->run.json;
+  one->build = json_object_get(part->json, "build");
+  one->number = part->number;
+  one->of = part->of;
+  if (!are_items_known(&part->run))
+    return merge_refuse(m, "%.200s: no record: an item is of no kernel or shape", one->name);
   /* A missing fact does not prove equality. */
   for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
     if (!*field_string(one->facts, keys[k]))
@@ -55,17 +60,29 @@ static bool read_inputs(const merger *m, json_t *const *records, char *const *na
 
 /* ---- shards of one run ---- */
 
-/* Returns the field that differs, or null if all are the same. */
-static const char *difference_of(const json_t *a, const json_t *b) {
+/* A field in which two runs differ, and its values; null if a run lacks it. */
+typedef struct unlike {
+  const char *key; /* null: all are the same */
+  const json_t *a, *b;
+} unlike;
+
+/* Returns the first difference, in an inner object rather than of it. */
+static unlike first_unlike(const json_t *a, const json_t *b) {
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)a, key, value) {
-    if (!json_equal(value, json_object_get(b, key))) return key;
+    const json_t *other = json_object_get(b, key);
+    if (json_is_object(value) && json_is_object(other)) {
+      const unlike inner = first_unlike(value, other);
+      if (inner.key) return inner;
+    } else if (!json_equal(value, other)) {
+      return (unlike){key, value, other};
+    }
   }
   json_object_foreach((json_t *)b, key, value) {
-    if (!json_object_get(a, key)) return key;
+    if (!json_object_get(a, key)) return (unlike){key, NULL, value};
   }
-  return NULL;
+  return (unlike){0};
 }
 
 /* The count of a shard that several files have. */
@@ -149,12 +166,10 @@ static bool are_one_run(const merger *m) {
   for (const input *one = first; one < first + m->count; one++) {
     if (one->of != first->of)
       return merge_refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->of, one->of);
-    const char *key = difference_of(first->run, one->run);
-    if (key && strcmp(key, "parts") == 0)
-      return merge_refuse(m, BOTH "other kernels, shapes, cases or profiles", first->name, one->name);
-    if (key)
-      return merge_refuse_values(m, first, one, key, json_object_get(first->run, key), json_object_get(one->run, key),
-                                 "");
+    const unlike d = first_unlike(first->run, one->run);
+    if (d.key && strcmp(d.key, "items") == 0)
+      return merge_refuse(m, BOTH "other modes or profiles", first->name, one->name);
+    if (d.key) return merge_refuse_values(m, first, one, d.key, d.a, d.b, "");
     if (one->number < 1 || one->number > one->of || one->of > SHARDS_MOST)
       return merge_refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
   }

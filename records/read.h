@@ -130,7 +130,8 @@ json_t *record_write_comparison(const record_comparison *from);
 json_t *record_write_choice(const record_choice *from);
 json_t *record_write_shape(const record_shape *from);
 json_t *record_write_context(const record_context *from);
-json_t *record_write_bench_run(const record_bench_run *from);
+json_t *record_write_run(const record_run *from);
+json_t *record_write_run_shard(const record_run_shard *from);
 
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);

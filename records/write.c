@@ -135,7 +135,8 @@ WRITE(comparison)
 WRITE(choice)
 WRITE(shape)
 WRITE(context)
-WRITE(bench_run)
+WRITE(run)
+WRITE(run_shard)
 
 void record_print(json_t *record, FILE *stream) {
   field_print(record, stream);

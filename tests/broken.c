@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "common/sanitizer.h"
 #include "records/print.h"
+#include "tests/asked.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
 #include "verify/arena.h"
@@ -235,18 +236,19 @@ static bool expected(const struct mutant *m, const char *property, bool passed) 
   return passed;
 }
 
+static json_t *verify_all(run_exam how, const posenc_kernel *const *kernels, size_t kernel_count, const shape *shapes,
+                          size_t shape_count) {
+  const run_request all = {.silence = VERIFY_DEFAULT_SILENCE, .exam = how};
+  run_request request = asked_of(all, kernels, kernel_count, shapes, shape_count);
+  json_t *run = verify_run(&request);
+  run_free(&request);
+  return run;
+}
+
 static json_t *verify_opened(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget,
                              bool (*open)(const posenc_kernel *)) {
   const shape of = shape_of(problem);
-  const verify_part all = {.kernels = &kernel, .kernel_count = 1, .shapes = &of, .shape_count = 1};
-  const verify_request request = {.parts = &all,
-                                  .part_count = 1,
-                                  .seed = 1,
-                                  .budget = budget,
-                                  .brief = true,
-                                  .silence = VERIFY_DEFAULT_SILENCE,
-                                  .open = open};
-  return verify_run(&request);
+  return verify_all((run_exam){.seed = 1, .budget = budget, .brief = true, .open = open}, &kernel, 1, &of, 1);
 }
 
 static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
@@ -415,11 +417,7 @@ static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
   posenc_problem of_8 = posenc_table(8, 8), of_12 = posenc_table(8, 12);
   of_8.op = of_12.op = POSENC_ROPE;
   const shape shapes[] = {shape_of(&of_8), shape_of(&of_12)};
-  const verify_part all = {
-      .kernels = kernels, .kernel_count = 2, .shapes = both ? shapes : shapes + 1, .shape_count = both ? 2 : 1};
-  const verify_request request = {
-      .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .silence = VERIFY_DEFAULT_SILENCE};
-  return verify_run(&request);
+  return verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, both ? shapes : shapes + 1, both ? 2 : 1);
 }
 
 /* Counts the results in which the property was checked. */
@@ -555,13 +553,8 @@ static size_t looked_at_dtypes(const posenc_kernel *const *kernels, posenc_op op
   another = short_one;
   another.rows = 7;
   const shape shapes[] = {shape_of(&f32), shape_of(&short_one), shape_of(&another)};
-  const verify_part all = {.kernels = kernels,
-                           .kernel_count = 2,
-                           .shapes = shapes + (which == SHORT_ONE),
-                           .shape_count = which == AND_ANOTHER ? 3 : 1 + (size_t)which};
-  const verify_request request = {
-      .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .silence = VERIFY_DEFAULT_SILENCE};
-  json_t *run = verify_run(&request);
+  json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, shapes + (which == SHORT_ONE),
+                           which == AND_ANOTHER ? 3 : 1 + (size_t)which);
   const size_t found = count_looked_at(run, "plans");
   json_decref(run);
   return found;
@@ -616,12 +609,9 @@ static json_int_t compared_by_threads(json_t *run, size_t number) {
 static void test_threads_again(void) {
   const posenc_problem one = posenc_table(100, 2048), other = posenc_table(102, 2048);
   const shape shapes[] = {shape_of(&one), shape_of(&other)};
-  const verify_part all = {.kernels = &good, .kernel_count = 1, .shapes = shapes, .shape_count = 2};
   json_int_t few = 0;
   for (int brief = 0; brief < 2; brief++) {
-    const verify_request request = {
-        .parts = &all, .part_count = 1, .seed = 1, .budget = 1000, .brief = brief, .silence = VERIFY_DEFAULT_SILENCE};
-    json_t *run = verify_run(&request);
+    json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000, .brief = brief}, &good, 1, shapes, 2);
     const json_int_t before = compared_by_threads(run, 0), again = compared_by_threads(run, 1);
     ok(before > 0 && again > 0 && (brief ? again > few : again < before),
        "threads%s: %lld elements beside the first shape, %lld beside the second", brief ? " of brief exams" : "",

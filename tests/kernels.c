@@ -3,6 +3,7 @@
    problems; and reproducible kernels against each other, bit for bit. It takes more than a minute: each kernel is
    held to its contract on 208 tables, in a process of its own. */
 #include "impls/peers/peers.h"
+#include "tests/asked.h"
 #include "tests/library.h"
 #include "verify/verify.h"
 
@@ -95,16 +96,13 @@ static size_t some_of(const shape *shapes, size_t count, bool is_quarter, shape 
 
 static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_count, unsigned isa, const shape *shapes,
                            size_t count) {
-  const verify_part all = {.kernels = kernels, .kernel_count = kernel_count, .shapes = shapes, .shape_count = count};
-  verify_request request = {.parts = &all,
-                            .part_count = 1,
-                            .isa = isa,
-                            .threads = 2,
-                            .seed = 7,
-                            .budget = INT64_MAX,
-                            .brief = true,
-                            .silence = 30 * VERIFY_DEFAULT_SILENCE}; /* recurrence in an emulator */
+  const run_request how = {.isa = isa,
+                           .threads = 2,
+                           .silence = 30 * VERIFY_DEFAULT_SILENCE, /* recurrence in an emulator */
+                           .exam = {.seed = 7, .budget = INT64_MAX, .brief = true}};
+  run_request request = asked_of(how, kernels, kernel_count, shapes, count);
   json_t *record = verify_run(&request), *one, *check;
+  run_free(&request);
   size_t i, j;
   json_array_foreach(json_object_get(record, "records"), i, one) {
     const char *shape_name = json_string_value(json_object_get(json_object_get(one, "shape"), "name"));

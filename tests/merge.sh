@@ -46,7 +46,7 @@ check 'are merged in any order' ends 0 merge published/2.json published/3.json p
 check 'into the record of the whole run' same merged.json published/whole.json
 exams=$(grep -c '^      "kernel": ' published/whole.json)
 check 'no exam is dealt twice or not at all' \
-  test "$(numbers exams published/[123].json)" = "$(seq 0 $((exams - 1)) | tr '\n' ' ')"
+  test "$(numbers items published/[123].json)" = "$(seq 0 $((exams - 1)) | tr '\n' ' ')"
 elements() { grep -oE '^      "elements": [0-9]+' "$1" | awk '{ sum += $2 } END { print sum }'; }
 for i in 1 2 3; do elements published/$i.json; done | sort -n >sums
 check 'no shard has twice the elements of another' test "$(tail -n 1 sums)" -lt $((2 * $(head -n 1 sums)))
@@ -75,7 +75,7 @@ verify_part c2.json 2/2 --kernel rotation-portable,cr-portable --cases there/oth
 check 'cases of the same content, by another path' ends 0 merge c1.json c2.json -o merged.json
 sed 's/^cases 100$/cases 99/; $d' "$cases" >here.wc
 verify_part c2.json 2/2 --kernel rotation-portable,cr-portable --cases here.wc
-no_merge 'of another content, by the same path' 'other kernels, shapes, cases or profiles' c1.json c2.json
+no_merge 'of another content, by the same path' 'other cases' c1.json c2.json
 # Plugins that differ only in a text that is not in any contract.
 plugin() { # FILE TEXT
   printf '#include "%s/examples/plugin/kernel.c"\nconst char posenc_is_not_asked[] = "%s";\n' "$root" "$2" >plugin.c
@@ -238,18 +238,24 @@ done
 sed 's/^  "budget": [0-9]*/  "budget": 77/' exact/2.json >other.json
 no_merge 'a record that contradicts its shard' 'other.json: budget: ' exact/1.json other.json
 sed 's/^            "rotation-portable",/            "cr-avx2",/' published/2.json >other.json
-no_merge 'other kernels' 'other kernels, shapes, cases or profiles' published/1.json other.json published/3.json
+no_merge 'other kernels' 'other kernels' published/1.json other.json published/3.json
 sed 's/"rows": 4096/"rows": 4097/' published/2.json >other.json
-no_merge 'other shapes' 'other kernels, shapes, cases or profiles' published/1.json other.json published/3.json
-sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      0\1/' exact/2.json >other.json
+no_merge 'other shapes' 'other shapes' published/1.json other.json published/3.json
+sed '0,/"modes": [0-9]*/s//"modes": 77/' published/2.json >other.json
+no_merge 'other items' 'other modes or profiles' published/1.json other.json published/3.json
+for list in kernel shape; do
+  sed "0,/\"$list\": [0-9][0-9]*/s//\"$list\": 77/" published/2.json >other.json
+  no_merge "an item of no $list" 'no record: an item is of no kernel or shape' published/1.json other.json published/3.json
+done
+sed '/"items": \[/,/\]/s/^      1\(,*\)$/      0\1/' exact/2.json >other.json
 no_merge 'an exam twice' 'both have records 0, of ' exact/1.json other.json
-sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      9\1/' exact/2.json >other.json
+sed '/"items": \[/,/\]/s/^      1\(,*\)$/      9\1/' exact/2.json >other.json
 no_merge 'an exam that the run has not' 'but the run has 2' exact/1.json other.json
-sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
+sed '/"items": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
 no_merge 'more exams than records' '1 records, but the shard says 2' exact/1.json other.json
-sed '/"exams": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
-no_merge 'a number below 0' 'shard.exams is not an array of integers of 0 or more' exact/1.json other.json
-sed -e '/^  "records": \[$/,/^  \]/c\  "records": [],' -e '/"exams": \[/,/\]/c\    "exams": [],' \
+sed '/"items": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
+no_merge 'a number below 0' 'shard.items is not an array of integers of 0 or more' exact/1.json other.json
+sed -e '/^  "records": \[$/,/^  \]/c\  "records": [],' -e '/"items": \[/,/\]/c\    "items": [],' \
   -e 's/^  "\(passed\|failed\|skipped\)": [0-9]*/  "\1": 0/' exact/2.json >other.json
 no_merge 'the last exam is nowhere' 'no file has records 1, of ' exact/1.json other.json
 sed '/^  "records": \[$/,/^  \]/s/"rows": [0-9]*/"rows": 4097/' exact/2.json >other.json
@@ -339,7 +345,7 @@ sed 's/"min_time": [0-9.e-]*/"min_time": 7/' b2.json >other.json
 no_merge 'timings of another length' 'b1.json and other.json: min_time' b1.json other.json
 no_merge 'a shard of timings is missing' 'shard 2 of 2 is missing' b1.json
 sed 's/"number": 1/"number": 2/' b1.json >twice.json
-no_merge 'a shape twice' 'both have shape ' b1.json twice.json
+no_merge 'an item twice' 'both have item ' b1.json twice.json
 sed '/^  "benchmarks": \[$/,/^  \]/c\  "benchmarks": []' b2.json >other.json
 no_merge 'a shard without its benchmarks' 'other.json: 0 benchmarks, but the shard says ' b1.json other.json
 check 'no choice of some benchmarks' is_refused '--benchmark_filter=naive: cannot be combined with --shard' \

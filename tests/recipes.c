@@ -3,6 +3,7 @@
 #include "impls/recipes/recipes.h"
 #include "common/field.h"
 #include "impls/recipes/recipe.h"
+#include "tests/asked.h"
 #include "tests/library.h"
 #include "verify/verify.h"
 
@@ -10,16 +11,14 @@
 #include <string.h>
 
 static json_t *verified(const shape *shapes, size_t count) {
-  verify_part all = {.shapes = shapes, .shape_count = count};
-  verify_request request = {.parts = &all,
-                            .part_count = 1,
-                            .threads = 1,
-                            .seed = 11,
-                            .budget = VERIFY_DEFAULT_BUDGET,
-                            .brief = true,
-                            .silence = VERIFY_DEFAULT_SILENCE};
-  all.kernels = recipes_kernels(&all.kernel_count);
+  const run_request how = {.threads = 1,
+                           .silence = VERIFY_DEFAULT_SILENCE,
+                           .exam = {.seed = 11, .budget = VERIFY_DEFAULT_BUDGET, .brief = true}};
+  size_t kernel_count;
+  const posenc_kernel *const *kernels = recipes_kernels(&kernel_count);
+  run_request request = asked_of(how, kernels, kernel_count, shapes, count);
   json_t *record = verify_run(&request);
+  run_free(&request);
   if (!record) abort();
   return record;
 }
@@ -180,32 +179,35 @@ static void test_fast_sines(void) {
   }
 }
 
-/* Tests two parts of a request with a common recipe. */
-static void test_parts(void) {
+/* Tests a request that is extended by another one, with which it has a shape and a recipe in common. */
+static void test_extended(void) {
   size_t count, all, i;
   const posenc_kernel *const *kernels = recipes_kernels(&all), *const *shipped = recipes_shipped(&count);
   const posenc_problem one = table_of(4, 4, 0, 1e4, 0.0), two = table_of(4, 4, 4, 1e4, 0.0);
   const shape shapes[] = {shape_of(&one), shape_of(&two)};
-  const verify_part parts[] = {
-      {.kernels = kernels, .kernel_count = 1, .shapes = shapes, .shape_count = 2},
-      {.kernels = kernels, .kernel_count = 1, .shapes = &shapes[1], .shape_count = 1, .profile = VERIFY_POINTS}};
-  const verify_request request = {
-      .parts = parts, .part_count = 2, .budget = 64, .brief = true, .silence = VERIFY_DEFAULT_SILENCE};
+  const run_request how = {.silence = VERIFY_DEFAULT_SILENCE, .exam = {.budget = 64, .brief = true}};
+  run_request request = asked_of(how, kernels, 1, shapes, 2), more = asked_of(how, kernels, 2, shapes + 1, 1);
+  more.items[1].profile = RUN_POINTS;
+  run_extend(&request, &more);
   json_t *record = verify_run(&request), *each;
   const json_t *profile = json_object_get(record, "profile");
   bool same = count < all;
   for (i = 0; i < count; i++) same = same && shipped[i] == kernels[i];
   ok(same, "those that a report shows, %zu of %zu, are the first of all", count, all);
-  ok(json_array_size(json_object_get(record, "kernels")) == 1, "a kernel of two parts is named once");
+  ok(json_array_size(json_object_get(record, "kernels")) == 2, "a kernel of both requests is named once");
   static const int rows[] = {0, 4, 4};
   bool ordered = json_array_size(json_object_get(record, "records")) == 3;
   json_array_foreach(json_object_get(record, "records"), i, each) {
-    ordered = ordered && field_number(json_object_get(each, "shape"), "first") == rows[i];
+    ordered = ordered && field_number(json_object_get(each, "shape"), "first") == rows[i] &&
+              strcmp(field_string(each, "kernel"), kernels[i == 2]->name) == 0;
   }
-  ok(ordered, "what was found comes part by part");
-  ok(json_array_size(profile) == 1 && !json_object_get(json_array_get(profile, 0), "rows"),
-     "only the part that asks for errors against position has them, and no scan");
+  ok(ordered, "what was found comes shape by shape, kernel by kernel, each once");
+  ok(json_array_size(profile) == 1 && !json_object_get(json_array_get(profile, 0), "rows") &&
+         strcmp(field_string(json_array_get(profile, 0), "kernel"), kernels[1]->name) == 0,
+     "only the kernel whose errors against position are asked for has them, and no scan");
   json_decref(record);
+  run_free(&more);
+  run_free(&request);
 }
 
 static void bound_is(const posenc_kernel *kernel, const posenc_problem *problem, double ulp, double abs_error,
@@ -315,6 +317,6 @@ int main(void) {
   test_figures();
   test_orders();
   test_fast_sines();
-  test_parts();
+  test_extended();
   return tap_done();
 }

@@ -10,6 +10,7 @@
 #include "bench/limit.h"
 #include "common/clock.h"
 #include "common/environment.h"
+#include "tests/asked.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
 
@@ -199,20 +200,17 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
   const posenc_problem problem = posenc_table(rows, dim);
   const shape table = shape_of(&problem);
   if (on_device) on_device->kernel = &kernel;
-  const bench_request request = {.device = on_device,
-                                 .kernels = kernels,
-                                 .kernel_count = 1,
-                                 .shapes = &table,
-                                 .shape_count = 1,
-                                 .modes = &modes,
-                                 .longest = 10,
-                                 .threads = THREADS,
-                                 .repetitions = REPETITIONS,
-                                 .batch = 1,
-                                 .min_time = min_time,
-                                 .unchecked = !is_checked && !on_device, /* nothing of a device is compared */
-                                 .only = {1, 1},
-                                 .silence = 60};
+  const run_request how = {.threads = THREADS,
+                           .only = {1, 1},
+                           .silence = 60,
+                           .timing = {.device = on_device,
+                                      .longest = 10,
+                                      .repetitions = REPETITIONS,
+                                      .batch = 1,
+                                      .min_time = min_time,
+                                      .unchecked = !is_checked && !on_device}}; /* nothing of a device is compared */
+  run_request request = asked_of(how, kernels, 1, &table, 1);
+  request.items->modes = modes;
   const record_timing *record;
   kernel.abi = POSENC_KERNEL_ABI;
   kernel.isa = POSENC_ISA_GENERIC;
@@ -220,6 +218,7 @@ static json_t *bench(const posenc_kernel *given, int64_t rows, int64_t dim, unsi
   kernel.bound = (posenc_bound){.ulp = 1, .max_position = INT64_MAX};
   memset(seen, 0, sizeof *seen);
   const int status = bench_run(&request, &record);
+  run_free(&request);
   hold(status == 0 && record, "%s is timed", kernel.name);
   json_t *json = record ? record_write_timing(record) : NULL;
   record_free(record);

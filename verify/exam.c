@@ -17,7 +17,7 @@
 #include <string.h>
 
 static sampling sampling_of_exam(const exam *e) {
-  return sampling_of(e->kernel, &e->of->problem, e->request->budget);
+  return sampling_of(e->kernel, &e->of->problem, e->request->exam.budget);
 }
 
 double exam_elements(const exam *e) {
@@ -29,7 +29,7 @@ double exam_elements(const exam *e) {
 /* Returns a range of the segments. --explain needs the worst of all rows, so that one range has all of them. */
 range exam_range(const exam *e, int64_t number, int64_t count) {
   const sampling v = sampling_of_exam(e);
-  const bool is_one = e->cases || e->request->explain;
+  const bool is_one = e->cases || e->request->exam.explain;
   if (!is_one) return sampling_range(&v, number, count);
   return number == 0 ? sampling_range(&v, 0, 1) : (range){v.segments, v.segments, v.segments};
 }
@@ -39,8 +39,8 @@ typedef enum stream { OF_ROWS, OF_PIECES, OF_RELATIONS, OF_SEARCH, OF_STAGES, OF
 
 /* Returns the initial state of a stream. Each purpose, number of rows, dim and first position has its own stream, so
    that a figure can be reproduced without the rest of the run; and each operation and dtype has other corners. */
-static uint64_t stream_of(const verify_request *request, const posenc_problem *problem, stream purpose) {
-  uint64_t state = request->seed;
+static uint64_t stream_of(const run_request *request, const posenc_problem *problem, stream purpose) {
+  uint64_t state = request->exam.seed;
   const uint64_t which = purpose == OF_CORNERS ? (uint64_t)(16 * (problem->op + 1) + problem->dtype) : 0;
   const uint64_t parts[] = {(uint64_t)problem->rows, (uint64_t)problem->dim, (uint64_t)problem->first,
                             which * STREAMS + purpose};
@@ -49,14 +49,6 @@ static uint64_t stream_of(const verify_request *request, const posenc_problem *p
     state = random_below(&state, UINT64_MAX);
   }
   return state;
-}
-
-posenc_options exam_options(const verify_request *request) {
-  posenc_options options = posenc_default_options();
-  options.threads = request->threads ? request->threads : request->team;
-  options.isa = request->isa;
-  options.stores = request->stores;
-  return options;
 }
 
 /* The first windows are computed by one thread, twice and in pieces; the others by all threads, if the kernel passed
@@ -127,7 +119,7 @@ static void check_process(exam_run *t, void *argument) {
 
 /* Checks calls by many threads at once. */
 static void check_threads(exam_run *t, void *argument) {
-  const bool again = t->e->brief && !t->e->request->brief; /* the exam that is not brief has more */
+  const bool again = t->e->brief && !t->e->request->exam.brief; /* the exam that is not brief has more */
   (void)argument;
   isolate_say("rows by many threads at once", 0.0);
   if (t->applied)
@@ -228,7 +220,7 @@ static void look_further(exam_run *t) {
   subject_check_relations(s, t->reference, t->one, t->other, &t->streams[OF_RELATIONS]);
   isolate_say("its stages", 1.0);
   subject_check_stages(s, t->one, &t->streams[OF_STAGES]);
-  if (t->v.all) subject_search(s, t->e->request->search, t->one, &t->streams[OF_SEARCH], &t->search);
+  if (t->v.all) subject_search(s, t->e->request->exam.search, t->one, &t->streams[OF_SEARCH], &t->search);
 }
 
 /* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
@@ -247,11 +239,11 @@ static json_t *record_of(exam_run *t) {
   const exam *e = t->e;
   const range *r = &e->of_rows;
   const char *mode = e->cases ? "cases" : t->v.exhaustive ? "exhaustive" : "sampled";
-  if (e->request->explain) isolate_say("where errors come from", 1.0);
+  if (e->request->exam.explain) isolate_say("where errors come from", 1.0);
   json_t *record = t->applied ? result_of_applied(e, t->applied, mode) : result_of_table(e, &t->s, mode, &t->search);
   if (!e->cases && !range_is_whole(*r))
     json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
-  if (e->request->explain && !t->applied)
+  if (e->request->exam.explain && !t->applied)
     json_object_set_new(record, "explain", is_special(t) ? json_null() : explain_json(&t->s, t->one));
   return record;
 }
@@ -281,7 +273,7 @@ shape exam_shape(const exam *e) {
 
 const char *exam_refusal(const exam *e) {
   const shape of = exam_shape(e);
-  const posenc_options options = exam_options(e->request);
+  const posenc_options options = run_options(e->request, NULL);
   subject s;
   fpenv_set();
   const char *refusal = subject_open(&s, e->kernel, &of, &options);
@@ -291,17 +283,17 @@ const char *exam_refusal(const exam *e) {
 
 json_t *examine(const exam *e) {
   const shape of = exam_shape(e);
-  const posenc_options options = exam_options(e->request);
+  const posenc_options options = run_options(e->request, NULL);
   if (!e->cases) process_start_openmp();
   exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
-  if (e->request->open && e->request->open(e->kernel) && t.before) process_keep_descriptors(t.before);
+  if (e->request->exam.open && e->request->exam.open(e->kernel) && t.before) process_keep_descriptors(t.before);
   t.windows = sampling_windows(&t.v, e->of_rows);
   t.segments = memory_take((size_t)(e->of_rows.to - e->of_rows.from), sizeof *t.segments);
   for (stream of_what = 0; of_what < STREAMS; of_what++)
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
-  t.s.measured = e->request->rests;
+  t.s.measured = e->request->exam.rests;
   json_t *record = refusal ? result_begin(e, refusal) : look_at(&t);
   if (!refusal) subject_close(&t.s);
   process_free(t.before);

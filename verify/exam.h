@@ -12,10 +12,10 @@
 
 /* The exam of a kernel on a shape. */
 typedef struct exam {
-  const verify_request *request;
+  const run_request *request;
   const posenc_kernel *kernel;
   const shape *of;
-  const verify_cases *cases; /* the only elements that are compared; null: all */
+  const run_cases *cases; /* the only elements that are compared; null: all */
   bool brief;                /* without the checks beside the shape, which another exam makes: there is one for each
                                 kernel, operation and dtype */
   bool apply_known;          /* another exam checks the library's code that applies the kernel's rows */
@@ -36,9 +36,6 @@ double exam_elements(const exam *e);
 
 /* Returns range `number` of `count` ranges of about equal size of the whole exam; empty if it has fewer segments. */
 range exam_range(const exam *e, int64_t number, int64_t count);
-
-/* Returns the options of the plans. */
-posenc_options exam_options(const verify_request *request);
 
 /* ---- results, and their joining (record.c) --------------------------------------------------------------------- */
 

@@ -563,9 +563,9 @@ static void unique_worker(void *argument) {
 
 static void profile_worker(void *argument) {
   const profile_task *of = argument;
-  const posenc_options options = exam_options(of->request);
+  const posenc_options options = run_options(of->request, NULL);
   arena_tell_faults();
-  record_send(profile_json(of->kernel, &options, of->wanted == VERIFY_SCAN));
+  record_send(profile_json(of->kernel, &options, of->wanted == RUN_SCAN));
 }
 
 isolated profile_make(profile_task *of, show_share *show, void *argument) {
@@ -582,8 +582,8 @@ isolated profile_make_unique(show_share *show, void *argument) {
   return isolate(unique_worker, NULL, &(isolation){.silence = patience, .on_progress = show, .argument = argument});
 }
 
-double profile_elements(verify_profile wanted) {
+double profile_elements(run_profile wanted) {
   static const double elements[] = {
-      [VERIFY_NO_PROFILE] = 0.0, [VERIFY_POINTS] = 0x1p16, [VERIFY_SCAN] = (double)PROFILE_ROWS * PROFILE_DIM};
+      [RUN_NO_PROFILE] = 0.0, [RUN_POINTS] = 0x1p16, [RUN_SCAN] = (double)PROFILE_ROWS * PROFILE_DIM};
   return elements[wanted];
 }

@@ -25,9 +25,9 @@ json_t *profile_unique_json(void);
 
 /* The profile of a kernel, and how much of it is requested. */
 typedef struct profile_task {
-  const verify_request *request;
+  const run_request *request;
   const posenc_kernel *kernel;
-  verify_profile wanted;
+  run_profile wanted;
 } profile_task;
 
 /* Make a profile, or the distances of exact rows, which no kernel computes, in a process of its own. Its result is for
@@ -37,6 +37,6 @@ isolated profile_make(profile_task *of, show_share *show, void *argument);
 isolated profile_make_unique(show_share *show, void *argument);
 
 /* Returns about how many elements are compared, most of them by the scan. */
-double profile_elements(verify_profile wanted);
+double profile_elements(run_profile wanted);
 
 #endif

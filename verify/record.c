@@ -211,7 +211,7 @@ static json_t *range_figures(const accuracy *a, int64_t elements, uint64_t diges
 
 /* Returns the options of the request, such as " --threads 2 --isa generic,avx2 --stores streaming"; null if memory runs
    out. */
-static char *how_options(const verify_request *request) {
+static char *how_options(const run_request *request) {
   char *text = NULL;
   size_t size;
   FILE *stream = open_memstream(&text, &size);
@@ -231,19 +231,20 @@ static char *how_options(const verify_request *request) {
 
 /* Returns the command that verifies this shape in the same way as the exam. */
 static json_t *replay_of(const exam *e, const shape *of) {
-  const verify_request *request = e->request;
-  const char *further = request->replay_options, *gap = further ? " " : "";
+  const run_request *request = e->request;
+  const char *further = request->exam.replay_options, *gap = further ? " " : "";
   char *how = how_options(request), search[40] = "";
   further = further ? further : "";
   json_t *command = NULL;
   if (how && e->cases) {
     command = json_sprintf("posenc verify %s%s--kernel %s %s%s", further, gap, e->kernel->name, e->cases->option, how);
   } else if (how) {
-    char *problem = problem_options_listed(&of->problem, request->list);
+    char *problem = problem_options_listed(&of->problem, request->exam.list);
     if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
-      snprintf(search, sizeof search, " --search %" PRId64, request->search);
-    command = json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s", further, gap,
-                           e->kernel->name, problem ? problem : "", how, request->seed, request->budget, search);
+      snprintf(search, sizeof search, " --search %" PRId64, request->exam.search);
+    command =
+        json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s", further, gap,
+                     e->kernel->name, problem ? problem : "", how, request->exam.seed, request->exam.budget, search);
     free(problem);
   }
   free(how);
@@ -279,10 +280,10 @@ static json_t *applied_witness_json(const witness *w, const exam *e, applied *a)
 /* Returns a witness of the search, which is outside the table. Verifying a table of its row alone finds it again
    without a search. */
 static json_t *far_witness_json(const witness *w, const exam *e) {
-  verify_request request = *e->request;
+  run_request request = *e->request;
   const exam again = {.request = &request, .kernel = e->kernel, .of = e->of, .brief = true};
   posenc_problem row = e->of->problem;
-  request.search = 0;
+  request.exam.search = 0;
   row.first = w->position;
   row.rows = 1;
   row.padding = POSENC_NO_PADDING;
@@ -354,7 +355,7 @@ json_t *result_of_table(const exam *e, const subject *s, const char *mode, const
                                  witness_json(&a->worst, e)};
   json_t *record = record_of(e, s, mode, a->elements, shown);
   if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(found, e));
-  if (e->request->rests && !e->cases) json_object_set_new(record, "rests", rests_json(s, found));
+  if (e->request->exam.rests && !e->cases) json_object_set_new(record, "rests", rests_json(s, found));
   return record;
 }
 
@@ -364,32 +365,8 @@ json_t *result_of_applied(const exam *e, applied *a, const char *mode) {
                                  applied_witness_json(&found->max_abs, e, a),
                                  applied_witness_json(&found->worst, e, a)};
   json_t *record = record_of(e, a->s, mode, a->elements, shown);
-  if (e->request->explain) json_object_set_new(record, "explain", json_null());
+  if (e->request->exam.explain) json_object_set_new(record, "explain", json_null());
   return record;
-}
-
-/* ---- what all shards of a run share ---------------------------------------------------------------------------- */
-
-static json_t *part_json(const verify_part *part) {
-  json_t *kernels = json_array(), *shapes = json_array(), *hard = json_array();
-  for (size_t k = 0; k < part->kernel_count; k++) json_array_append_new(kernels, json_string(part->kernels[k]->name));
-  for (size_t t = 0; t < part->shape_count; t++) json_array_append_new(shapes, shape_json(&part->shapes[t]));
-  for (size_t t = 0; part->cases && t < part->shape_count; t++)
-    json_array_append_new(hard, json_string(part->cases[t].digest.text));
-  return json_pack("{s:o, s:o, s:o, s:i}", "kernels", kernels, "shapes", shapes, "cases", hard, "profile",
-                   (int)part->profile);
-}
-
-json_t *verify_run_json(const verify_request *request) {
-  json_t *parts = json_array(), *plugins = json_array();
-  for (size_t i = 0; i < request->part_count; i++) json_array_append_new(parts, part_json(&request->parts[i]));
-  for (size_t i = 0; i < request->plugin_count; i++)
-    json_array_append_new(plugins, json_string(request->plugins[i].text));
-  return json_pack("{s:I, s:I, s:I, s:I, s:i, s:s, s:b, s:b, s:b, s:o, s:o}", "seed", (json_int_t)request->seed,
-                   "budget", (json_int_t)request->budget, "search", (json_int_t)request->search, "isa",
-                   (json_int_t)request->isa, "threads", request->threads, "stores", stores_name(request->stores),
-                   "explain", request->explain, "brief", request->brief, "encodings", request->encodings, "plugins",
-                   plugins, "parts", parts);
 }
 
 /* ---- results of ranges of one table, joined -------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "common/progress.h"
 #include "common/threads.h"
 #include "common/work.h"
+#include "records/run.h"
 #include "verify/arena.h"
 #include "verify/exam.h"
 #include "verify/profile.h"
@@ -134,23 +135,14 @@ static json_t *profiled(profile_task of, showing *s) {
   return s->fork_failed || profile ? profile : failed_profile(of.kernel, &end);
 }
 
-static size_t count_exams(const verify_request *request) {
-  size_t exams = 0;
-  for (size_t i = 0; i < request->part_count; i++)
-    exams += request->parts[i].shape_count * request->parts[i].kernel_count;
-  return exams;
-}
-
-/* Returns exam `number`. Exams are ordered by part, then by shape, then by kernel. */
-static exam exam_of(const verify_request *request, size_t number) {
-  const verify_part *part = request->parts;
-  for (; number >= part->shape_count * part->kernel_count; part++) number -= part->shape_count * part->kernel_count;
-  const size_t table = number / part->kernel_count;
+/* Returns exam `number`: that item of the request. */
+static exam exam_of(const run_request *request, size_t number) {
+  const run_item *one = &request->items[number];
   return (exam){.request = request,
-                .kernel = part->kernels[number % part->kernel_count],
-                .of = &part->shapes[table],
-                .cases = part->cases ? &part->cases[table] : NULL,
-                .brief = request->brief};
+                .kernel = request->kernels[one->kernel],
+                .of = &request->shapes[one->shape],
+                .cases = request->cases[one->shape],
+                .brief = request->exam.brief};
 }
 
 static bool is_like(const exam *a, const exam *b) {
@@ -158,35 +150,30 @@ static bool is_like(const exam *a, const exam *b) {
          exam_shape(a).problem.op == exam_shape(b).problem.op;
 }
 
-/* Returns the contracts of all kernels, each once, in the order of the parts; null if memory runs out. */
-static json_t *contracts(const verify_request *request) {
+/* Returns the contracts of all kernels. */
+static json_t *contracts(const run_request *request) {
   json_t *kernels = json_array();
-  for (size_t i = 0; i < request->part_count; i++)
-    for (size_t k = 0; kernels && k < request->parts[i].kernel_count; k++) {
-      const posenc_kernel *kernel = request->parts[i].kernels[k];
-      if (field_find(kernels, "name", kernel->name)) continue;
-      if (json_array_append_new(kernels, kernel_json(kernel, request->isa)) == 0) continue;
-      json_decref(kernels);
-      kernels = NULL;
-    }
+  for (size_t k = 0; k < request->kernel_count; k++)
+    json_array_append_new(kernels, kernel_json(request->kernels[k], request->isa));
   return kernels;
 }
 
 /* ---- the work of a run -------------------------------------------------------------------------------------- */
 
-static size_t count_profiles(const verify_request *request) {
-  size_t profiles = 0;
-  for (size_t i = 0; i < request->part_count; i++)
-    if (request->parts[i].profile) profiles += request->parts[i].kernel_count;
-  return profiles;
+/* Returns the profile that is wanted of a kernel: the largest of its items. */
+static run_profile profile_wanted(const run_request *request, size_t kernel) {
+  run_profile wanted = RUN_NO_PROFILE;
+  for (size_t n = 0; n < request->item_count; n++) {
+    const run_item *one = &request->items[n];
+    if (one->kernel == kernel && one->profile > wanted) wanted = one->profile;
+  }
+  return wanted;
 }
 
-/* Returns profile `number`. Profiles are ordered by part, then by kernel. */
-static profile_task profile_task_of(const verify_request *request, size_t number) {
-  const verify_part *part = request->parts;
-  for (; !part->profile || number >= part->kernel_count; part++)
-    if (part->profile) number -= part->kernel_count;
-  return (profile_task){request, part->kernels[number], part->profile};
+static bool wants_profiles(const run_request *request) {
+  for (size_t n = 0; n < request->item_count; n++)
+    if (request->items[n].profile) return true;
+  return false;
 }
 
 /* An exam, or the part of a large one that a shard may have. */
@@ -201,12 +188,11 @@ typedef struct exam_parts {
   size_t count;
 } exam_parts;
 
-static bool split_exams(const verify_request *request, exam_parts *p) {
+static bool split_exams(const run_request *request, exam_parts *p) {
   const int64_t shards = shard_is_part(request->only) ? request->only.of : 1;
-  const size_t exams = count_exams(request);
   size_t room = 0;
   *p = (exam_parts){NULL, 0};
-  for (size_t n = 0; n < exams; n++) {
+  for (size_t n = 0; n < request->item_count; n++) {
     const exam e = exam_of(request, n);
     const int64_t segments = exam_range(&e, 0, 1).of, parts = segments < shards ? segments : shards;
     exam_part *more = reallocarray(p->all, room += (size_t)parts, sizeof *more);
@@ -220,42 +206,41 @@ static bool split_exams(const verify_request *request, exam_parts *p) {
   return true;
 }
 
-static exam exam_of_part(const verify_request *request, exam_part part) {
+static exam exam_of_part(const run_request *request, exam_part part) {
   exam e = exam_of(request, part.exam);
   e.of_rows = part.of_rows;
   return e;
 }
 
-/* Returns which parts of exams, which profiles and, last, whether the distances of exact rows are this shard's, as a
-   new array; null if memory runs out. */
-static bool *deal(const verify_request *request, const exam_parts *p) {
-  const size_t exams = p->count, profiles = count_profiles(request), works = exams + profiles + 1;
+/* Returns which parts of exams, the profiles of which kernels and, last, whether the distances of exact rows are this
+   shard's, as a new array; null if memory runs out. */
+static bool *deal(const run_request *request, const exam_parts *p) {
+  const size_t exams = p->count, kernels = request->kernel_count, works = exams + kernels + 1;
   double *sizes = calloc(works, sizeof *sizes);
   for (size_t n = 0; sizes && n < exams; n++) {
     const exam e = exam_of_part(request, p->all[n]);
     sizes[n] = exam_elements(&e);
   }
-  for (size_t n = 0; sizes && n < profiles; n++)
-    sizes[exams + n] = profile_elements(profile_task_of(request, n).wanted);
-  if (sizes && profiles) sizes[exams + profiles] = profile_elements(VERIFY_SCAN);
+  for (size_t k = 0; sizes && k < kernels; k++) sizes[exams + k] = profile_elements(profile_wanted(request, k));
+  if (sizes && wants_profiles(request)) sizes[exams + kernels] = profile_elements(RUN_SCAN);
   bool *mine = sizes ? shard_partition(request->only, sizes, works) : NULL;
   free(sizes);
   return mine;
 }
 
-/* Adds the profiles that are set in `mine`, whose last entry is for the distances of rows. records: of the exams.
-   Returns false if memory runs out, or if *fork_failed is set. */
-static bool add_profiles(const verify_request *request, const bool *mine, const json_t *records, json_t *curves,
+/* Adds the profiles of the kernels that are set in `mine`, whose last entry is for the distances of rows. records: of
+   the exams. Returns false if memory runs out, or if *fork_failed is set. */
+static bool add_profiles(const run_request *request, const bool *mine, const json_t *records, json_t *curves,
                          json_t **distances, tally *t, bool *fork_failed) {
-  const size_t profiles = count_profiles(request);
+  const size_t kernels = request->kernel_count;
   showing s = {.stage = "verify: profile"};
-  for (size_t n = 0; n < profiles; n++)
-    if (mine[n]) s.total += profile_elements(profile_task_of(request, n).wanted);
-  *distances = profiles && mine[profiles] ? unique(fork_failed) : json_null();
+  for (size_t k = 0; k < kernels; k++)
+    if (mine[k]) s.total += profile_elements(profile_wanted(request, k));
+  *distances = wants_profiles(request) && mine[kernels] ? unique(fork_failed) : json_null();
   bool enough = *distances;
-  for (size_t n = 0; enough && n < profiles; n++) {
-    if (!mine[n]) continue;
-    const profile_task of = profile_task_of(request, n);
+  for (size_t k = 0; enough && k < kernels; k++) {
+    const profile_task of = {request, request->kernels[k], profile_wanted(request, k)};
+    if (!mine[k] || !of.wanted) continue;
     const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
     json_t *profile = has_hung(records, of.kernel) ? failed_profile(of.kernel, &hung) : profiled(of, &s);
     t->failed += json_object_get(profile, "failure") != NULL;
@@ -267,13 +252,26 @@ static bool add_profiles(const verify_request *request, const bool *mine, const 
 
 /* ---- shards -------------------------------------------------------------------------------------------------- */
 
-static json_t *shard_json(const verify_request *request, const exam_parts *p, const bool *mine) {
-  json_t *exams = json_array();
+/* Returns which results and profiles are this shard's. */
+static json_t *shard_json(const run_request *request, const exam_parts *p, const bool *mine) {
+  int64_t *numbers = memory_take(p->count + request->kernel_count, sizeof *numbers);
+  record_run_shard made = {.there = true, .number = request->only.number, .of = request->only.of, .items = numbers};
+  run_record whole;
   for (size_t n = 0; n < p->count; n++)
-    if (mine[n]) json_array_append_new(exams, json_integer((json_int_t)p->all[n].exam));
-  return json_pack("{s:i, s:i, s:o, s:o, s:o}", "number", request->only.number, "of", request->only.of, "exams", exams,
-                   "profiles", shard_numbers(mine + p->count, count_profiles(request)), "run",
-                   verify_run_json(request));
+    if (mine[n]) numbers[made.items_count++] = (int64_t)p->all[n].exam;
+  int64_t *profiles = numbers + made.items_count, number = 0;
+  made.profiles = profiles;
+  for (size_t k = 0; k < request->kernel_count; k++) {
+    if (!profile_wanted(request, k)) continue;
+    if (mine[p->count + k]) profiles[made.profiles_count++] = number;
+    number++;
+  }
+  run_make(request, &whole);
+  made.run = whole.of;
+  json_t *json = record_write_run_shard(&made);
+  run_forget(&whole);
+  free(numbers);
+  return json;
 }
 
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
@@ -301,7 +299,7 @@ typedef struct inquiry {
 } inquiry;
 
 struct examination {
-  const verify_request *request;
+  const run_request *request;
   work *works; /* in the order in which they begin: the largest first */
   size_t count, exams;
   inquiry *asked;    /* by exam */
@@ -419,7 +417,7 @@ static bool prepare(work *w) {
   exam *e = &w->part;
   all->needed = NULL;
   const work *hung = *hung_in(all, e);
-  e->brief = all->request->brief || e->cases || !is_first(all, w->exam);
+  e->brief = all->request->exam.brief || e->cases || !is_first(all, w->exam);
   e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(all, w->exam);
   /* A kernel cannot tell for what its rows of f32 are made. */
   e->brief = e->brief || (is_seen_in_f32(all, w->exam) && is_library_known(all, w->exam));
@@ -524,7 +522,7 @@ static int larger_first(const void *a, const void *b) {
 }
 
 static bool open_examination(examination *all, const exam_parts *p, const bool *mine) {
-  const size_t exams = all->exams = count_exams(all->request);
+  const size_t exams = all->exams = all->request->item_count;
   all->works = calloc(p->count + 1, sizeof *all->works);
   all->asked = calloc(exams + 1, sizeof *all->asked);
   all->hung = calloc(exams + 1, sizeof(*all->hung));
@@ -543,8 +541,8 @@ static bool open_examination(examination *all, const exam_parts *p, const bool *
 
 /* Returns the records of the parts that are set in `mine`, in their order. Returns null and sets errno if memory runs
    out or no process can be created. */
-static json_t *examine_all(const verify_request *request, const exam_parts *p, const bool *mine, tally *counts) {
-  examination all = {.request = request, .progress = {.stage = request->rests ? "verify: measure" : "verify"}};
+static json_t *examine_all(const run_request *request, const exam_parts *p, const bool *mine, tally *counts) {
+  examination all = {.request = request, .progress = {.stage = request->exam.rests ? "verify: measure" : "verify"}};
   json_t *records = json_array();
   if (!records || !open_examination(&all, p, mine)) all.error = ENOMEM;
   isolate_all(&(pieces){next_piece, piece_ended, &all});
@@ -563,8 +561,8 @@ static json_t *examine_all(const verify_request *request, const exam_parts *p, c
   return NULL;
 }
 
-json_t *verify_run(const verify_request *given) {
-  verify_request request = *given;
+json_t *verify_run(const run_request *given) {
+  run_request request = *given;
   exam_parts split;
   const bool is_split = split_exams(given, &split);
   json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
@@ -592,7 +590,7 @@ json_t *verify_run(const verify_request *given) {
     return NULL;
   }
   return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o*}", "schema", "posenc-accuracy-1",
-                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)given->seed, "budget",
-                   (json_int_t)given->budget, "records", records, "profile", curves, "unique", distances, "passed",
-                   t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
+                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)given->exam.seed,
+                   "budget", (json_int_t)given->exam.budget, "records", records, "profile", curves, "unique", distances,
+                   "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
 }

@@ -3,10 +3,8 @@
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
-#include "common/digest.h"
 #include "common/isolation.h"
-#include "common/shapes.h"
-#include "common/shard.h"
+#include "common/run.h"
 #include "posenc.h"
 
 #include <jansson.h>
@@ -20,57 +18,6 @@
 #define VERIFY_DEFAULT_SILENCE 20
 #define VERIFY_DEFAULT_SEARCH 1000
 
-/* The hard-to-round cases of a file. */
-typedef struct verify_cases {
-  struct hard_cases *cases; /* see cases_load */
-  char *option;             /* for the replay commands, quoted for a shell: "--cases FILE" */
-  digest_text digest;       /* digest of the file */
-} verify_cases;
-
-/* A profile: measurements on a table of their own, in addition to the shapes. */
-typedef enum verify_profile {
-  VERIFY_NO_PROFILE,
-  /* Errors of some rows from each power of two on, up to 2^30. */
-  VERIFY_POINTS,
-  /* The points with their parts, errors of every row below 2^20, and errors in further tables for kernels without a
-     bound. */
-  VERIFY_SCAN
-} verify_profile;
-
-/* A part of a run: each of the kernels is checked on each of the shapes. */
-typedef struct verify_part {
-  const posenc_kernel *const *kernels;
-  size_t kernel_count;
-  const shape *shapes;
-  size_t shape_count;
-  const verify_cases *cases; /* for each shape, the only elements to check; null to check tables */
-  verify_profile profile;
-} verify_part;
-
-typedef struct verify_request {
-  const verify_part *parts; /* the record lists each kernel once; its results are in this order */
-  size_t part_count;
-  unsigned isa; /* allowed tiers; 0 for POSENC_ISA, or all */
-  int threads;  /* of threaded kernels; 0 for one per processor */
-  int team;     /* the default of `search`, set by verify_run */
-  posenc_stores stores;
-  uint64_t seed;  /* seed of samples */
-  int64_t budget; /* most pairs that are compared in a table (sampling.h) */
-  int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
-  bool brief;     /* without the checks of other problems and calls (stress.h) */
-  double silence; /* time limit between signs of life, seconds */
-  bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */
-  bool explain;   /* also attribute the errors of tables to stages */
-  bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
-  shard only;     /* the part of the run that is done */
-  /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
-  bool (*open)(const posenc_kernel *kernel);
-  const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
-  const char *list;           /* their value of --positions, quoted for a shell; or null */
-  const digest_text *plugins; /* digests of the plugins' files, in order */
-  size_t plugin_count;        /* number of plugins */
-} verify_request;
-
 /*
  * Makes the accuracy record, see records/record.schema.json and doc/records.md.
  *
@@ -80,10 +27,7 @@ typedef struct verify_request {
  * Returns null if memory runs out; or with errno EAGAIN, if a process could not be created, which is not the fault of a
  * kernel. No other thread may be running, and no OpenMP region may have run in this process (fork).
  */
-json_t *verify_run(const verify_request *request);
-
-/* Returns the "run" of a shard's record, a new reference: everything that all shards of the request share. */
-json_t *verify_run_json(const verify_request *request);
+json_t *verify_run(const run_request *request);
 
 /* ---- joining --------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/run.h"
+
+#include "common/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t run_kernel(run_request *r, const posenc_kernel *kernel) {
+  for (size_t k = 0; k < r->kernel_count; k++)
+    if (r->kernels[k] == kernel) return k;
+  r->kernels = memory_grow(r->kernels, r->kernel_count + 1, sizeof *r->kernels);
+  r->kernels[r->kernel_count] = kernel;
+  return r->kernel_count++;
+}
+
+size_t run_find_shape(const run_request *r, const char *name) {
+  size_t i = 0;
+  while (i < r->shape_count && strcmp(r->shapes[i].name, name) != 0) i++;
+  return i;
+}
+
+size_t run_shape(run_request *r, const shape *of) {
+  const size_t there = run_find_shape(r, of->name);
+  if (there < r->shape_count) return there;
+  r->shapes = memory_grow(r->shapes, r->shape_count + 1, sizeof *r->shapes);
+  r->cases = memory_grow(r->cases, r->shape_count + 1, sizeof *r->cases);
+  r->shapes[r->shape_count] = *of;
+  r->cases[r->shape_count] = NULL;
+  return r->shape_count++;
+}
+
+/* Returns how many items come before that of a kernel and a shape. */
+static size_t place_of(const run_request *r, size_t kernel, size_t on) {
+  size_t from = 0, to = r->item_count;
+  while (from < to) {
+    const size_t middle = from + (to - from) / 2;
+    const run_item *one = &r->items[middle];
+    const bool is_before = one->shape < on || (one->shape == on && one->kernel < kernel);
+    if (is_before)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+static run_item *item_at(const run_request *r, size_t place, size_t kernel, size_t on) {
+  run_item *there = &r->items[place];
+  return place < r->item_count && there->kernel == kernel && there->shape == on ? there : NULL;
+}
+
+const run_item *run_find(const run_request *r, size_t kernel, size_t on) {
+  return item_at(r, place_of(r, kernel, on), kernel, on);
+}
+
+run_item *run_add(run_request *r, size_t kernel, size_t on) {
+  const size_t place = place_of(r, kernel, on);
+  run_item *there = item_at(r, place, kernel, on);
+  if (there) return there;
+  r->items = memory_grow(r->items, r->item_count + 1, sizeof *r->items);
+  there = &r->items[place];
+  memmove(there + 1, there, (r->item_count++ - place) * sizeof *there);
+  *there = (run_item){.kernel = kernel, .shape = on};
+  return there;
+}
+
+void run_cross(run_request *r) {
+  for (size_t i = 0; i < r->shape_count; i++)
+    for (size_t k = 0; k < r->kernel_count; k++) run_add(r, k, i);
+}
+
+/* Adds an item of another request. */
+static void take_item(run_request *r, const run_request *from, const run_item *one) {
+  const size_t kernel = run_kernel(r, from->kernels[one->kernel]), on = run_shape(r, &from->shapes[one->shape]);
+  r->cases[on] = from->cases[one->shape];
+  run_item *there = run_add(r, kernel, on);
+  there->modes |= one->modes;
+  if (one->profile > there->profile) there->profile = one->profile;
+}
+
+void run_extend(run_request *r, const run_request *more) {
+  for (size_t n = 0; n < more->item_count; n++) take_item(r, more, &more->items[n]);
+}
+
+run_request run_of_shape(const run_request *all, size_t number) {
+  run_request one = *all;
+  one.kernels = NULL, one.shapes = NULL, one.cases = NULL, one.items = NULL;
+  one.kernel_count = one.shape_count = one.item_count = 0;
+  for (size_t n = 0; n < all->item_count; n++)
+    if (all->items[n].shape == number) take_item(&one, all, &all->items[n]);
+  return one;
+}
+
+posenc_options run_options(const run_request *r, const posenc_kernel *kernel) {
+  posenc_options options = posenc_default_options();
+  options.kernel = kernel;
+  options.threads = r->threads ? r->threads : r->team;
+  options.isa = r->isa;
+  options.stores = r->stores;
+  return options;
+}
+
+void run_free(run_request *r) {
+  free(r->kernels);
+  free(r->shapes);
+  free(r->cases);
+  free(r->items);
+}

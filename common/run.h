@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What is asked of a run: which kernels are verified or timed on which shapes, and how. */
+#ifndef POSENC_COMMON_RUN_H
+#define POSENC_COMMON_RUN_H
+
+#include "common/digest.h"
+#include "common/shapes.h"
+#include "common/shard.h"
+#include "posenc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Measurements of a kernel's errors on tables of their own, in addition to those on shapes. */
+typedef enum run_profile {
+  RUN_NO_PROFILE,
+  /* Errors of some rows from each power of two on, up to 2^30. */
+  RUN_POINTS,
+  /* The points with their parts, errors of every row below 2^20, and errors in further tables for kernels without a
+     bound. */
+  RUN_SCAN
+} run_profile;
+
+/* Hard-to-round cases of a file. */
+typedef struct run_cases {
+  struct hard_cases *cases; /* see cases_load */
+  char *option;             /* for the replay commands, quoted for a shell: "--cases FILE" */
+  digest_text digest;       /* digest of the file */
+} run_cases;
+
+/* One kernel on one shape. */
+typedef struct run_item {
+  size_t kernel, shape; /* in the lists of the request */
+  unsigned modes;       /* in which it is timed: a set of 1 << bench_mode */
+  run_profile profile;  /* of the kernel, once for all its items: the largest of theirs */
+} run_item;
+
+/* How kernels are verified. */
+typedef struct run_exam {
+  uint64_t seed;  /* seed of samples */
+  int64_t budget; /* most pairs that are compared in a table (sampling.h) */
+  int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
+  bool brief;     /* without the checks of other problems and calls (stress.h) */
+  bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */
+  bool explain;   /* also attribute the errors of tables to stages */
+  bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
+  /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
+  bool (*open)(const posenc_kernel *kernel);
+  const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
+  const char *list;           /* their value of --positions, quoted for a shell; or null */
+} run_exam;
+
+/* How kernels are timed. */
+typedef struct run_timing {
+  const struct bench_device *device; /* null if there is none */
+  int repetitions;                   /* of each benchmark, in random order; >= 3 */
+  int64_t batch;                     /* number of sequences of x in add and rope, >= 1 */
+  int64_t rows;    /* of a call in the modes hot and offset; 0: all of the shape, if they are not slow */
+  double min_time; /* approximate seconds of a repetition */
+  double longest;  /* seconds: modes of whole tables leave out longer passes */
+  char **flags;    /* further --benchmark_… flags, null-terminated, or null */
+  bool unchecked;  /* results are not compared: they are no sinusoidal encoding */
+  bool foretell;   /* print an estimate of the time on stderr first */
+} run_timing;
+
+typedef struct run_request {
+  const posenc_kernel **kernels; /* those of the items, each once */
+  shape *shapes;
+  const run_cases **cases; /* of each shape, the only elements that are compared; null: all elements */
+  run_item *items;         /* by shape, then by kernel */
+  size_t kernel_count, shape_count, item_count;
+  unsigned isa; /* allowed tiers; 0 for POSENC_ISA, or all */
+  int threads;  /* of threaded kernels; 0 for one per processor */
+  int team;     /* how many that is, if the process that makes the plans cannot tell; or 0 */
+  posenc_stores stores;
+  double silence;             /* seconds without a sign of life after which a kernel counts as hung */
+  shard only;                 /* the part of the run that is done */
+  const digest_text *plugins; /* digests of the plugins' files, in order */
+  size_t plugin_count;
+  run_exam exam;
+  run_timing timing;
+} run_request;
+
+/* Add to the lists, and return the place there; what is there already is not added again. */
+size_t run_kernel(run_request *r, const posenc_kernel *kernel);
+size_t run_shape(run_request *r, const shape *of);
+
+/* Adds a kernel on a shape of the lists, unless it is there, and returns the item until the next one is added. */
+run_item *run_add(run_request *r, size_t kernel, size_t on);
+
+/* Adds all kernels of the lists on all its shapes. */
+void run_cross(run_request *r);
+
+/* Returns the item of a kernel and a shape of the lists; null if there is none. */
+const run_item *run_find(const run_request *r, size_t kernel, size_t on);
+
+/* Returns the place of the shape with that name; shape_count if there is none. */
+size_t run_find_shape(const run_request *r, const char *name);
+
+/* Returns the request of the items of one shape, for run_free; how it is done is as in `all`. */
+run_request run_of_shape(const run_request *all, size_t number);
+
+/* Adds the items of another request. */
+void run_extend(run_request *r, const run_request *more);
+
+/* Returns the options of plans of this kernel; null lets the library choose. */
+posenc_options run_options(const run_request *r, const posenc_kernel *kernel);
+
+/* Frees the lists. */
+void run_free(run_request *r);
+
+#endif
