@@ -237,7 +237,7 @@ for setting in seed budget search threads; do
 done
 sed 's/^  "budget": [0-9]*/  "budget": 77/' exact/2.json >other.json
 no_merge 'a record that contradicts its shard' 'other.json: budget: ' exact/1.json other.json
-sed 's/^            "rotation-portable",/            "cr-avx2",/' published/2.json >other.json
+sed 's/^        "rotation-portable",/        "cr-avx2",/' published/2.json >other.json
 no_merge 'other kernels' 'other kernels' published/1.json other.json published/3.json
 sed 's/"rows": 4096/"rows": 4097/' published/2.json >other.json
 no_merge 'other shapes' 'other shapes' published/1.json other.json published/3.json
@@ -247,15 +247,15 @@ for list in kernel shape; do
   sed "0,/\"$list\": [0-9][0-9]*/s//\"$list\": 77/" published/2.json >other.json
   no_merge "an item of no $list" 'no record: an item is of no kernel or shape' published/1.json other.json published/3.json
 done
-sed '/"items": \[/,/\]/s/^      1\(,*\)$/      0\1/' exact/2.json >other.json
+sed '/^    "items": \[/,/^    \]/s/^      1\(,*\)$/      0\1/' exact/2.json >other.json
 no_merge 'an exam twice' 'both have records 0, of ' exact/1.json other.json
-sed '/"items": \[/,/\]/s/^      1\(,*\)$/      9\1/' exact/2.json >other.json
+sed '/^    "items": \[/,/^    \]/s/^      1\(,*\)$/      9\1/' exact/2.json >other.json
 no_merge 'an exam that the run has not' 'but the run has 2' exact/1.json other.json
-sed '/"items": \[/,/\]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
+sed '/^    "items": \[/,/^    \]/s/^      1\(,*\)$/      1, 0/' exact/2.json >other.json
 no_merge 'more exams than records' '1 records, but the shard says 2' exact/1.json other.json
-sed '/"items": \[/,/\]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
+sed '/^    "items": \[/,/^    \]/s/^      1\(,*\)$/      -1/' exact/2.json >other.json
 no_merge 'a number below 0' 'shard.items is not an array of integers of 0 or more' exact/1.json other.json
-sed -e '/^  "records": \[$/,/^  \]/c\  "records": [],' -e '/"items": \[/,/\]/c\    "items": [],' \
+sed -e '/^  "records": \[$/,/^  \]/c\  "records": [],' -e '/^    "items": \[/,/^    \]/c\    "items": [],' \
   -e 's/^  "\(passed\|failed\|skipped\)": [0-9]*/  "\1": 0/' exact/2.json >other.json
 no_merge 'the last exam is nowhere' 'no file has records 1, of ' exact/1.json other.json
 sed '/^  "records": \[$/,/^  \]/s/"rows": [0-9]*/"rows": 4097/' exact/2.json >other.json
