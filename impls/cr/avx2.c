@@ -7,8 +7,6 @@
 #ifdef HAVE_AVX2
 #include "lib/simd/avx2.h"
 
-#include "impls/cr/store.h"
-
 /* VECTORS: as many as fit in 16 registers. Streaming uses more, in order to write two cache lines of a row in
    succession (doc/notebook.md). */
 enum { VECTORS = 4, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 18, SUM_VECTORS = 2 };

@@ -8,8 +8,6 @@
 #ifdef HAVE_AVX512
 #include "lib/simd/avx512.h"
 
-#include "impls/cr/store.h"
-
 /* VECTORS: enough independent chains to hide the latency of a step. */
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"

@@ -7,8 +7,6 @@
 #ifdef HAVE_NEON
 #include "lib/simd/neon.h"
 
-#include "impls/cr/store.h"
-
 /* VECTORS: two states of each vector take 16 of the 32 registers. */
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"

@@ -3,8 +3,6 @@
 #include "lib/api/kernel.h"
 #include "lib/simd/generic.h"
 
-#include "impls/cr/store.h"
-
 /* VECTORS: two states of each vector take 8 of the 16 registers of SSE2. */
 enum { VECTORS = 4, STREAM_VECTORS = 4, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 #include "impls/cr/template.h"

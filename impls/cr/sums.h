@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast path for f64 and, in any format, for tables with many tiny sines, whose rounding a double does not decide.
- * Included by template.h. It is the recurrence of template.h in sums of two doubles, split so that products are exact.
+ * Included by template.h. It is the recurrence of cr.h in sums of two doubles, split so that products are exact.
  *
  * Columns are computed in blocks: x(n+1) = 2 cos w x(n) - x(n-1). The scale of a column in a block is a power of two
  * above all values that the column has there: above |x(0)| + 16 w, or 1. 2 cos w is kept as head + tail, where head is
@@ -36,7 +36,8 @@
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
 
-#include "impls/cr/anchors.h"
+#include "impls/cr/recurrence.h"
+#include "impls/cr/store.h"
 #include "lib/exact/wide.h"
 #include "lib/simd/sums.h"
 
@@ -343,7 +344,7 @@ static void execute_in_sums(const cr_table *table, const posenc_problem *problem
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);
-  sum_maker *const make = table->is_scaled                ? make_sums_scaled
+  sum_maker *const make = table->is_scaled               ? make_sums_scaled
                           : problem->dtype == POSENC_F64 ? make_sums_f64
                                                          : make_sums_narrow;
   if (can && make == make_sums_f64 && store_streams(table->angles->stores, problem, rows, out)) {

@@ -7,8 +7,6 @@
 #ifdef HAVE_SVE
 #include "lib/simd/sve.h"
 
-#include "impls/cr/store.h"
-
 /* Anchors, f64, single rows and tables with an attention factor are computed in NEON's vectors, as cr-neon does. Other
    rows of a tile are computed in SVE's, by the same operations for each element: in VECTORS of as many columns as the
    vectors of this processor hold, or in half as many. STREAM_VECTORS: TILE, the most columns of a tile, is what eight

@@ -93,6 +93,11 @@ INLINE void store_aligned(double *to, doubles x) {
   *(doubles *)(void *)to = x;
 }
 
+INLINE i64s lane_numbers(void) {
+  static const uint64_t lanes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  return (i64s)load_u64s(lanes);
+}
+
 /* Returns the elements of a and b in turn. */
 #define ZIPPED(i) (i) / 2, LANES + (i) / 2
 INLINE floats zip_floats(half_floats a, half_floats b) {
