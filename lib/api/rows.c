@@ -162,12 +162,8 @@ static size_t row_bytes_of(const posenc_problem *problem) {
   return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
 }
 
-/* Writes rows of the plain problems. */
-static void make_plain(const row_source *from, int64_t row, int64_t rows, void *out) {
-  if (!from->number) {
-    from->kernel->execute(from->part->constants, &from->part->problem, row, rows, out);
-    return;
-  }
+/* Writes rows of a list, in runs of successive numbers of a plain problem. */
+static void make_listed(const row_source *from, int64_t row, int64_t rows, void *out) {
   const int64_t *number = from->number + row;
   const uint8_t *part_of = from->part_of + row;
   for (int64_t r = 0, run; r < rows; r += run) {
@@ -229,7 +225,8 @@ static void reshape(const row_source *from, const char *plain, char *out) {
    allocated memory. */
 enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
-/* Not inlined: otherwise every caller would reserve the buffer and touch a new page of the stack. */
+/* Reshapes rows that it makes from the plain problems. Not inlined: otherwise every caller would reserve the buffer and
+   touch a new page of the stack. */
 static __attribute__((noinline)) posenc_status make_reshaped(const row_source *from, int64_t row, int64_t rows,
                                                              void *out) {
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
@@ -239,9 +236,13 @@ static __attribute__((noinline)) posenc_status make_reshaped(const row_source *f
   char *plain = stack;
   if ((size_t)fitting * plain_bytes > sizeof stack) plain = (char *)posenc_alloc((size_t)fitting * plain_bytes);
   if (!plain) return POSENC_OUT_OF_MEMORY;
+  row_source inner = *from;
+  inner.table = from->part->problem;
+  inner.table.padding = POSENC_NO_PADDING;
+  inner.is_converted = false;
   for (int64_t done = 0, some; done < rows; done += some) {
     some = rows - done < fitting ? rows - done : fitting;
-    make_plain(from, row + done, some, plain);
+    rows_make(&inner, row + done, some, plain);
     for (int64_t r = 0; r < some; r++)
       reshape(from, plain + (size_t)r * plain_bytes, (char *)out + (size_t)(done + r) * bytes);
   }
@@ -255,8 +256,10 @@ posenc_status rows_make(const row_source *from, int64_t row, int64_t rows, void 
     status = axes_make(from, row, rows, out);
   else if (is_reshaped(from))
     status = make_reshaped(from, row, rows, out);
+  else if (from->number)
+    make_listed(from, row, rows, out);
   else
-    make_plain(from, row, rows, out);
+    from->kernel->execute(from->part->constants, &from->part->problem, row, rows, out);
   if (status == POSENC_OK) zero_padding(from, row, rows, out);
   return status;
 }
