@@ -58,7 +58,8 @@ typedef void column_maker(const destination *to, int64_t column, int64_t count, 
    the dtype of tables with an attention factor is none. */
 typedef struct variant {
   posenc_dtype dtype;
-  column_maker *rest, *tested; /* of columns that fill no tile, and of the next row's, if this one tests none */
+  /* Of columns that fill no tile, and of the next row's, if this one tests none; not for `alone` and `scaled`. */
+  column_maker *rest, *tested;
   int vectors;
   bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
   bool alone;                       /* the anchor is the only row */
@@ -72,15 +73,6 @@ INLINE int64_t bytes_of(variant as) {
    cost them an instruction. */
 INLINE doubles load_constants(const double *from) {
   return STREAMS ? load_doubles(from) : load_aligned(from);
-}
-
-/* Stores a row of a tile; returns whether a rounding is uncertain. */
-INLINE bool store_tested_row(variant as, char *out, const doubles *x) {
-  flags any = no_flags();
-  UNROLL(8)
-  for (int v = 0; v < as.vectors; v += 2)
-    any = store_pair(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
-  return is_uncertain(as.dtype, any);
 }
 
 /* Stores a row of a tile times the attention factor; returns whether a rounding is uncertain. */
@@ -97,13 +89,16 @@ INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const
 }
 
 INLINE void store_row(variant as, const cr_table *table, char *out, int row, const doubles *x, uncertain_rows *found) {
-  if (as.certified) {
+  bool uncertain;
+  if (as.scaled) {
+    uncertain = store_scaled_row(as, table, out, x);
+  } else {
+    flags any = no_flags();
     UNROLL(8)
     for (int v = 0; v < as.vectors; v += 2)
-      store_certain(as.dtype, as.streamed, out + v * LANES * bytes_of(as), x[v], x[v + 1]);
-    return;
+      any = store_pair(as.dtype, as.streamed, as.certified, out + v * LANES * bytes_of(as), x[v], x[v + 1], any);
+    uncertain = !as.certified && is_uncertain(as.dtype, any);
   }
-  const bool uncertain = as.scaled ? store_scaled_row(as, table, out, x) : store_tested_row(as, out, x);
   if (__builtin_expect(!uncertain, 1)) return;
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) store_aligned(found->columns[found->count] + v * LANES, x[v]);
@@ -123,11 +118,11 @@ INLINE int rows_to_run(rotation_block at, bool back) {
   return back ? -at.from : at.to;
 }
 
-/* Computes the rows of the block from its anchor on, or back from the row before it. The two states swap their parts
-   after each row. */
+/* Computes the rows of the block from its anchor on, or back from the row before it, which an anchor alone has not. The
+   two states swap their parts after each row. */
 INLINE void run(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                 uncertain_rows *found) {
-  const rotation_block at = to.at;
+  const rotation_block at = as.alone ? (rotation_block){to.at.center, 0, 1} : to.at; /* 0 and 1 are constants */
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[VECTORS], before[VECTORS];
   UNROLL(8)
@@ -149,8 +144,7 @@ INLINE void run(variant as, destination to, column_span from, bool back, char *o
 
 /* `run` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
    vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
-INLINE void run_wide(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
-                     uncertain_rows *found) {
+INLINE void run_wide(variant as, destination to, column_span from, bool back, char *out, uncertain_rows *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[STREAM_VECTORS];
@@ -160,8 +154,8 @@ INLINE void run_wide(variant as, destination to, column_span from, bool back, ch
     now[v] = load_aligned((back ? from.before : from.now) + v * LANES);
     store_aligned(before + v * LANES, load_aligned((back ? from.now : from.before) + v * LANES));
   }
-  out += (first - at.from) * row_bytes;
-  for (int n = 0; n < rows; n++, out += way * row_bytes) {
+  out += (first - at.from) * to.row_bytes;
+  for (int n = 0; n < rows; n++, out += way * to.row_bytes) {
     const int row = first + way * n;
     if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
     UNROLL(8)
@@ -171,26 +165,6 @@ INLINE void run_wide(variant as, destination to, column_span from, bool back, ch
       now[v] = multiply_subtract(load_constants(from.twice_cosine + v * LANES), now[v], was);
     }
     __asm__ volatile("" ::"r"(before) : "memory"); /* keeps `before` in memory */
-  }
-}
-
-/* `run` for the row of the anchor alone. */
-INLINE void run_alone(variant as, destination to, column_span from, char *out, uncertain_rows *found) {
-  doubles now[STREAM_VECTORS];
-  UNROLL(8)
-  for (int v = 0; v < as.vectors; v++) now[v] = load_aligned(from.now + v * LANES);
-  store_row(as, to.table, out, 0, now, found);
-}
-
-INLINE void run_as(variant as, destination to, column_span from, char *out, int64_t row_bytes, uncertain_rows *found) {
-  if (as.alone) {
-    run_alone(as, to, from, out, found);
-  } else if (as.vectors > VECTORS) {
-    run_wide(as, to, from, false, out, row_bytes, found);
-    run_wide(as, to, from, true, out, row_bytes, found);
-  } else {
-    run(as, to, from, false, out, row_bytes, found);
-    run(as, to, from, true, out, row_bytes, found);
   }
 }
 
@@ -232,13 +206,6 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
   }
 }
 
-INLINE void tile(variant as, destination to, column_span from) {
-  uncertain_rows found;
-  found.count = 0;
-  run_as(as, to, from, to.out + from.column * bytes_of(as), to.row_bytes, &found);
-  if (found.count) recompute_uncertain(to, from, &found);
-}
-
 /* Makes a tile of two vectors. If it has fewer columns than they hold, rows are stored by way of a buffer. */
 INLINE void narrow_tile(variant as, destination to, column_span from) {
   enum { MOST_BYTES = 4 };
@@ -248,7 +215,8 @@ INLINE void narrow_tile(variant as, destination to, column_span from) {
   char *const place = to.out + from.column * bytes_of(as), *const out = whole ? place : part;
   uncertain_rows found;
   found.count = 0;
-  run_as(as, to, from, out, row_bytes, &found);
+  run(as, to, from, false, out, row_bytes, &found);
+  run(as, to, from, true, out, row_bytes, &found);
   for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
     memcpy(place + row * to.row_bytes, part + row * row_bytes, (size_t)(from.count * bytes_of(as)));
   if (found.count) recompute_uncertain(to, from, &found);
@@ -266,25 +234,35 @@ INLINE column_span split_columns(column_span *from, int64_t columns) {
   return taken;
 }
 
-/* Makes whole tiles, and calls the maker of the rest. Columns of the next row are always tested, as certificates do not
-   hold for them: they start from another anchor than in the next row's own block. */
-INLINE void tiles(variant as, const destination *to, column_span from) {
-  const int64_t width = as.vectors * LANES;
-  const bool is_cut = as.certified && has_next_row(*to, from);
-  for (int64_t left = is_cut ? to->problem->dim - from.column : from.count; left >= width; left -= width)
-    tile(as, *to, split_columns(&from, width));
-  if (from.count) (is_cut ? as.tested : as.rest)(to, from.column, from.count, from.twice_cosine, from.now, from.before);
-}
-
 INLINE void narrow_tiles(variant as, const destination *to, column_span from) {
   as.vectors = 2;
   while (from.count) narrow_tile(as, *to, split_columns(&from, from.count < TAIL ? from.count : TAIL));
 }
 
-INLINE void all_tiles(variant as, const destination *to, column_span from) {
+/* Makes whole tiles, and then the rest. Columns of the next row are always tested, as certificates do not hold for
+   them: they start from another anchor than in the next row's own block. */
+INLINE void tiles(variant as, const destination *to, column_span from) {
   const int64_t width = as.vectors * LANES;
-  while (from.count >= width) tile(as, *to, split_columns(&from, width));
-  narrow_tiles(as, to, from);
+  const bool is_cut = as.certified && has_next_row(*to, from);
+  for (int64_t left = is_cut ? to->problem->dim - from.column : from.count; left >= width; left -= width) {
+    const column_span tile = split_columns(&from, width);
+    const destination by = *to;
+    char *const out = by.out + tile.column * bytes_of(as);
+    uncertain_rows found;
+    found.count = 0;
+    if (as.vectors > VECTORS) {
+      run_wide(as, by, tile, false, out, &found);
+      run_wide(as, by, tile, true, out, &found);
+    } else {
+      run(as, by, tile, false, out, by.row_bytes, &found);
+      run(as, by, tile, true, out, by.row_bytes, &found);
+    }
+    if (found.count) recompute_uncertain(by, tile, &found);
+  }
+  if (as.alone || as.scaled)
+    narrow_tiles(as, to, from);
+  else if (from.count)
+    (is_cut ? as.tested : as.rest)(to, from.column, from.count, from.twice_cosine, from.now, from.before);
 }
 
 #endif

@@ -14,18 +14,6 @@ INLINE void store_half_vector(bool streamed, void *to, u16s half) {
     store_u16s(to, half);
 }
 
-/* Stores 2 LANES columns in f32. Streaming stores of whole vectors need half as many entries of the store queue. */
-INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
-  if (streamed) {
-    stream_doubles(to, (doubles)to_floats(a, b));
-  } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
-    store_floats(to, to_floats(a, b));
-  } else {
-    store_half_vector(streamed, to, (u16s) __builtin_convertvector(a, half_floats));
-    store_half_vector(streamed, to + LANES, (u16s) __builtin_convertvector(b, half_floats));
-  }
-}
-
 /* Returns 2 LANES columns in a 16-bit format, each rounded once from its double. The doubles are first rounded toward
    zero to f32, which gives a midpoint only if the double is at least that large. For f16, whose conversion rounds ties
    to even, the lowest bit is then set. Only a double that equals a midpoint is rounded away from zero; if that is
@@ -33,14 +21,6 @@ INLINE void store_f32(bool streamed, float *to, doubles a, doubles b) {
 INLINE u16s certain_u16s(posenc_dtype dtype, doubles a, doubles b) {
   const u32s x = (u32s)truncated_to_floats(a, b);
   return dtype == POSENC_F16 ? to_f16((floats)(x | 1)) : upper_halves(x + 0x8000);
-}
-
-/* Stores 2 LANES columns, each rounded once from its double. */
-INLINE void store_certain(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b) {
-  if (dtype == POSENC_F32)
-    store_f32(streamed, (float *)to, a, b);
-  else
-    store_half_vector(streamed, to, certain_u16s(dtype, a, b));
 }
 
 /* Stores 2 LANES columns that are between `least` and `most`. Returns bits that are set where the two round to
@@ -56,17 +36,14 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
   return (u64s) __builtin_convertvector(low ^ high, u32s);
 }
 
-/* Stores 2 LANES columns in f32, and flags those whose rounding is uncertain, which the low words show. */
-INLINE flags store_pair_f32(bool streamed, float *to, doubles a, doubles b, flags uncertain) {
-  store_f32(streamed, to, a, b);
-  const u32s low = low_words(on_grid(a, CR_GRID), on_grid(b, CR_GRID));
-  return flag_zeros(uncertain, low & (uint32_t)cr_midpoint_bits(POSENC_F32));
-}
-
-/* Stores 2 LANES columns and flags those whose rounding is uncertain; 16-bit formats by way of f32. There the lower
-   half of `tested` is zero for a midpoint, and its upper half is that of the f32, or nearly so. */
-INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, doubles b, flags uncertain) {
-  if (dtype == POSENC_F32) return store_pair_f32(streamed, (float *)to, a, b, uncertain);
+/* store_pair for 16-bit formats, by way of f32 unless the columns are certified. The lower half of `tested` is zero for
+   a midpoint, and its upper half is that of the f32, or nearly so. */
+INLINE flags store_u16_pair(posenc_dtype dtype, bool streamed, bool certified, void *to, doubles a, doubles b,
+                            flags uncertain) {
+  if (certified) {
+    store_half_vector(streamed, to, certain_u16s(dtype, a, b));
+    return uncertain;
+  }
   const floats x = to_floats(a, b);
   const uint32_t midpoint = cr_midpoint_in_f32(dtype);
   u32s tested;
@@ -78,6 +55,24 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, void *to, doubles a, 
     store_half_vector(streamed, to, upper_halves(tested));
   }
   return flag_small(uncertain, tested, cr_least_f32(dtype) >> 16);
+}
+
+/* Stores 2 LANES columns, each rounded once from its double. Flags those whose rounding is uncertain, which in f32 the
+   low words show, unless the columns are certified. */
+INLINE flags store_pair(posenc_dtype dtype, bool streamed, bool certified, void *to, doubles a, doubles b,
+                        flags uncertain) {
+  if (dtype != POSENC_F32) return store_u16_pair(dtype, streamed, certified, to, a, b, uncertain);
+  if (streamed) { /* whole vectors need half as many entries of the store queue */
+    stream_doubles(to, (doubles)to_floats(a, b));
+  } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
+    store_floats(to, to_floats(a, b));
+  } else {
+    store_u16s(to, (u16s) __builtin_convertvector(a, half_floats));
+    store_u16s((float *)to + LANES, (u16s) __builtin_convertvector(b, half_floats));
+  }
+  if (certified) return uncertain;
+  const u32s low = low_words(on_grid(a, CR_GRID), on_grid(b, CR_GRID));
+  return flag_zeros(uncertain, low & (uint32_t)cr_midpoint_bits(POSENC_F32));
 }
 
 INLINE bool is_uncertain(posenc_dtype dtype, flags found) {

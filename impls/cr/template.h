@@ -48,10 +48,8 @@ INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) 
   return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
 }
 
-/* Computes anchors from their angles. All variants call this function and the two below, with arguments in registers
-   (column_maker): inlined, they take no less time. */
-TARGET static __attribute__((noinline)) void seed_anchor(const cr_table *table, int64_t pair, int64_t count,
-                                                         int64_t position, anchor_sincos *at) {
+/* Computes anchors from their angles. */
+INLINE void seed_anchor(const cr_table *table, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine, cosine;
     sincos_of(row_turns_at(table, pair + i, position), true, &sine, &cosine);
@@ -118,9 +116,8 @@ INLINE void find_columns(pair_order as, const cr_table *table, int64_t first, in
   }
 }
 
-TARGET static __attribute__((noinline)) void find_anchors(pair_order as, const cr_table *table, int64_t pair,
-                                                          int64_t count, anchor_sincos *found, int64_t from,
-                                                          anchors *at) {
+INLINE void find_anchors(pair_order as, const cr_table *table, int64_t pair, int64_t count, anchor_sincos *found,
+                         int64_t from, anchors *at) {
   if (as.interleaved && as.cosine_first)
     find_columns((pair_order){true, true, as.use}, table, pair, count, found, from, at);
   else if (as.interleaved)
@@ -144,7 +141,7 @@ INLINE void execute_block(column_maker *make, const destination *to, pair_span c
     const int64_t column = step * pair;
     anchors at;
     find_anchors(order, to->table, pair, count, found, done, &at);
-    for (int n = 0; n < spans; n++) /* a loop, as `make` may be inlined */
+    for (int n = 0; n < spans; n++)
       make(to, column + n * pairs, step * count, to->table->twice_cosine + column, at.now + n * PART,
            at.before + n * PART);
   }
@@ -152,9 +149,8 @@ INLINE void execute_block(column_maker *make, const destination *to, pair_span c
 
 /* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
    anchor of their block. */
-INLINE void execute_row(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
-                        int64_t row, int64_t rows, char *out) {
-  (void)rows; /* 1 */
+TARGET static void execute_row(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
+                               int64_t row, char *out) {
   const int64_t position = problem->first + row;
   const destination to = {table, problem, out, row_bytes_of(problem), {position, 0, 1}};
   const pair_order order = pair_order_of(problem, ANCHOR_ALONE);
@@ -167,8 +163,8 @@ INLINE void execute_row(column_maker *make, const cr_table *table, const posenc_
 }
 
 /* The blocks from one exact anchor to the next are computed for one chunk of pairs after the other. */
-INLINE void execute_rows(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
-                         int64_t row, int64_t rows, char *out) {
+TARGET static void execute_rows(column_maker *make, const cr_table *table, const posenc_problem *problem,
+                                pair_span span, int64_t row, int64_t rows, char *out) {
   pair_order order = pair_order_of(problem, ANCHOR_FOUND);
   destination to = {.table = table, .problem = problem, .out = out, .row_bytes = row_bytes_of(problem)};
   for (int64_t run = 0, end; run < rows; run = end) {
@@ -252,45 +248,25 @@ COLUMN_MAKERS(_whole_streamed, TILES, _narrow, _narrow, .vectors = STREAM_VECTOR
 COLUMN_MAKERS(_whole_certified, TILES, _narrow_certified, _whole, .vectors = VECTORS, .certified = true)
 COLUMN_MAKERS(_whole_both, TILES, _narrow_certified, _whole_streamed, .vectors = STREAM_VECTORS, .streamed = true,
               .certified = true)
-COLUMN_MAKERS(_alone, all_tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
-
-/* One rows_maker for each variant; the compiler inlines its column_maker, if no other one calls it. */
-typedef void rows_maker(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row, int64_t rows,
-                        char *out);
-#define ROWS_MAKER(name, execute, columns)                                                                             \
-  TARGET static void name(const cr_table *table, const posenc_problem *problem, pair_span span, int64_t row,           \
-                          int64_t rows, char *out) {                                                                   \
-    execute(columns, table, problem, span, row, rows, out);                                                            \
-  }
-#define ROWS_MAKERS(way, execute, columns)                                                                             \
-  ROWS_MAKER(f32##way, execute, f32##columns)                                                                          \
-  ROWS_MAKER(f16##way, execute, f16##columns)                                                                          \
-  ROWS_MAKER(bf16##way, execute, bf16##columns)
-ROWS_MAKERS(_plain, execute_rows, _whole)
-ROWS_MAKERS(_streamed, execute_rows, _whole_streamed)
-ROWS_MAKERS(_certified, execute_rows, _whole_certified)
-ROWS_MAKERS(_both, execute_rows, _whole_both)
-ROWS_MAKERS(_row, execute_row, _alone)
+COLUMN_MAKERS(_alone, tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
 
 /* The variants for tables with an attention factor, of any dtype. */
-#define SCALED_ROWS_MAKER(way, execute, ...)                                                                           \
-  COLUMN_MAKER(scaled_columns##way, all_tiles, .dtype = to->problem->dtype, __VA_ARGS__)                               \
-  ROWS_MAKER(scaled##way, execute, scaled_columns##way)
-SCALED_ROWS_MAKER(_rows, execute_rows, .vectors = VECTORS, .scaled = true)
-SCALED_ROWS_MAKER(_row, execute_row, .vectors = VECTORS, .scaled = true, .alone = true)
+COLUMN_MAKER(scaled, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true)
+COLUMN_MAKER(scaled_alone, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true, .alone = true)
 
 /* The variants of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
 typedef struct dtype_makers {
-  rows_maker *plain, *certified, *streamed, *both, *row;
+  column_maker *whole, *certified, *streamed, *both, *alone;
 } dtype_makers;
-static const dtype_makers makers[] = {
-    [POSENC_F32] = {f32_plain, FUSED ? f32_certified : NULL, STREAMS ? f32_streamed : NULL,
-                    (FUSED & STREAMS) ? f32_both : NULL, f32_row},
-    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
-    [POSENC_F16] = {f16_plain, FUSED ? f16_certified : NULL, STREAMS ? f16_streamed : NULL,
-                    (FUSED & STREAMS) ? f16_both : NULL, f16_row},
-    [POSENC_BF16] = {bf16_plain, FUSED ? bf16_certified : NULL, STREAMS ? bf16_streamed : NULL,
-                     (FUSED & STREAMS) ? bf16_both : NULL, bf16_row}};
+#define DTYPE_MAKERS(name)                                                                                             \
+  {                                                                                                                    \
+    name##_whole, FUSED ? name##_whole_certified : NULL, STREAMS ? name##_whole_streamed : NULL,                       \
+        (FUSED & STREAMS) ? name##_whole_both : NULL, name##_alone                                                     \
+  }
+static const dtype_makers makers[] = {[POSENC_F32] = DTYPE_MAKERS(f32),
+                                      [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
+                                      [POSENC_F16] = DTYPE_MAKERS(f16),
+                                      [POSENC_BF16] = DTYPE_MAKERS(bf16)};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
@@ -309,9 +285,12 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   }
   const dtype_makers *of = &makers[problem->dtype];
   const pair_span all = {0, table->pairs};
-  if (rows == 1 || table->is_scaled) {
-    rows_maker *const any = rows > 1 ? scaled_rows : table->is_scaled ? scaled_row : of->row;
-    any(table, problem, all, row, rows, to);
+  if (rows == 1) {
+    execute_row(table->is_scaled ? scaled_alone : of->alone, table, problem, all, row, to);
+    return;
+  }
+  if (table->is_scaled) {
+    execute_rows(scaled, table, problem, all, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
@@ -322,14 +301,18 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
   const bool certified = is_certified(table, problem, row, rows);
-  rows_maker *const blocks = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->plain;
+  column_maker *const make = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->whole;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
-    of->row(table, problem, (pair_span){0, shift}, row, 1, to);
-    of->row(table, problem, (pair_span){shift, pairs - shift}, row + last, 1, to + last * row_bytes);
-    (last > 1 ? blocks : of->row)(table, problem, (pair_span){shift, pairs}, row, last, to);
+    const pair_span shifted = {shift, pairs};
+    execute_row(of->alone, table, problem, (pair_span){0, shift}, row, to);
+    execute_row(of->alone, table, problem, (pair_span){shift, pairs - shift}, row + last, to + last * row_bytes);
+    if (last > 1)
+      execute_rows(make, table, problem, shifted, row, last, to);
+    else
+      execute_row(of->alone, table, problem, shifted, row, to);
   } else {
-    blocks(table, problem, all, row, rows, to);
+    execute_rows(make, table, problem, all, row, rows, to);
   }
   if (streams) store_fence();
   if (certified) cr_correct(table, problem, row, rows, to);
