@@ -22,15 +22,17 @@
 #include "posenc.h"
 #include "reference/format.h"
 
-/* The most that any angle may be off. Code in f32 stays below at positions to 131072; farther out, it
-   comes to miss angles by whole turns, and is no right code. */
-static const double limit_most = 0.125;
-
 enum { LIMIT_OF_TABLE = 2, LIMIT_OF_PAIR = 3 }; /* roundings to the dtype */
 
 /* Returns the unit of the arithmetic of results in that dtype. */
 static inline double limit_unit(posenc_dtype held) {
   return held == POSENC_F64 ? 0x1p-53 : 0x1p-24;
+}
+
+/* Returns the most that an angle at a position may be off, of any frequency. Code in f32 stays below 1/8 at positions to
+   131072, and farther out below 4 u |p|: a power off by 2 u, a reciprocal and the product by 1 u each. */
+static inline double limit_most(double position, double unit) {
+  return fmax(0.125, 4.0 * unit * fabs(position));
 }
 
 /* Returns the limit of the error of an angle at position 1. fastest: w[0]. */

@@ -30,6 +30,7 @@ CONFIGS = {
                      rope_scaling=dict(rope_type="longrope", short_factor=SHORT, long_factor=LONG)),
     "partial": dict(PLAIN, model_type="phi", partial_rotary_factor=0.5),
     "pairs": dict(PLAIN, model_type="cohere"),
+    "wide": dict(model_type="llama", head_dim=256, rope_theta=1e4, max_position_embeddings=8192),
     "gemma": dict(model_type="gemma3", text_config=dict(
         model_type="gemma3_text", head_dim=64, hidden_size=256, num_attention_heads=4, max_position_embeddings=131072,
         rope_theta=1e6, rope_local_base_freq=1e4, rope_scaling=dict(factor=8.0, rope_type="linear"))),
@@ -161,6 +162,17 @@ def make_right():
                 case(name, None, to(cache(c, s)), f"{layer}--part cos")
 
 
+def make_far():
+    """Positions to 2^20, where frequencies of f32 that are off by 2 units are off by up to 1/4 of an angle, by 12 more."""
+    p = np.arange(2**20 - 300, 2**20)
+    for units, words in ((2, "-"), (12, "errors are larger than those of code in f32")):
+        c, s = table(p, inverse(256, 1e4) * (1 + units * 2.0**-24), 1.0, True)
+        case("wide", None, cache(c, s), f"--part cos --offset {p[0]}", words)
+        for to in (f32, bf16):
+            x = draw(300, to, dim=256)
+            case("wide", x, halves(x, twice(c), twice(s), to), f"--offset {p[0]}", words)
+
+
 def make_wrong():
     p = np.arange(512)
     for to in (f32, bf16):
@@ -282,6 +294,6 @@ def make_axes():
 for key, config in CONFIGS.items():
     with open(f"{key}.json", "w") as file:
         json.dump(config, file)
-{"right": make_right, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes}.get(
-    sys.argv[1] if len(sys.argv) > 1 else "", lambda: [f() for f in (make_right, make_wrong, make_wrong_tables,
-                                                                     make_axes)])()
+PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes}
+for key in sys.argv[1:] or PARTS:
+    PARTS[key]()

@@ -49,6 +49,7 @@ enum { OF_ACCURACY, OF_UNTOUCHED };
 void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dtype held) {
   const double unit = limit_unit(held);
   *l = (array_limits){.angles = allocated(axes_limits(problem, unit)),
+                      .unit = unit,
                       .value = limit_of_value(held, unit, LIMIT_OF_PAIR),
                       .least = ldexp(1.0, format_of(held)->least + format_of(held)->precision)};
 }
@@ -56,7 +57,28 @@ void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dt
 double array_limit_at(const array_limits *l, const posenc_problem *problem, int64_t i, int64_t at) {
   const posenc_axes *axes = problem->axes;
   const double position = axes ? axis_position(axes, axes_axis(axes, i), at) : (double)at;
-  return fmin(l->angles[i] * fabs(position), limit_most) + l->value;
+  return fmin(l->angles[i] * fabs(position), limit_most(position, l->unit)) + l->value;
+}
+
+tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t last) {
+  const double unit = limit_unit(held), amplitude = attention_of(problem);
+  array_limits l;
+  tolerance most = {.angle = 0.0};
+  array_limits_open(&l, problem, held);
+  for (int64_t i = 0; i < problem->dim / 2; i++) {
+    const double angle = l.angles[i] * fabs((double)last);
+    if (angle > most.angle) most.angle = angle, most.index = i;
+  }
+  free(l.angles);
+  most.angle = fmin(most.angle, limit_most((double)last, unit));
+  most.table = amplitude * (most.angle + limit_of_value(held, unit, LIMIT_OF_TABLE));
+  most.pair = fmax(amplitude, 1.0) * (most.angle + l.value);
+  return most;
+}
+
+double tolerance_above(double most) {
+  const double unit = pow(10.0, floor(log10(most)) - 1.0);
+  return ceil(most / unit * (1.0 + 1e-9)) * unit;
 }
 
 fast_pair array_lane(const fast_lanes *lanes, int64_t i) {

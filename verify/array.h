@@ -9,6 +9,7 @@
 /* The limit of results of one problem, of arithmetic as their numbers show it (reference/limit.h). */
 typedef struct array_limits {
   double *angles;      /* of each frequency index at position 1 */
+  double unit;         /* of the arithmetic */
   double value, least; /* least: numbers of the dtype below have fewer digits */
 } array_limits;
 

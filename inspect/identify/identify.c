@@ -5,6 +5,7 @@
 #include "inspect/identify/agree.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/search.h"
+#include "reference/axes.h"
 #include "reference/limit.h"
 
 #include <math.h>
@@ -440,12 +441,25 @@ static bool judge_as(search *s, const identity *unread, const making *how, ident
   return enough;
 }
 
+/* Returns the largest |position| of the rows, on any axis. */
+static double farthest_of(const making *how, int64_t rows) {
+  double most = 0.0;
+  for (int64_t row = 0; row < rows; row++) {
+    const double there = making_position(how, row);
+    for (int a = 0; how->axes && a < how->axes->count; a++)
+      most = fmax(most, fabs(axis_position(how->axes, a, (int64_t)there)));
+    if (!how->axes) most = fmax(most, fabs(there));
+  }
+  return most;
+}
+
 /* Whether it is what is asked, and no element is beyond the limit of a check that is given none (reference/limit.h); if
    it is of f64, of code in f64. */
 static bool is_within(const identify_request *request, const identity *found) {
   const posenc_problem *asked = request->asked;
   const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;
-  const double most = (limit_most + limit_of_value(found->held, limit_unit(POSENC_F32), LIMIT_OF_TABLE));
+  const double unit = limit_unit(POSENC_F32), most = limit_most(farthest_of(&found->how, found->rows), unit) +
+                                                     limit_of_value(found->held, unit, LIMIT_OF_TABLE);
   return found->verdict == IDENTIFY_TABLE && !found->unexplained && found->max_abs <= most * found->how.amplitude &&
          !found->damage_count && !found->not_finite && (!found->paddings || has_zeros) &&
          (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
