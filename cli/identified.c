@@ -519,8 +519,3 @@ json_t *identified_array(const options *given, const char *file, const question 
   *is_right = *is_right && findings_are_met(record);
   return record;
 }
-
-double tolerance_above(double most) {
-  const double unit = pow(10.0, floor(log10(most)) - 1.0);
-  return ceil(most / unit * (1.0 + 1e-9)) * unit;
-}

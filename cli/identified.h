@@ -46,7 +46,4 @@ json_t *finding_json(const char *property, bool is_ok, const char *text);
 /* Whether all findings of a record, --config's and --expect's, are as asked. */
 bool findings_are_met(const json_t *record);
 
-/* Returns the least tolerance of two digits that errors of `most` pass. */
-double tolerance_above(double most);
-
 #endif

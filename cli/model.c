@@ -8,6 +8,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/scaling.h"
+#include "verify/files.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -248,6 +249,18 @@ static json_t *scaling_option(const posenc_problem *problem) {
   return option;
 }
 
+/* Returns the largest errors of right results of each dtype, at positions below `length`. */
+static json_t *tolerances_json(const posenc_problem *problem, int64_t length) {
+  json_t *all = json_array();
+  for (posenc_dtype dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++) {
+    const tolerance most = tolerance_of(problem, dtype, length - 1);
+    json_array_append_new(all, json_pack("{s:s, s:f, s:f, s:f, s:I}", "dtype", dtype_name(dtype), "table",
+                                         tolerance_above(most.table), "pair", tolerance_above(most.pair), "angle",
+                                         most.angle, "index", (json_int_t)most.index));
+  }
+  return all;
+}
+
 /* Returns the formula and the frequencies of a rope, for a sequence of --context or of all positions. */
 static json_t *rope_json(const options *given, const model_rope *rope) {
   const int64_t length = given->context ? given->context : rope->positions > 0 ? rope->positions : 1;
@@ -255,22 +268,23 @@ static json_t *rope_json(const options *given, const model_rope *rope) {
   problem.base = rope->base;
   problem.scaling = model_scaling(rope, length);
   problem.scale = rope->scale;
-  json_t *frequencies = json_array(), *sections = json_array(), *option = scaling_option(&problem);
+  json_t *frequencies = json_array(), *sections = json_array(), *option = scaling_option(&problem), *most = NULL;
   double *w = memory_take((size_t)rope->dim / 2 + 1, sizeof *w);
   if (rope->has_dim && !rope->has_grid) {
     model_frequencies(&problem, w);
     for (int64_t i = 0; i < rope->dim / 2; i++) json_array_append_new(frequencies, json_real(w[i]));
+    most = tolerances_json(&problem, length);
   }
   free(w);
   for (int a = 0; a < rope->section_count; a++) json_array_append_new(sections, json_integer(rope->sections[a]));
-  return json_pack("{s:f, s:I, s:I, s:I, s:s?, s:I, s:o, s:o, s:f, s:f, s:I, s:b, s:o, s:b, s:s?, s:o}", "base",
+  return json_pack("{s:f, s:I, s:I, s:I, s:s?, s:I, s:o, s:o, s:f, s:f, s:I, s:b, s:o, s:b, s:s?, s:o, s:o*}", "base",
                    rope->base, "dim", (json_int_t)(rope->has_dim ? rope->dim : 0), "head",
                    (json_int_t)(rope->has_dim ? rope->head : 0), "start", (json_int_t)rope->start, "pairs",
                    rope->has_pairs ? layout_name(rope->pairs) : NULL, "positions", (json_int_t)rope->positions,
                    "scaling", scaling_json(&problem.scaling, rope->dim), "option", option, "attention",
                    posenc_attention(&problem), "scale", rope->scale, "length", (json_int_t)length, "by_length",
                    rope->by_length, "sections", sections, "cyclic", rope->in_turns, "grid",
-                   rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies);
+                   rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
 }
 
 static json_t *explained(const options *given, const char *layer) {
@@ -296,6 +310,22 @@ static void print_numbers(const char *label, const json_t *numbers, FILE *out) {
   fprintf(out, "  %-13s", label);
   json_array_foreach(numbers, n, one) fprintf(out, " %s", number_of(json_number_value(one)).text);
   fputc('\n', out);
+}
+
+static void print_tolerances(const json_t *rope, FILE *out) {
+  size_t n;
+  json_t *one;
+  if (!json_object_get(rope, "tolerance")) return;
+  fprintf(out,
+          "  tolerance     of right code to position %" JSON_INTEGER_FORMAT
+          " (--context): --max-abs, or atol with rtol 0\n",
+          field_integer(rope, "length") - 1);
+  json_array_foreach(json_object_get(rope, "tolerance"), n, one)
+      fprintf(out,
+              "    %-4s        %g of a table, %g of the length of a pair; %.2g of them of the angle of inv_freq "
+              "%" JSON_INTEGER_FORMAT "\n",
+              field_string(one, "dtype"), field_number(one, "table"), field_number(one, "pair"),
+              field_number(one, "angle"), field_integer(one, "index"));
 }
 
 static void print_rope(const options *given, const json_t *rope, FILE *out) {
@@ -327,6 +357,7 @@ static void print_rope(const options *given, const json_t *rope, FILE *out) {
     if (json_array_size(json_object_get(rope, "sections")))
       print_numbers("sections", json_object_get(rope, "sections"), out);
     if (json_array_size(frequencies)) print_numbers("inv_freq", frequencies, out);
+    print_tolerances(rope, out);
   }
   json_array_foreach(json_object_get(rope, "notes"), n, note)
       fprintf(out, "  note          %s\n", json_string_value(note));

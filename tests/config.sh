@@ -182,12 +182,35 @@ for line in 'layers\.json, 0$' '  layers        0 3$' '  inv_freq      1 0\.01$'
   check "says $line" says "^$line"
 done
 check 'of one layer' ends 0 list --config layers.json --layer-type 2 --format json
-check 'has its frequencies' eval 'grep -A2 inv_freq out | grep -q "^ *0\.1" && ! grep -q "0\.01" out'
+check 'has its frequencies' eval 'grep -A2 inv_freq out >some && grep -q "^ *0\.1" some && ! grep -q "0\.01" some'
 refused 'layers of 1 have no rope: layer_rope_theta 0' list --config layers.json --layer-type 1
 refused "--config: extra operand 'naive'" list naive --config layers.json
 check 'yarn' ends 0 list --config deepseek.json
+check 'has tolerances' says '^    bf16        [0-9.]* of a table, [0-9.]* of the length of a pair; '
 check 'has its attention factor' says '^  attention     1$'
 check 'and the value of --scaling' says '^  scaling       yarn,factor=40,original=4096,attention=1$'
+
+# What code in f32 may be off: recipes are within it, and not a hundredth of it.
+most() { # AT POSITION: largest p w u (8 + 3 |ln w| + 4 ln 2 i) of base 10000 and 64 columns, at most 1/8 or 4 u p
+  awk -v p="$1" 'BEGIN { u = 2^-24; for (i = 0; i < 32; i++) { w = 10000^(-i / 32)
+    e = p * w * u * (8 - 3 * log(w) + 4 * log(2) * i); if (e > m) m = e }
+    top = 4 * u * p > 0.125 ? 4 * u * p : 0.125; printf "%.5g", m < top ? m : top }'
+}
+echo '{"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 4096}' >short.json
+for positions in 100 4096 131072 1048576; do
+  posenc list --config short.json --context $positions --format json
+  check "the error of an angle at positions below $positions" eval \
+    '[ "$(grep -o "\"angle\": [0-9.e-]*" out | sed "s/.* //; 1q" | xargs printf %.5g)" = "$(most $((positions - 1)))" ]'
+done
+posenc list --config short.json --format json
+limits=$(grep -o '"table": [0-9.e-]*' out | sed 's/.* //')
+for dtype in f32 f64 f16 bf16; do
+  limit=$(echo "$limits" | sed 1q) limits=$(echo "$limits" | sed 1d) kernel=recipe/hf-rope
+  [ $dtype = f64 ] && kernel=naive-f64
+  posenc write --config short.json --dtype $dtype --kernel $kernel -o made.npy
+  check "code in f32 is within the tolerance of $dtype" ends 0 check made.npy --max-abs "$limit"
+  check 'and not far below' ends 1 check made.npy --max-abs "$(echo "$limit" | awk '{ print $1 / 100 }')"
+done
 
 # ---- pictures -----------------------------------------------------------------------------------
 

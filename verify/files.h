@@ -73,6 +73,19 @@ static inline int64_t array_position(const array_request *request, int64_t index
   return problem->positions ? (int64_t)problem->positions[index] : problem->first + index;
 }
 
+/* The largest errors of right results at positions 0 to `last` (reference/limit.h): of an angle, that of frequency
+   `index`; of a value of the table; and of a pair that rope turns, as a share of its length. */
+typedef struct tolerance {
+  double angle, table, pair;
+  int64_t index;
+} tolerance;
+
+/* Of a problem without axes, and of results that are numbers of the dtype `held`. */
+tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t last);
+
+/* Returns the least tolerance of two digits that errors of `most` pass. */
+double tolerance_above(double most);
+
 /*
  * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
  *
