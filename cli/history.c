@@ -10,6 +10,8 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/output.h"
+#include "reports/history.h"
+#include "reports/report.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,11 +23,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static const char usage[] = "Usage: posenc history FOLDER|FILE... [OPTION]...\n"
+static const char usage[] = "Usage: posenc history FOLDER|FILE|refs/notes/NAME... [OPTION]...\n"
                             "Print since which commit a kernel is slower or less accurate, from records of\n"
                             "many commits: of posenc verify --format json, of posenc bench --format json, and\n"
                             "report.json of posenc report. Of a folder, all files FILE.json in it and in the\n"
-                            "folders below are read. Nothing is printed if nothing has changed.\n";
+                            "folders below are read; of git's notes, as refs/notes/NAME, all that the\n"
+                            "repository in the current folder has. Nothing is printed if nothing has changed.\n";
 static const char notes[] = "Each kernel and shape is a series for each CPU: machines are never mixed. A\n"
                             "point is a commit, or with --order date a date; its time is the median of all\n"
                             "its repetitions, as a share of the limit that was measured beside them, where\n"
@@ -33,12 +36,20 @@ static const char notes[] = "Each kernel and shape is a series for each CPU: mac
                             "out, with a line. Facts of the environment that changed at the same point are\n"
                             "told with a change.\n"
                             "\n"
+                            "The commit of a note is that which it is of. That of another record is posenc's\n"
+                            "own, or what POSENC_COMMIT was when the record was made: for plugins, that of\n"
+                            "their repository.\n"
+                            "\n"
                             "Accuracy is compared exactly, by the errors and bits of the same elements:\n"
                             "'bits' are other bits with the same errors. Times have change points, which\n"
                             "E-divisive finds (Matteson and James, 2014) and random orders of the points\n"
                             "test. The size is the median of the ratios of points after to points before,\n"
                             "with an interval of 95 %; p is corrected for the number of series. A change\n"
-                            "takes four points on either side.\n"
+                            "takes four points on either side. Instructions, where a record has their\n"
+                            "number, are told where it is another by a thousandth or more.\n"
+                            "\n"
+                            "Markdown has a table of the changes; HTML is a page, with a picture of each\n"
+                            "series.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if the newest points are no worse\n"
@@ -48,7 +59,8 @@ static const char notes[] = "Each kernel and shape is a series for each CPU: mac
                             "Examples:\n"
                             "  $ posenc history before after\n"
                             "  $ posenc history before after --since 2026-01-31 --format markdown\n"
-                            "  $ posenc history before/bench.json after/bench.json --order date\n";
+                            "  $ posenc history before/bench.json after/bench.json --order date\n"
+                            "  $ posenc history before after --format html -o history.html\n";
 
 /* ---- git ---- */
 
@@ -61,12 +73,20 @@ typedef struct lines {
   bool ok; /* whether it succeeded */
 } lines;
 
-static lines run_git(size_t count, const char *const *words) {
-  char *shell_line = quoted_line("exec 2>/dev/null; git", count, words), line[LINE];
+/* Opens what a command of git prints. */
+static FILE *open_git(size_t count, const char *const *words) {
+  char *shell_line = quoted_line("exec 2>/dev/null; git", count, words);
   fflush(NULL);
   FILE *printed = popen(shell_line, "r");
   if (!printed) die("git: %s", strerror(errno));
+  free(shell_line);
+  return printed;
+}
+
+static lines run_git(size_t count, const char *const *words) {
+  FILE *printed = open_git(count, words);
   lines made = {0};
+  char line[LINE];
   while (fgets(line, sizeof line, printed)) {
     line[strcspn(line, "\n")] = '\0';
     made.all = memory_grow(made.all, made.count + 1, sizeof(*made.all));
@@ -74,7 +94,6 @@ static lines run_git(size_t count, const char *const *words) {
   }
   const int status = pclose(printed);
   made.ok = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
-  free(shell_line);
   return made;
 }
 
@@ -101,19 +120,65 @@ static char *full_commit(const char *text) {
 
 /* ---- records ---- */
 
-/* The records that were read, and their files' names. */
+/* The records that were read, and the names of their files and commits. */
 typedef struct inputs {
   history *all;
-  json_t *records, *files;
+  json_t *records, *names;
 } inputs;
 
-static void read_file(inputs *in, const char *path) {
+/* Keeps a name for as long as the records. */
+static const char *keep_name(inputs *in, const char *text) {
+  json_t *name = json_string(text);
+  if (!name) die("%s: its name is not UTF-8", text);
+  field_append(in->names, name);
+  return json_string_value(name);
+}
+
+/* Takes a record over. */
+static void add_record(inputs *in, const char *file, const char *commit, json_t *record) {
   char why[400];
-  json_t *record = load_json(NULL, path, JSON_REJECT_DUPLICATES), *name = json_string(path);
-  if (!name) die("%s: its name is not UTF-8", path);
   field_append(in->records, record);
-  field_append(in->files, name);
-  if (!history_add(in->all, json_string_value(name), record, why, sizeof why)) die("%s: %s", path, why);
+  if (!history_add(in->all, keep_name(in, file), commit ? keep_name(in, commit) : NULL, record, why, sizeof why))
+    die("%s: %s", file, why);
+}
+
+static void read_file(inputs *in, const char *path) {
+  add_record(in, path, NULL, load_json(NULL, path, JSON_REJECT_DUPLICATES));
+}
+
+/* Whether a stream has anything but blanks before its end. */
+static bool has_more(FILE *stream) {
+  int c;
+  do c = getc(stream);
+  while (c == ' ' || c == '\n' || c == '\r' || c == '\t');
+  return ungetc(c, stream) != EOF;
+}
+
+/* Reads the records of a note, one after the other, as git notes append leaves them. */
+static void read_note(inputs *in, const char *object, const char *commit) {
+  FILE *printed = open_git(3, (const char *const[]){"cat-file", "blob", object});
+  json_error_t error;
+  while (has_more(printed)) {
+    json_t *record = json_loadf(printed, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+    if (!record) die("the note of commit %s: %s", commit, error.text);
+    add_record(in, object, commit, record);
+  }
+  pclose(printed);
+}
+
+static bool is_notes(const char *operand) {
+  return strncmp(operand, "refs/notes/", strlen("refs/notes/")) == 0;
+}
+
+static void read_notes(inputs *in, const char *ref) {
+  lines list = run_git(4, (const char *const[]){"notes", "--ref", ref, "list"});
+  for (size_t i = 0; i < list.count; i++) {
+    char *object = list.all[i], *commit = strchr(object, ' ');
+    if (!commit) continue;
+    *commit++ = '\0';
+    read_note(in, object, commit);
+  }
+  discard(&list);
 }
 
 static bool is_folder(const char *path) {
@@ -147,8 +212,13 @@ static inputs read_records(const options *given) {
   inputs in = {history_open(), json_array(), json_array()};
   for (size_t i = 0; i < given->operand_count; i++) {
     const size_t before = json_array_size(in.records);
-    (is_folder(given->operands[i]) ? read_folder : read_file)(&in, given->operands[i]);
-    if (json_array_size(in.records) == before) die("%s: it has no records, FILE.json", given->operands[i]);
+    const char *operand = given->operands[i];
+    if (is_notes(operand))
+      read_notes(&in, operand);
+    else
+      (is_folder(operand) ? read_folder : read_file)(&in, operand);
+    if (json_array_size(in.records) == before)
+      die("%s: it has no records%s", operand, is_notes(operand) ? ", or there is no repository here" : ", FILE.json");
   }
   return in;
 }
@@ -179,10 +249,17 @@ static void note_left_out(const json_t *found) {
 
 static void print(const options *given, const json_t *found) {
   output *out = open_output("--output", given->output);
+  FILE *stream = output_stream(out);
+  const record_history *read = record_take_history(found);
   if (format_is(given, "json"))
-    field_print(found, output_stream(out));
-  else
-    (format_is(given, "markdown") ? history_print_markdown : history_print_text)(found, output_stream(out));
+    field_print(found, stream);
+  else if (format_is(given, "markdown"))
+    history_write_markdown(read, stream);
+  else if (!format_is(given, "html"))
+    history_print_text(read, stream);
+  else if (!history_write_html(read, stream))
+    leave(STATUS_ERROR);
+  record_free(read);
   close_output("--output", given->output, out);
 }
 
@@ -190,6 +267,8 @@ static int run(options *given) {
   if (!is_given(given, OPTION_ALPHA)) given->alpha = HISTORY_DEFAULT_ALPHA;
   if (!(given->alpha > 0.0 && given->alpha < 1.0))
     die_value("--alpha", given->texts[OPTION_ALPHA], "not between 0 and 1");
+  const char *refusal = format_is(given, "html") ? report_refusal() : NULL;
+  if (refusal) die("--format html: %s", refusal);
   inputs in = read_records(given);
   lines commits = list_commits();
   order(given, &in, &commits);
@@ -204,7 +283,7 @@ static int run(options *given) {
   json_decref(found);
   history_close(in.all);
   json_decref(in.records);
-  json_decref(in.files);
+  json_decref(in.names);
   discard(&commits);
   free(since);
   return status;

@@ -41,6 +41,7 @@ static void print_help(void) {
         "\n"
         "Environment:\n"
         "  POSENC_ISA        instruction sets to use where --isa is not given\n"
+        "  POSENC_COMMIT     the commit of the kernels of plugins, for records\n"
         "\n"
         "Exit status:\n"
         "  0                 on success\n"

@@ -228,6 +228,8 @@ json_t *environment_json(void) {
   bool ok = add(object, "posenc_version", posenc_version());
   ok &= add(object, "kernel_abi", decimal(POSENC_KERNEL_ABI, text));
   ok &= add(object, "commit", BUILD_COMMIT);
+  const char *measured = getenv("POSENC_COMMIT");
+  if (measured && *measured) ok &= add(object, "measured_commit", measured);
   ok &= add(object, "compiler", BUILD_COMPILER);
   ok &= add(object, "cflags", BUILD_CFLAGS);
   ok &= add(object, "cpu", cpu(text));

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 /*
- * Returns a new object of strings, in this order: "posenc_version", "kernel_abi", "commit", "compiler", "cflags",
- * "cpu", "emulator" (the emulator of this program, or "no"), "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes
- * of one cache), "memory", "governor", "thp", "os", "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark"
+ * Returns a new object of strings, in this order: "posenc_version", "kernel_abi", "commit", "measured_commit" (of the
+ * repository of the kernels, as the variable POSENC_COMMIT says; absent without it), "compiler", "cflags", "cpu",
+ * "emulator" (the emulator of this program, or "no"), "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes of one
+ * cache), "memory", "governor", "thp", "os", "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark"
  * (versions, or "no"), "load", "date" (UTC, ISO 8601). Unknown facts are "unknown".
  */
 json_t *environment_json(void);

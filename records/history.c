@@ -18,7 +18,7 @@
 
 /* An accuracy record or a timing record. A report has two entries, which are made of it. */
 typedef struct entry {
-  const char *file;
+  const char *file, *commit; /* the commit is that whose kernels were measured */
   json_t *json;
   const record_accuracy *accuracy; /* null for timings */
   timings_record timing;
@@ -69,9 +69,22 @@ static int64_t seconds_of(const char *date) {
   return (int64_t)timegm(&utc) + (sign == '-' ? ahead : -ahead);
 }
 
+/* Returns the commit whose kernels were measured: plugins may be from another repository than posenc. */
+static const char *measured_commit(const json_t *facts) {
+  const char *given = field_string(facts, "measured_commit");
+  return *given ? given : field_string(facts, "commit");
+}
+
+/* Where a record was found. */
+typedef struct source {
+  const char *file, *commit; /* the commit may be null: as the record says */
+} source;
+
 /* Adds a record of either kind, and takes the JSON over. */
-static void add_entry(history *all, const char *file, json_t *json, bool is_accuracy) {
-  entry made = {.file = file, .json = json, .told = json_object_get(json, is_accuracy ? "environment" : "context")};
+static void add_entry(history *all, const source *from, json_t *json, bool is_accuracy) {
+  entry made = {.file = from->file, .json = json};
+  made.told = json_object_get(json, is_accuracy ? "environment" : "context");
+  made.commit = from->commit ? from->commit : measured_commit(made.told);
   if (is_accuracy)
     made.accuracy = record_take_accuracy(json);
   else
@@ -106,7 +119,7 @@ static void take_times(const char *mode, const record_table *tables, size_t coun
     }
 }
 
-static void add_report(history *all, const char *file, const record_report *report) {
+static void add_report(history *all, const source *from, const record_report *report) {
   json_t *results = json_array(), *benchmarks = json_array();
   take_results(report->shapes, report->shapes_count, results);
   take_results(report->cases, report->cases_count, results);
@@ -119,28 +132,29 @@ static void add_report(history *all, const char *file, const record_report *repo
   MODE("first", first);
   MODE("row", row);
 #undef MODE
-  add_entry(all, file, json_pack("{s:O, s:o}", "environment", report->environment.accuracy, "records", results), true);
+  add_entry(all, from, json_pack("{s:O, s:o}", "environment", report->environment.accuracy, "records", results), true);
   if (report->environment.timing)
-    add_entry(all, file, json_pack("{s:O, s:o}", "context", report->environment.timing, "benchmarks", benchmarks),
+    add_entry(all, from, json_pack("{s:O, s:o}", "context", report->environment.timing, "benchmarks", benchmarks),
               false);
   else
     json_decref(benchmarks);
 }
 
-bool history_add(history *all, const char *file, json_t *record, char *why, size_t size) {
+bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size) {
+  const source *from = &(source){file, commit};
   record_fault fault = {"neither an accuracy record, a timing record nor a report"};
   const char *schema = field_string(record, "schema");
   const void *read = NULL;
   if (strncmp(schema, "posenc-accuracy-", strlen("posenc-accuracy-")) == 0) {
     read = record_read_accuracy(record, &fault);
-    if (read) add_entry(all, file, json_incref(record), true);
+    if (read) add_entry(all, from, json_incref(record), true);
   } else if (strncmp(schema, "posenc-report-", strlen("posenc-report-")) == 0) {
     read = record_read_report(record, &fault);
-    if (read) add_report(all, file, read);
+    if (read) add_report(all, from, read);
   } else if (*field_string(json_object_get(record, "context"), "posenc_schema")) {
     read = record_read_timing(record, &fault);
     if (read && !timings_check(record, why, size)) return record_free(read), false;
-    if (read) add_entry(all, file, json_incref(record), false);
+    if (read) add_entry(all, from, json_incref(record), false);
   }
   snprintf(why, size, "%s", fault.text);
   record_free(read);
@@ -148,10 +162,6 @@ bool history_add(history *all, const char *file, json_t *record, char *why, size
 }
 
 /* ---- order ---- */
-
-static const char *commit_of(const entry *one) {
-  return field_string(one->told, "commit");
-}
 
 /* Returns the place of a commit by its name's beginning, of four letters or more; RECORD_NONE if it has none. */
 static int64_t place_of(char *const *commits, size_t count, const char *name) {
@@ -178,8 +188,7 @@ size_t history_order(history *all, char *const *commits, size_t count) {
   all->commit_count = count;
   for (size_t i = 0; i < all->count; i++) {
     entry *one = &all->entries[i];
-    one->place = commits ? RECORD_NONE : one->seconds;
-    if (commits && record_names_sources(one->told)) one->place = place_of(commits, count, commit_of(one));
+    one->place = commits ? place_of(commits, count, one->commit) : one->seconds;
     placed += one->place != RECORD_NONE;
   }
   if (all->count) qsort(all->entries, all->count, sizeof *all->entries, in_order);
@@ -191,13 +200,13 @@ size_t history_order(history *all, char *const *commits, size_t count) {
 typedef struct point {
   const entry *of;             /* the newest of its place */
   const record_result *result; /* of accuracy */
-  double *values;              /* of times: 1 / share of the limit, or ns */
+  double *values;              /* of other measures: 1 / share of the limit, ns, or instructions */
   size_t count;
   double median;
 } point;
 
 typedef struct series {
-  const char *measure; /* "accuracy", "limit" or "time" */
+  const char *measure; /* "accuracy", "limit", "time" or "instructions" */
   const char *cpu;
   char *name;
   point *points;
@@ -243,18 +252,23 @@ static void add_results(collection *made, const entry *of) {
   }
 }
 
+static void add_values(collection *made, const char *measure, const entry *of, const char *name, const double *values,
+                       size_t count) {
+  if (!count) return;
+  point *at = point_of(series_of(made, measure, of, name), of);
+  at->values = memory_grow(at->values, at->count + count, sizeof *at->values);
+  memcpy(at->values + at->count, values, count * sizeof *at->values);
+  at->count += count;
+}
+
 static void add_times(collection *made, const entry *of) {
   const char *name;
   json_t *numbers;
   json_object_foreach(of->timing.numbers, name, numbers) {
     timings taken = timings_collect(&of->timing, name, true);
     const bool by_limit = taken.limited && taken.limited == taken.count;
-    if (taken.count) {
-      point *at = point_of(series_of(made, by_limit ? "limit" : "time", of, name), of);
-      at->values = memory_grow(at->values, at->count + taken.count, sizeof *at->values);
-      memcpy(at->values + at->count, by_limit ? taken.costs : taken.times, taken.count * sizeof *at->values);
-      at->count += taken.count;
-    }
+    add_values(made, by_limit ? "limit" : "time", of, name, by_limit ? taken.costs : taken.times, taken.count);
+    add_values(made, "instructions", of, name, &taken.instructions, taken.instructions > 0.0);
     timings_discard(&taken);
   }
 }
@@ -294,27 +308,33 @@ typedef struct telling {
 } telling;
 
 static json_t *entry_json(const entry *of) {
-  return json_pack("{s:s, s:s, s:s}", "commit", commit_of(of), "date", field_string(of->told, "date"), "file",
-                   of->file);
+  return json_pack("{s:s, s:s, s:s}", "commit", of->commit, "date", field_string(of->told, "date"), "file", of->file);
 }
 
 static bool is_told(const telling *t, const entry *of) {
   return of->place >= t->place && of->seconds >= t->seconds;
 }
 
+/* Returns the facts that differ, but for those that a commit of posenc's own changes: its name and its version. */
+static json_t *other_facts(const entry *good, const entry *bad) {
+  json_t *found = json_array();
+  const char *own = field_string(bad->told, "commit");
+  compare_environments(good->told, bad->told, found);
+  for (size_t i = json_array_size(found); i-- > 0 && strncmp(bad->commit, own, strlen(own)) == 0;) {
+    const char *what = field_string(json_array_get(found, i), "what");
+    if (strcmp(what, "commit") == 0 || strcmp(what, "posenc_version") == 0) json_array_remove(found, i);
+  }
+  return found;
+}
+
 /* Adds a change between two points, whose row is taken over. */
 static void tell(const telling *t, const series *in, size_t at, json_t *row) {
   const entry *good = in->points[at - 1].of, *bad = in->points[at].of;
-  json_t *environment = json_array();
-  compare_environments(good->told, bad->told, environment);
-  for (size_t i = json_array_size(environment); i-- > 0;) {
-    const char *what = field_string(json_array_get(environment, i), "what");
-    if (strcmp(what, "commit") == 0 || strcmp(what, "posenc_version") == 0) json_array_remove(environment, i);
-  }
   field_put(field_put(row, "measure", json_string(in->measure)), "cpu", json_string(in->cpu));
+  field_put(row, "at", json_integer((json_int_t)at));
   field_put(field_put(row, "last_good", entry_json(good)), "first_bad", entry_json(bad));
   if (t->by_git) field_put(row, "commits", json_integer(bad->place - good->place));
-  field_append(t->changes, field_put(row, "environment", environment));
+  field_append(t->changes, field_put(row, "environment", other_facts(good, bad)));
 }
 
 /* Returns the row of two results, null if even their bits are the same. */
@@ -347,6 +367,26 @@ static bool tell_results(const telling *t, const series *in) {
     } else {
       json_decref(row);
     }
+  }
+  return worse;
+}
+
+/* Tells the changes of a series of instructions, likewise. They have no noise, but a few depend on addresses. */
+static bool tell_instructions(const telling *t, const series *in) {
+  static const double least = 0.001;
+  const double last = in->points[in->count - 1].median;
+  double level = in->points[0].median;
+  bool worse = false;
+  for (size_t at = 1; at < in->count; at++) {
+    const double was = level, is = in->points[at].median;
+    if (fabs(is - was) < least * was) continue;
+    level = is;
+    if (!is_told(t, in->points[at].of)) continue;
+    json_t *figures = json_pack("[{s:s, s:f, s:f}]", "what", in->measure, "old", was, "new", is);
+    tell(t, in, at,
+         json_pack("{s:s, s:s, s:s, s:o}", "name", in->name, "verdict", is > was ? "worse" : "better", "note", "",
+                   "figures", figures));
+    worse = worse || last - was >= least * was;
   }
   return worse;
 }
@@ -396,7 +436,7 @@ static bool set_since(const history *all, const char *since, telling *t) {
   if (seconds != RECORD_NONE) return t->seconds = seconds, true;
   if (all->commits) return (t->place = place_of(all->commits, all->commit_count, since)) != RECORD_NONE;
   for (size_t i = 0; i < all->count && all->entries[i].place != RECORD_NONE; i++) {
-    char *commit = memory_copy_text(commit_of(&all->entries[i]));
+    char *commit = memory_copy_text(all->entries[i].commit);
     const bool found = place_of(&commit, 1, since) != RECORD_NONE;
     free(commit);
     if (found) return t->place = all->entries[i].place, true;
@@ -404,28 +444,42 @@ static bool set_since(const history *all, const char *since, telling *t) {
   return false;
 }
 
+static bool is_of(const series *in, const char *measure) {
+  return strcmp(in->measure, measure) == 0;
+}
+
 static bool has_times(const series *in) {
-  return strcmp(in->measure, "accuracy") != 0;
+  return is_of(in, "limit") || is_of(in, "time");
+}
+
+/* Tells the changes of a series. Returns whether its newest point is worse than one before a change. */
+static bool tell_series(const telling *t, const series *in) {
+  if (has_times(in)) return tell_times(t, in);
+  return is_of(in, "accuracy") ? tell_results(t, in) : tell_instructions(t, in);
 }
 
 /* Returns a series as JSON, with the numbers that it is judged by. */
-static json_t *series_json(const series *in) {
+static json_t *series_json(const series *in, bool worse) {
   json_t *points = json_array();
   for (size_t i = 0; i < in->count; i++) {
     const point *one = &in->points[i];
-    json_t *json = json_pack("{s:s, s:s}", "commit", commit_of(one->of), "date", field_string(one->of->told, "date"));
-    if (!has_times(in)) {
+    json_t *json = json_pack("{s:s, s:s}", "commit", one->of->commit, "date", field_string(one->of->told, "date"));
+    if (is_of(in, "accuracy")) {
       field_put(field_put(json, "max_ulp", field_real(one->result->max_ulp.ulp)), "max_abs",
                 field_real(one->result->max_abs.abs));
       field_put(json, "digest", json_string(one->result->digest));
-    } else if (strcmp(in->measure, "limit") == 0) {
-      field_put(json, "of_limit", field_real(1.0 / one->median));
     } else {
-      field_put(json, "ns", field_real(one->median));
+      const bool by_limit = is_of(in, "limit");
+      field_put(json,
+                by_limit            ? "of_limit"
+                : is_of(in, "time") ? "ns"
+                                    : in->measure,
+                field_real(by_limit ? 1.0 / one->median : one->median));
     }
     field_append(points, json);
   }
-  return json_pack("{s:s, s:s, s:s, s:o}", "name", in->name, "measure", in->measure, "cpu", in->cpu, "points", points);
+  return json_pack("{s:s, s:s, s:s, s:b, s:o}", "name", in->name, "measure", in->measure, "cpu", in->cpu, "worse",
+                   worse, "points", points);
 }
 
 /* Returns the records that have no place. */
@@ -447,8 +501,9 @@ json_t *history_find(const history *all, const history_terms *terms) {
     t.tested += has_times(&made.all[i]) && made.all[i].count >= 2 * DIVISIVE_LEAST;
   t.level = terms->alpha / fmax(1.0, (double)t.tested);
   for (size_t i = 0; i < made.count; i++) {
-    worse += (has_times(&made.all[i]) ? tell_times : tell_results)(&t, &made.all[i]);
-    field_append(list, series_json(&made.all[i]));
+    const bool is_worse = tell_series(&t, &made.all[i]);
+    worse += is_worse;
+    field_append(list, series_json(&made.all[i], is_worse));
   }
   discard(&made);
   return json_pack("{s:s, s:s, s:o, s:o, s:o, s:I}", "schema", "posenc-history-1", "order", t.by_git ? "git" : "date",

@@ -3,6 +3,8 @@
 #ifndef POSENC_RECORDS_HISTORY_H
 #define POSENC_RECORDS_HISTORY_H
 
+#include "records/read.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +17,10 @@ typedef struct history history;
 history *history_open(void);
 void history_close(history *all);
 
-/* Adds an accuracy record, a timing record or a report, which is both. `file` is its name; the JSON must outlive the
-   history. Returns false, with the defect in `why`, if it is none of these or cannot be read. */
-bool history_add(history *all, const char *file, json_t *record, char *why, size_t size);
+/* Adds an accuracy record, a timing record or a report, which is both. `file` is its name; `commit` that whose kernels
+   were measured, or null: as the record says. All must outlive the history. Returns false, with the defect in `why`, if
+   it is none of these or cannot be read. */
+bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size);
 
 /*
  * Puts the records in order: by their commits' places in `commits`, full names from the oldest on, or by their dates if
@@ -32,15 +35,23 @@ typedef struct history_terms {
 } history_terms;
 
 /*
- * Finds the changes, and returns them as a new object, see doc/records.md. Each kernel and shape is a series for
- * each CPU. Records of one commit, or of one date, are one point: its time is the median of all repetitions. An
- * accuracy series changes where figures or bits do; a series of times where divisive_find says so. Returns null if
- * `since` is neither a date nor a commit of the history.
+ * Finds the changes, and returns them as a new object, record_history. Each kernel and shape is a series for each CPU.
+ * Records of one commit, or of one date, are one point: its time is the median of all repetitions. An accuracy series
+ * changes where figures or bits do; one of instructions where their number is another by a thousandth or more; a series
+ * of times where divisive_find says so. Returns null if `since` is neither a date nor a commit of the history.
  */
 json_t *history_find(const history *all, const history_terms *terms);
 
-/* Prints what history_find returned: a line for each change, nothing if there is none; or as a Markdown table. */
-void history_print_text(const json_t *found, FILE *stream);
-void history_print_markdown(const json_t *found, FILE *stream);
+/* Prints a line for each change, nothing if there is none. */
+void history_print_text(const record_history *found, FILE *stream);
+
+/* Words for a change: its size, of times in per cent with `between` before the interval and before p; the commit and
+   the day of an end; and what else may be the cause, with the facts of the environment that differ. */
+typedef struct history_words {
+  char text[1000];
+} history_words;
+history_words history_size(const record_history_change *change, const char *between);
+history_words history_end(const record_history_end *end);
+history_words history_note(const record_history_change *change);
 
 #endif

@@ -433,6 +433,7 @@ TAKE(baseline)
 TAKE(machines)
 TAKE(comparison)
 TAKE(choice)
+TAKE(history)
 TAKE(context)
 
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {

@@ -117,6 +117,7 @@ const record_baseline *record_take_baseline(const json_t *json);
 const record_machines *record_take_machines(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
+const record_history *record_take_history(const json_t *json);
 const record_context *record_take_context(const json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
@@ -128,6 +129,7 @@ json_t *record_write_baseline(const record_baseline *from);
 json_t *record_write_machines(const record_machines *from);
 json_t *record_write_comparison(const record_comparison *from);
 json_t *record_write_choice(const record_choice *from);
+json_t *record_write_history(const record_history *from);
 json_t *record_write_shape(const record_shape *from);
 json_t *record_write_context(const record_context *from);
 json_t *record_write_run(const record_run *from);

@@ -93,7 +93,7 @@ static void print_object(const row *head, size_t fields) {
 
 /* The objects that a file of a record can have at its top. */
 static const char *const kinds[] = {"accuracy", "timing",   "merged_accuracy", "merged_timing", "baseline",
-                                    "report",   "machines", "comparison",      "choice"};
+                                    "report",   "machines", "comparison",      "choice",        "history"};
 
 static const char merged[] =
     "    \"merged_accuracy\": {\n"

@@ -115,6 +115,7 @@ timings timings_collect(const timings_record *from, const char *name, bool alone
       if (!counts(entry, medians)) continue;
       const double time = record_nanoseconds(entry), share = entry->of_limit;
       if (entry->error_occurred) of.failed = true;
+      if (entry->instructions > 0.0) of.instructions = entry->instructions;
       if (alone && !medians && is_interrupted(from, entry)) {
         of.interrupted++;
         continue;

@@ -17,6 +17,7 @@ typedef struct timings {
   double *times, *costs; /* ns; 1 / share of the limit */
   size_t count, limited; /* lengths of times and of costs */
   size_t interrupted;    /* repetitions left out because they waited for a core */
+  double instructions;   /* of one pass; 0 if they were not counted */
   bool failed;
 } timings;
 

@@ -57,6 +57,15 @@ in_repository() { # STATUS ARGUMENT...: as ends, but in the repository
   mv out err .. && cd ..
   return $result
 }
+in_order() { # FILE TEXT...: these are in it, one after the other
+  file=$1 line=0
+  shift
+  for text; do
+    next=$(grep -nF -- "$text" "$file" | cut -d : -f 1 | awk -v after="$line" '$1 >= after' | head -n 1)
+    [ -n "$next" ] || { echo "# no '$text' after line $line"; return 1; }
+    line=$next
+  done
+}
 lines_are() { test "$(wc -l <out)" -eq "$1"; }
 
 series steps x stepped
@@ -100,15 +109,29 @@ else
 fi
 check 'Markdown' in_repository 1 ../steps --format markdown
 check 'has the row' \
-  says "^| worse | hot/8x8/k1 | +[45].* | $(short 15) (2026-01-16) | $(short 14) (2026-01-17) | 1 | x |  |\$"
-check 'and the sum' says '^1 of 2 series worse now$'
+  says "^| \*\*worse\*\* | hot/8x8/k1 | +[45].* | $(short 15) (2026-01-16) | $(short 14) (2026-01-17) | 1 | x |  |\$"
+check 'and the sum' says '^> \*\*1 of 2 series worse now\*\*\.'
+
+# ---- the page
+in_repository 1 ../steps --format html -o ../page.html >/dev/null
+if grep -q gnuplot err; then
+  skip 'the page' 'no gnuplot'
+else
+  check 'is one page' contains page.html '</html>'
+  check 'with a picture of each series' count_is page.html '<svg ' 2
+  check 'apart by whether it has changed' in_order page.html 'id="series-that-have-changed"' 'hot/8x8/k1, x: 4' \
+    'id="series-without-a-change"' 'hot/8x8/k0, x: 4'
+  check 'an upright line at the change' count_is page.html '#d55e00' 1
+  check 'two levels beside it, one elsewhere' count_is page.html '#0072b2' 3
+  check 'its ids are unique' ids_unique page.html
+fi
 
 # ---- no change, noise, and what became of it later
 series none x level
 check 'no change' in_repository 0 ../none
 check 'is quiet' test ! -s out
 check 'in Markdown there is the sum' in_repository 0 ../none --format markdown
-check 'alone' test "$(cat out)" = '0 of 2 series worse now'
+check 'and no table' test "$(grep -c '^|' out)" -eq 0 -a "$(grep -c '^> \*\*0 of 2 series worse now' out)" -eq 1
 back() { [ "$1" -ge 8 ] && [ "$1" -lt 16 ] && echo 1.05 || echo 1; }
 series back x back
 check 'a step and a step back' in_repository 0 ../back
@@ -153,6 +176,54 @@ mkdir upgraded && cp steps/*.json upgraded
 for n in $(seq 15 24); do sed 's/glibc 2.36/glibc 2.41/' steps/x-$n.json >upgraded/x-$n.json; done
 check 'what changed beside the sources' in_repository 1 ../upgraded
 check 'is told' says '^worse .*  x  libc: glibc 2\.36, then glibc 2\.41$'
+
+# ---- plugins of the repository here, measured by one posenc of another
+foreign() { # FOLDER SED-SCRIPT: a copy of the records, with another commit of posenc's
+  cp -r steps "$1"
+  for n in $(seq 24); do sed -i "$(eval "echo \"$2\"")" "$1/x-$n.json"; done
+}
+foreign unnamed 's/\"commit\": \"[^\"]*/\"commit\": \"0123456789ab/'
+(cd repository && posenc history ../unnamed; mv out err .. && echo "$status" >../status)
+status=$(cat status)
+check 'records of another commit have no place' one_line 'no record is of a commit of the repository here'
+foreign named 's/\"commit\": \"[^\"]*/\"measured_commit\": \"$(commit $n)\", \"commit\": \"0123456789ab/'
+sed -i 's/0123456789ab/ba9876543210/' named/x-1[5-9].json named/x-2?.json
+check 'records with the commit that was measured do' in_repository 1 ../named
+check 'and another posenc is told' says "^worse .* since $(short 15) .*  commit: 0123456789ab, then ba9876543210\$"
+for n in $(seq 24); do
+  git -C repository notes --ref posenc add -f -F "../unnamed/x-$n.json" "$(commit "$n")" 2>/dev/null
+done
+check 'so do notes, by what they are of' in_repository 1 refs/notes/posenc
+check 'with the same answer' says "^worse  *hot/8x8/k1 .* since $(short 15) "
+sed 's/hot/cold/' unnamed/x-1.json >more.json
+git -C repository notes --ref posenc append -F ../more.json "$(commit 1)" 2>/dev/null
+check 'a note may have several records' in_repository 1 refs/notes/posenc --format json
+check 'that are all read' contains out '"name": "cold/8x8/k0"'
+echo '{' >>more.json
+git -C repository notes --ref posenc append -F ../more.json "$(commit 1)" 2>/dev/null
+(cd repository && posenc history refs/notes/posenc; mv out err .. && echo "$status" >../status)
+status=$(cat status)
+check 'broken ones are refused' one_line "the note of commit $(commit 1): "
+check 'notes elsewhere' is_refused 'refs/notes/posenc: it has no records, or there is no repository here' refs/notes/posenc
+POSENC_COMMIT=$(commit 7)
+export POSENC_COMMIT
+"$POSENC" verify --kernel naive --len 8 --dim 4 --search 0 --format json >named.json 2>err
+check 'POSENC_COMMIT is in a record' grep -q "\"measured_commit\": \"$(commit 7)\"" named.json
+unset POSENC_COMMIT
+
+# ---- instructions
+mkdir counted
+for n in 1 2 3 4 5 6; do
+  count=$((n < 4 ? 100000 + n : 100200 + n))
+  sed "s/\"real_time\"/\"instructions\": $count, \"real_time\"/" none/x-$n.json >counted/$n.json
+done
+check 'more instructions' in_repository 1 ../counted
+check 'are told at their commit' says \
+  "^worse  *hot/8x8/k0  *instructions 100001 -> 100204  since $(short 4) (2026-01-27), after $(short 3) (2026-01-28)  x\$"
+check 'with no others' lines_are 2
+for n in 1 2 3 4 5 6; do sed -i "s/1002\(0.\)/1000\1/" counted/$n.json; done
+check 'fewer than one in a thousand' in_repository 0 ../counted
+check 'are not' test ! -s out
 
 # ---- machines: one three times as slow, of which the records begin with a later commit
 series both x level

@@ -66,6 +66,14 @@ wrong baseline baseline.json 's/"share"/"part"/'
 posenc compare accuracy.json merged.json --format json
 cp out comparison.json
 record comparison comparison.json
+mkdir -p history
+sed 's/"date": "2/"date": "1/; s/"misrounded": [1-9][0-9]*/"misrounded": 0/' accuracy.json >history/before.json
+cp accuracy.json history/after.json
+posenc history history --order date --format json
+cp out history.json
+check 'a history with a change' contains history.json '"verdict": "worse"'
+record history history.json
+wrong history history.json 's/"order": "date"/"order": "size"/'
 
 if "$POSENC" bench --kernel naive --len 8 --dim 4 2>&1 | grep -q 'without Google Benchmark'; then
   skip 'timings' 'without Google Benchmark'

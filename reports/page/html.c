@@ -116,6 +116,7 @@ const page_format page_html = {
             [PAGE_ANSWER] = {"<p class=\"answer\">", "</p>\n"},
             [PAGE_LIST] = {"<ul>\n", "</ul>\n"},
             [PAGE_ITEM] = {"<li>", "</li>\n"},
+            [PAGE_MULTIPLES] = {"<div class=\"multiples\">\n", "</div>\n"},
         },
     .looks =
         {

@@ -103,6 +103,7 @@ const page_format page_markdown = {
             [PAGE_ANSWER] = {"> ", "\n\n"},
             [PAGE_LIST] = {"", "\n"},
             [PAGE_ITEM] = {"- ", "\n"},
+            [PAGE_MULTIPLES] = {"", ""},
         },
     .looks =
         {

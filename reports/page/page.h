@@ -13,6 +13,7 @@ typedef enum page_part {
   PAGE_ANSWER, /* the most important paragraph */
   PAGE_LIST,
   PAGE_ITEM,
+  PAGE_MULTIPLES, /* small figures side by side */
   PAGE_PARTS
 } page_part;
 
