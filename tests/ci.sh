@@ -89,7 +89,7 @@ step() { # FILE NAME: runs it as the runner does
 [ -e "$root/action.yml" ] && cp "$root"/examples/ci/* .
 "$numpy" steps.py "$root/action.yml" >names
 check 'the steps of the action' \
-  test "$(tr '\n' ';' <names)" = 'Build the posenc command;Install the Python package;Check;'
+  test "$(tr '\n' ';' <names)" = 'Build the posenc command;Install the Python package;Check;History;'
 bin=$work/bin
 mkdir bin
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$POSENC" >bin/posenc
