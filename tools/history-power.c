@@ -4,7 +4,9 @@
  * makes the record and runs this. The noise of a commit is that of a real record: runs of nine successive repetitions,
  * as posenc bench makes by default, at random places of a long one, so that its slow changes are in them. A point is
  * the median of one such run, or of several: of so many records of the commit, made at different times.
- * Prints a table in Markdown. Usage: posenc-history-power RECORD SERIES
+ * Prints tables in Markdown: the spread of a point by other statistics than this median too, and what is found by it.
+ * The record has two benchmarks, of which the second is what the first may be a ratio to.
+ * Usage: posenc-history-power RECORD SERIES
  */
 #include "common/number.h"
 #include "common/random.h"
@@ -110,35 +112,106 @@ static void measure(const kind *of, const timings *noise, size_t records, int se
   fflush(stdout);
 }
 
+/* ---- other statistics of a point ---- */
+
+/* Repetitions of the two benchmarks at the same times of a commit. */
+typedef struct repetitions {
+  double costs[MOST_RECORDS * REPETITIONS]; /* 1 / share of the limit */
+  double times[MOST_RECORDS * REPETITIONS], limits[MOST_RECORDS * REPETITIONS], others[MOST_RECORDS * REPETITIONS];
+  size_t count;
+} repetitions;
+
+static double median_share(repetitions *of) {
+  return statistics_median(of->costs, of->count);
+}
+
+static double shortest(repetitions *of) {
+  numbers_sort(of->times, of->count);
+  numbers_sort(of->limits, of->count);
+  return of->times[0] / of->limits[0];
+}
+
+static double median_time(repetitions *of) {
+  return statistics_median(of->times, of->count);
+}
+
+static double median_ratio(repetitions *of) {
+  return statistics_median(of->times, of->count) / statistics_median(of->others, of->count);
+}
+
+static const struct {
+  const char *name;
+  double (*of)(repetitions *of);
+} statistics[] = {{"median of shares of the limit", median_share},
+                  {"shortest time by shortest limit", shortest},
+                  {"median of times", median_time},
+                  {"ratio of medians to another kernel", median_ratio}};
+
+/* Draws repetitions that follow each other, or are `apart`: at random among those of 25 benchmarks in one run. */
+static void draw_repetitions(const timings noise[2], size_t records, bool apart, repetitions *drawn) {
+  drawn->count = records * REPETITIONS;
+  for (size_t k = 0; k < records; k++) {
+    const size_t begin = random_below(&state, noise->count);
+    for (size_t i = 0; i < REPETITIONS; i++) {
+      const size_t to = k * REPETITIONS + i, step = apart ? random_below(&state, 25 * REPETITIONS) : i,
+                   from = (begin + step) % noise->count;
+      drawn->costs[to] = noise->costs[from];
+      drawn->times[to] = noise->times[from];
+      drawn->limits[to] = noise->times[from] / noise->costs[from];
+      drawn->others[to] = noise[1].times[from * noise[1].count / noise->count];
+    }
+  }
+}
+
 /* Returns the standard deviation of a normal distribution with the middle half of these points, as a share. */
-static double spread(const timings *noise, size_t records) {
+static double spread(const timings noise[2], size_t records, bool apart, double (*statistic)(repetitions *of)) {
   enum { POINTS = 4000 };
   static double points[POINTS];
-  for (size_t i = 0; i < POINTS; i++) points[i] = log(draw_point(noise, records));
+  static repetitions drawn;
+  for (size_t i = 0; i < POINTS; i++) {
+    draw_repetitions(noise, records, apart, &drawn);
+    points[i] = log(statistic(&drawn));
+  }
   numbers_sort(points, POINTS);
   return (points[3 * POINTS / 4] - points[POINTS / 4]) / 1.349;
 }
 
+static void print_spreads(const timings noise[2], const size_t *records, size_t count) {
+  puts("| spread of a point | repetitions | 25 records | 5 records | 1 record |\n|---|---|--:|--:|--:|");
+  for (size_t i = 0; i < 2 * sizeof statistics / sizeof *statistics; i++) {
+    printf("| %s | %s |", statistics[i / 2].name, i % 2 ? "among those of 25 benchmarks" : "in a row");
+    for (size_t k = 0; k < count; k++)
+      printf(" %.2f %% |", 100.0 * spread(noise, records[k], i % 2, statistics[i / 2].of));
+    puts("");
+  }
+}
+
 int main(int argc, char **argv) {
   static const size_t records[] = {MOST_RECORDS, 5, 1};
+  enum { RECORDS = sizeof records / sizeof *records };
   json_error_t error;
   json_t *json = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
   const int series = argc == 3 ? atoi(argv[2]) : 0;
-  if (!json || series < 1) return fputs("usage: posenc-history-power RECORD SERIES\n", stderr), 2;
+  if (!json || series < 0) return fputs("usage: posenc-history-power RECORD SERIES\n", stderr), 2;
   timings_record record;
   timings_open(&record, json);
-  timings noise = timings_collect(&record, json_object_iter_key(json_object_iter(record.numbers)), true);
-  if (noise.limited < MOST_RECORDS * REPETITIONS)
-    return fputs("posenc-history-power: too few repetitions\n", stderr), 2;
-  printf("%zu repetitions of %s, %zu more left out as interrupted\n\n", noise.limited,
-         json_object_iter_key(json_object_iter(record.numbers)), noise.interrupted);
-  for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-    printf("spread of points of %zu records: %.2f %%\n", records[i], 100.0 * spread(&noise, records[i]));
+  timings noise[2] = {{NULL}};
+  void *at = json_object_iter(record.numbers);
+  for (size_t i = 0; i < 2 && at; i++, at = json_object_iter_next(record.numbers, at)) {
+    noise[i] = timings_collect(&record, json_object_iter_key(at), true);
+    printf("%zu repetitions of %s, %zu more left out as interrupted\n", noise[i].count, json_object_iter_key(at),
+           noise[i].interrupted);
+    if (noise[i].limited != noise[i].count) noise[i].count = 0;
+  }
+  if (noise[0].count < MOST_RECORDS * REPETITIONS || !noise[1].count)
+    return fputs("posenc-history-power: too few repetitions of two benchmarks\n", stderr), 2;
+  puts("");
+  print_spreads(noise, records, RECORDS);
   puts("\n| records | what happens | series | named | other changes |\n|--:|---|--:|--:|--:|");
-  for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+  for (size_t i = 0; series && i < RECORDS; i++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-      measure(&kinds[k], &noise, records[i], kinds[k].times * series);
-  timings_discard(&noise);
+      measure(&kinds[k], noise, records[i], kinds[k].times * series);
+  for (size_t i = 0; i < 2; i++) timings_discard(&noise[i]);
   timings_close(&record);
   json_decref(json);
   return 0;
