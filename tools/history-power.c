@@ -186,6 +186,38 @@ static void print_spreads(const timings noise[2], const size_t *records, size_t 
   }
 }
 
+/* ---- what any test could name ---- */
+
+/* A random number of a standard normal distribution (Box and Muller, 1958). */
+static double normal(void) {
+  return sqrt(-2.0 * log(1.0 - random_unit(&state))) * cos(2.0 * acos(-1.0) * random_unit(&state));
+}
+
+/* Returns the place of the most likely change, beside the true one, on one side of it: moving it by a commit adds to the
+   logarithm of its likelihood a number of mean -step^2 / 2 and deviation `step`, in spreads of a point. */
+static int likeliest(double step, double *most) {
+  int at = 0;
+  double sum = *most = 0.0;
+  for (int k = 1; k < COMMITS / 2; k++) {
+    sum += step * (normal() - step / 2.0);
+    if (sum > *most) *most = sum, at = k;
+  }
+  return at;
+}
+
+/* Returns the share of steps whose most likely place is at most one commit beside the true one, with normal noise and
+   both levels known. */
+static double best_share(double step) {
+  enum { STEPS = 10000 };
+  int named = 0;
+  for (int i = 0; i < STEPS; i++) {
+    double before, after;
+    const int back = likeliest(step, &before), on = likeliest(step, &after);
+    named += (before > after ? back : on) <= 1;
+  }
+  return (double)named / STEPS;
+}
+
 int main(int argc, char **argv) {
   static const size_t records[] = {MOST_RECORDS, 5, 1};
   enum { RECORDS = sizeof records / sizeof *records };
@@ -207,6 +239,8 @@ int main(int argc, char **argv) {
     return fputs("posenc-history-power: too few repetitions of two benchmarks\n", stderr), 2;
   puts("");
   print_spreads(noise, records, RECORDS);
+  puts("\n| step, in spreads of a point | named by the likeliest place |\n|--:|--:|");
+  for (double step = 1.4; step < 3.1; step += 0.4) printf("| %.1f | %.1f %% |\n", step, 100.0 * best_share(step));
   puts("\n| records | what happens | series | named | other changes |\n|--:|---|--:|--:|--:|");
   for (size_t i = 0; series && i < RECORDS; i++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
