@@ -22,6 +22,7 @@ struct oracle {
   int64_t count;       /* number of frequencies */
   int64_t *indices;    /* their indices in the problem */
   mpfr_t ratio;        /* ratio_of, for frequencies of FREQUENCY_BITS */
+  yarn_ramp ramp;      /* for the same, if the scaling is YaRN */
   mpfr_t attention;    /* the attention factor, with the same precision */
   exact at_0;          /* the attention factor, as the cosine of position 0 */
   double most;         /* the attention factor if it is a double (other values are smaller), or infinity */
@@ -45,7 +46,7 @@ static void ratio_of(mpfr_t ratio, const posenc_problem *problem) {
 
 /* Computes base^(-i / (dim/2 - shift)) as a power of the ratio, and scales it. A power has i times the ratio's relative
    error, so the ratio has RATIO_BITS more; all of them get more where a scaling cancels many. */
-enum { SPARE_BITS = 128 };
+enum { SPARE_BITS = 128, RAMP_BITS = FREQUENCY_BITS + SPARE_BITS };
 static void frequency(mpfr_t w, const oracle *o, int64_t index) {
   const mpfr_prec_t bits = mpfr_get_prec(w);
   mpfr_t ratio, precise;
@@ -58,7 +59,8 @@ static void frequency(mpfr_t w, const oracle *o, int64_t index) {
       ratio_of(ratio, &o->problem);
     }
     mpfr_pow_ui(precise, is_kept ? o->ratio : ratio, (unsigned long)o->indices[index], MPFR_RNDN);
-    if (scaling_frequency(precise, bits, &o->problem, o->indices[index])) break;
+    const yarn_ramp *ramp = bits + spare == RAMP_BITS ? &o->ramp : NULL;
+    if (scaling_frequency(precise, bits, &o->problem, o->indices[index], ramp)) break;
   }
   mpfr_set(w, precise, MPFR_RNDN);
   mpfr_clears(ratio, precise, (mpfr_ptr)0);
@@ -152,8 +154,9 @@ oracle *oracle_create_some(const posenc_problem *problem, const selection *some)
     o->problem.scaling.factors = factors;
   }
   set_attention(o);
-  mpfr_init2(o->ratio, FREQUENCY_BITS + SPARE_BITS + RATIO_BITS);
+  mpfr_init2(o->ratio, RAMP_BITS + RATIO_BITS);
   ratio_of(o->ratio, &o->problem);
+  if (problem->scaling.kind == POSENC_SCALING_YARN) yarn_ramp_init(&o->ramp, RAMP_BITS, &o->problem);
 #pragma omp parallel if (count > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
@@ -170,6 +173,7 @@ void oracle_destroy(oracle *o) {
   if (!o) return;
   for (int64_t i = 0; i < o->count; i++) mpfr_clear(o->frequencies[i]);
   mpfr_clears(o->attention, o->ratio, (mpfr_ptr)0);
+  if (o->problem.scaling.kind == POSENC_SCALING_YARN) yarn_ramp_clear(&o->ramp);
   free(o->frequencies);
   free(o->factors);
   free(o->indices);
@@ -283,43 +287,51 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
 /*
- * Pairs are doubled with this precision: (s, c) of an angle becomes (2 s c, 1 - 2 s^2) of twice that angle. If both are
- * within E, the results are within 4 E + 2 E^2 + 2^(1 - TURN_BITS): at most 2 (|s| + |c|) E and 4 |s| E, and their
- * roundings. The first pair is within 2^(1 - TURN_BITS); half of that is for the angle, which has some bits more than
- * it needs. So the twelfth pair is within 2^(24 - TURN_BITS), and the sum of two doubles is within 2^-107 of it.
+ * A turn by twice an angle is the square of the complex number c + s i. A pair within E of its turn, as a distance in
+ * the plane, has a square within 2 E + E^2 and its roundings, at most 2^-(TURN_BITS + 1) of the sine and three times
+ * that of the cosine: together less than 2^(1 - TURN_BITS). The first pair is within 2^-TURN_BITS; half of that is for
+ * the angle, which has some bits more than it needs. So the twelfth is within 3 × 2^(11 - TURN_BITS) < 2^-113, and the
+ * sum of two doubles is within 2^-107 of it. MPFR has faster code for less than 128 bits.
  */
-enum { TURN_BITS = 160, ANGLE_BITS = TURN_BITS + 8 };
+enum { TURN_BITS = 127, ANGLE_BITS = TURN_BITS + 8 };
 
-/* `rest` has the precision of x, for which mpfr_sub is several times as fast as mpfr_sub_d. */
-static exact sum_of_two(const mpfr_t x, mpfr_t rest) {
-  const double high = mpfr_get_d(x, MPFR_RNDN);
-  mpfr_set_d(rest, high, MPFR_RNDN);
-  mpfr_sub(rest, x, rest, MPFR_RNDN);
-  return (exact){.high = high, .low = mpfr_get_d(rest, MPFR_RNDN)};
+/* Returns a number of 64 bits from the limbs of a significand; the least is number 0. */
+static uint64_t limbs_word(const mp_limb_t *limbs, int number) {
+  return GMP_NUMB_BITS == 64 ? limbs[number] : (uint64_t)limbs[2 * number + 1] << 32 | limbs[2 * number];
 }
 
-static void double_angle(mpfr_t sine, mpfr_t cosine, const mpfr_t one) {
-  mpfr_mul(cosine, sine, cosine, MPFR_RNDN);
-  mpfr_sqr(sine, sine, MPFR_RNDN);
-  mpfr_swap(sine, cosine);
+/* Splits x, which has 97 to 128 bits, into the nearest double and the rest, to the nearest double but for the last 11
+   bits. MPFR's own conversions took half the time of turns. */
+static exact sum_of_two(const mpfr_t x) {
+  if (mpfr_zero_p(x)) return (exact){0};
+  const mp_limb_t *limbs = mpfr_custom_get_significand(x);
+  const uint64_t upper = limbs_word(limbs, 1), lower = limbs_word(limbs, 0);
+  const int64_t head = (int64_t)(upper >> 11) + (int64_t)(upper >> 10 & 1);
+  const int64_t rest = (int64_t)(upper << 53 | lower >> 11); /* below 0 where the head is rounded up */
+  const int exponent = (int)mpfr_get_exp(x) - 53, sign = mpfr_sgn(x) < 0 ? -1 : 1;
+  return (exact){.high = ldexp((double)(sign * head), exponent), .low = ldexp((double)rest * sign, exponent - 64)};
+}
+
+static void double_angle(mpfr_t sine, mpfr_t cosine, mpfr_t rest) {
+  mpfr_sqr(rest, sine, MPFR_RNDN);
+  mpfr_mul(sine, sine, cosine, MPFR_RNDN);
   mpfr_mul_2ui(sine, sine, 1, MPFR_RNDN);
-  mpfr_mul_2ui(cosine, cosine, 1, MPFR_RNDN);
-  mpfr_sub(cosine, one, cosine, MPFR_RNDN);
+  mpfr_sqr(cosine, cosine, MPFR_RNDN);
+  mpfr_sub(cosine, cosine, rest, MPFR_RNDN);
 }
 
 static void compute_turns(const oracle *o, int64_t index, int count, exact_pair *turns) {
   const mpfr_exp_t exponent = mpfr_zero_p(o->frequencies[index]) ? 0 : mpfr_get_exp(o->frequencies[index]);
-  mpfr_t angle, sine, cosine, rest, one;
-  mpfr_inits2(TURN_BITS, sine, cosine, rest, one, (mpfr_ptr)0);
-  mpfr_set_ui(one, 1, MPFR_RNDN);
+  mpfr_t angle, sine, cosine, rest;
+  mpfr_inits2(TURN_BITS, sine, cosine, rest, (mpfr_ptr)0);
   mpfr_init2(angle, ANGLE_BITS + (exponent > 0 ? exponent : 0));
   oracle_frequency(o, index, angle);
   mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
   for (int n = 0; n < count; n++) {
-    if (n) double_angle(sine, cosine, one);
-    turns[n] = (exact_pair){sum_of_two(sine, rest), sum_of_two(cosine, rest)};
+    if (n) double_angle(sine, cosine, rest);
+    turns[n] = (exact_pair){sum_of_two(sine), sum_of_two(cosine)};
   }
-  mpfr_clears(angle, sine, cosine, rest, one, (mpfr_ptr)0);
+  mpfr_clears(angle, sine, cosine, rest, (mpfr_ptr)0);
 }
 
 /*
@@ -327,7 +339,7 @@ static void compute_turns(const oracle *o, int64_t index, int count, exact_pair 
  * that. Angle, sine and cosine are within 2^(1 - POINT_BITS), with a factor within four times that and its power of
  * two. The low double is rounded by at most 2^-108, so the sum of the two is within 2^-106.
  */
-enum { POINT_BITS = 128 };
+enum { POINT_BITS = 120 };
 
 static exact_pair compute_point(const oracle *o, workspace *w, place at) {
   mpfr_srcptr frequency_now = o->frequencies[at.index];
@@ -337,14 +349,13 @@ static exact_pair compute_point(const oracle *o, workspace *w, place at) {
   mpfr_set_prec(w->angle, angle_bits);
   mpfr_set_prec(w->sine, POINT_BITS);
   mpfr_set_prec(w->cosine, POINT_BITS);
-  mpfr_set_prec(w->rest, POINT_BITS);
   integer_times(w->angle, frequency_now, at.position);
   mpfr_sin_cos(w->sine, w->cosine, w->angle, MPFR_RNDN);
   if (o->most != 1.0) {
     mpfr_mul(w->sine, w->sine, o->attention, MPFR_RNDN);
     mpfr_mul(w->cosine, w->cosine, o->attention, MPFR_RNDN);
   }
-  return (exact_pair){sum_of_two(w->sine, w->rest), sum_of_two(w->cosine, w->rest)};
+  return (exact_pair){sum_of_two(w->sine), sum_of_two(w->cosine)};
 }
 
 void oracle_points(const oracle *o, int64_t position, exact_pair *points) {

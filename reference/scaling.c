@@ -47,12 +47,6 @@ static bool llama3(mpfr_t w, mpfr_prec_t bits, const posenc_scaling *how) {
   return enough;
 }
 
-/* An end of YaRN's ramp: an exact column, or a number that is no column. */
-typedef struct edge {
-  mpfr_t at;
-  bool exact;
-} edge;
-
 /* Computes cut(r) = dim ln(N / 2πr) / (2 ln base). The base is at least 2 and the other logarithm below 2^10, so the
    result is within dim × 2^(12 - precision). */
 static void cut(mpfr_t at, const posenc_problem *problem, double rotations) {
@@ -88,7 +82,7 @@ static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
 
 /* Sets an edge to max(0, cut(high)) or min(dim - 1, cut(low)). Returns false if that takes more precision. Some
    precision is enough, since a cut is never an integer: otherwise π would be algebraic. */
-static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
+static bool set_edge(ramp_edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
   const posenc_scaling *how = &problem->scaling;
   const long limit = upper ? (long)(problem->dim - 1) : 0;
   cut(e->at, problem, upper ? how->low : how->high);
@@ -104,32 +98,53 @@ static bool set_edge(edge *e, const posenc_problem *problem, bool upper, mpfr_ex
   return decided;
 }
 
-/* Scales w by YaRN's formula, with u = b - i and v = i - a. If b < a, because N is so small that no column turns, the
-   ramp (i - a)/(b - a) goes down: both change their sign. */
-static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
+void yarn_ramp_init(yarn_ramp *ramp, mpfr_prec_t precision, const posenc_problem *problem) {
+  mpfr_t dim;
+  mpfr_inits2(precision, ramp->from.at, ramp->to.at, dim, (mpfr_ptr)0);
+  mpfr_set_sj(dim, problem->dim, MPFR_RNDN);
+  const mpfr_exp_t error = mpfr_get_exp(dim) + 13 - precision;
+  ramp->is_known = set_edge(&ramp->from, problem, false, error) && set_edge(&ramp->to, problem, true, error);
+  if (ramp->is_known && mpfr_equal_p(ramp->from.at, ramp->to.at)) {
+    mpfr_set_ui(dim, 1, MPFR_RNDN);
+    mpfr_div_ui(dim, dim, 1000, MPFR_RNDN);
+    mpfr_add(ramp->to.at, ramp->to.at, dim, MPFR_RNDN);
+  }
+  mpfr_clear(dim);
+}
+
+void yarn_ramp_clear(yarn_ramp *ramp) {
+  mpfr_clears(ramp->from.at, ramp->to.at, (mpfr_ptr)0);
+}
+
+/* Scales w by YaRN's formula, with u = b - i and v = i - a for a ramp from a to b. If b < a, because N is so small that
+   no column turns, the ramp (i - a)/(b - a) goes down: both change their sign. */
+static bool yarn_along(const yarn_ramp *ramp, mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem,
+                       int64_t index) {
+  const ramp_edge *a = &ramp->from, *b = &ramp->to;
   const mpfr_prec_t precision = mpfr_get_prec(w);
-  edge a, b;
   mpfr_t u, v;
-  mpfr_inits2(precision, a.at, b.at, u, v, (mpfr_ptr)0);
+  if (!ramp->is_known) return false;
+  mpfr_inits2(precision, u, v, (mpfr_ptr)0);
   mpfr_set_sj(u, problem->dim, MPFR_RNDN);
   const mpfr_exp_t error = mpfr_get_exp(u) + 13 - precision;
-  bool enough = set_edge(&a, problem, false, error) && set_edge(&b, problem, true, error);
-  if (enough) {
-    if (mpfr_equal_p(a.at, b.at)) {
-      mpfr_set_ui(u, 1, MPFR_RNDN);
-      mpfr_div_ui(u, u, 1000, MPFR_RNDN);
-      mpfr_add(b.at, b.at, u, MPFR_RNDN);
-    }
-    mpfr_sub_si(u, b.at, (long)index, MPFR_RNDN);
-    mpfr_si_sub(v, (long)index, a.at, MPFR_RNDN);
-    if (mpfr_less_p(b.at, a.at)) {
-      mpfr_neg(u, u, MPFR_RNDN);
-      mpfr_neg(v, v, MPFR_RNDN);
-    }
-    enough = (a.exact || is_known(v, error, bits)) && (b.exact || is_known(u, error, bits));
+  mpfr_sub_si(u, b->at, (long)index, MPFR_RNDN);
+  mpfr_si_sub(v, (long)index, a->at, MPFR_RNDN);
+  if (mpfr_less_p(b->at, a->at)) {
+    mpfr_neg(u, u, MPFR_RNDN);
+    mpfr_neg(v, v, MPFR_RNDN);
   }
+  const bool enough = (a->exact || is_known(v, error, bits)) && (b->exact || is_known(u, error, bits));
   if (enough) blend(w, u, v, problem->scaling.factor);
-  mpfr_clears(a.at, b.at, u, v, (mpfr_ptr)0);
+  mpfr_clears(u, v, (mpfr_ptr)0);
+  return enough;
+}
+
+static bool yarn(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index, const yarn_ramp *ramp) {
+  yarn_ramp own;
+  if (ramp) return yarn_along(ramp, w, bits, problem, index);
+  yarn_ramp_init(&own, mpfr_get_prec(w), problem);
+  const bool enough = yarn_along(&own, w, bits, problem, index);
+  yarn_ramp_clear(&own);
   return enough;
 }
 
@@ -154,7 +169,8 @@ void scaling_log_base(mpfr_t log_base, const posenc_problem *problem) {
   mpfr_clear(grown);
 }
 
-bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index) {
+bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index,
+                       const yarn_ramp *ramp) {
   const posenc_scaling *how = &problem->scaling;
   bool enough = true;
   switch (how->kind) {
@@ -165,7 +181,7 @@ bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem
     mpfr_div_d(w, w, how->factor, MPFR_RNDN);
     break;
   case POSENC_SCALING_YARN:
-    enough = yarn(w, bits, problem, index);
+    enough = yarn(w, bits, problem, index, ramp);
     break;
   case POSENC_SCALING_LLAMA3:
     enough = llama3(w, bits, how);

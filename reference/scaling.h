@@ -14,12 +14,28 @@
    result is within 2^(12 - its precision). */
 void scaling_log_base(mpfr_t log_base, const posenc_problem *problem);
 
+/* An edge of YaRN's ramp: an exact column, or a number that is no column. */
+typedef struct ramp_edge {
+  mpfr_t at;
+  bool exact;
+} ramp_edge;
+
+/* YaRN's ramp, the same for all frequencies of a problem. */
+typedef struct yarn_ramp {
+  ramp_edge from, to;
+  bool is_known; /* false if it takes more precision */
+} yarn_ramp;
+
+/* Computes the ramp of a problem whose scaling is YaRN with that precision, until yarn_ramp_clear. */
+void yarn_ramp_init(yarn_ramp *ramp, mpfr_prec_t precision, const posenc_problem *problem);
+void yarn_ramp_clear(yarn_ramp *ramp);
+
 /*
  * Replaces w = base^(-i / (dim/2 - shift)) by the scaled frequency of that index. If the relative error of w is below
  * 2^(16 - its precision), that of the result is below 2^-bits. Returns false, with w unusable, if that takes more
- * precision.
+ * precision. ramp: the problem's, if it was computed with the precision of w; or null.
  */
-bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index);
+bool scaling_frequency(mpfr_t w, mpfr_prec_t bits, const posenc_problem *problem, int64_t index, const yarn_ramp *ramp);
 
 /* Computes the attention factor with a relative error below 2^(3 - its precision). Returns true if the factor is a
    double, and then exact. */

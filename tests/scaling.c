@@ -288,7 +288,7 @@ static void test_cancellation(void) {
   mpfr_const_pi(w, MPFR_RNDN);
   mpfr_mul_ui(w, w, 2000, MPFR_RNDN); /* 1000 turns */
   mpfr_div_ui(w, w, 628318, MPFR_RNDN);
-  ok(!scaling_frequency(w, 60, &problem, 3), "a frequency of too few bits for the ramp's end is refused");
+  ok(!scaling_frequency(w, 60, &problem, 3, NULL), "a frequency of too few bits for the ramp's end is refused");
   mpfr_clears(w, precise, (mpfr_ptr)0);
 }
 
