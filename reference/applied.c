@@ -59,7 +59,7 @@ typedef struct head_tile {
   const applied_row *row;
   const fast_lanes *exact_pairs;
   int64_t head, index;
-  int count;
+  int count, lanes; /* the pairs, and lanes_for them */
 } head_tile;
 
 typedef struct findings {
@@ -75,7 +75,7 @@ typedef struct findings {
 INLINE void load(const head_tile *t, const void *elements, pair_lanes *p) {
   const posenc_problem *problem = t->row->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  if (t->count < LANES) memset(p, 0, sizeof *p);
+  if (t->count < t->lanes) memset(p, 0, sizeof *p);
   load_pairs(problem->dtype, at, elements, t->head * problem->dim + t->index * at.step, t->count, p->first, p->second);
 }
 
@@ -90,9 +90,9 @@ INLINE fast_value sum(double x, fast_value y) {
   return two_sum(s.high, s.low + y.low);
 }
 
-INLINE void add(const pair_lanes *x, const fast_lanes *exact_pairs, values *first, values *second) {
+INLINE void add(const pair_lanes *x, const fast_lanes *exact_pairs, int lanes, values *first, values *second) {
 #pragma omp simd
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < in_steps(lanes); k++) {
     const fast_pair at = lane(exact_pairs, k);
     const fast_value a = sum(x->first[k], at.sine), b = sum(x->second[k], at.cosine);
     set_value(first, k, a, fabs(a.high));
@@ -101,10 +101,10 @@ INLINE void add(const pair_lanes *x, const fast_lanes *exact_pairs, values *firs
 }
 
 /* Computes x rotated by the exact pair, whose sine is multiplied by `sign`. */
-INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double sign, double attention, values *first,
-                   values *second, bool fused) {
+INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, int lanes, double sign, double attention,
+                   values *first, values *second, bool fused) {
 #pragma omp simd
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < in_steps(lanes); k++) {
     const fast_pair at = lane(exact_pairs, k);
     const fast_value a = {x->first[k], 0.0}, b = {x->second[k], 0.0}, sine = {sign * at.sine.high, sign * at.sine.low};
     /* Lengths are in units of a power of two, so that squares neither overflow nor underflow. */
@@ -119,22 +119,22 @@ INLINE void rotate(const pair_lanes *x, const fast_lanes *exact_pairs, double si
 INLINE void make(const head_tile *t, const pair_lanes *x, values *first, values *second, bool fused) {
   const posenc_problem *problem = t->row->problem;
   if (problem->op == POSENC_ADD)
-    add(x, t->exact_pairs, first, second);
+    add(x, t->exact_pairs, t->lanes, first, second);
   else
-    rotate(x, t->exact_pairs, problem->inverse ? -1.0 : 1.0, t->row->attention, first, second, fused);
+    rotate(x, t->exact_pairs, t->lanes, problem->inverse ? -1.0 : 1.0, t->row->attention, first, second, fused);
 }
 
 /* ---- errors -------------------------------------------------------------------------------------- */
 
 /* Computes the errors of one element of each pair; returns whether any is uncertain. Positive doubles, and NaN above
    them, have the order of their bits, so a difference of bits has its sign set if the first is smaller. */
-INLINE bool compare(const format *f, const values *v, const double *got, const limits *l, errors *e) {
+INLINE bool compare(const format *f, const values *v, const double *got, int lanes, const limits *l, errors *e) {
   const double normal = double_of((uint64_t)(BIAS + f->least + f->precision - 1) << 52),
                unit = double_of((uint64_t)(BIAS + 1 - f->precision) << 52);
   const limits limit = *l;
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < in_steps(lanes); k++) {
     const double power = binade(v->size[k]), own_power = binade(v->high[k]);
     const double known = fabs((got[k] - v->high[k]) - v->low[k]), abs = known == known ? known : INFINITY;
     const double ulp = abs / (unit * (power > normal ? power : normal));
@@ -158,14 +158,14 @@ INLINE bool judge(const head_tile *t, const limits *l, findings *now, bool fused
   load(t, t->row->x, &now->x);
   load(t, t->row->got, &now->got);
   make(t, &now->x, &now->of_first, &now->of_second, fused);
-  const bool first = compare(f, &now->of_first, now->got.first, l, &now->first);
-  const bool second = compare(f, &now->of_second, now->got.second, l, &now->second);
+  const bool first = compare(f, &now->of_first, now->got.first, t->lanes, l, &now->first);
+  const bool second = compare(f, &now->of_second, now->got.second, t->lanes, l, &now->second);
   return first | second;
 }
 
 INLINE void tally(const errors *e, int count, totals *all) {
 #pragma omp simd
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < lanes_for(count); k++) {
     all->ulp[k] += e->ulp[k];
     all->abs[k] += e->abs[k];
     all->misrounded[k] += e->misrounded[k] >> 63;
@@ -191,9 +191,18 @@ static const struct check {
 
 /* ---- a row --------------------------------------------------------------------------------------- */
 
-/* Returns the limits of a row. The bound is linear in the size, so two points determine it, except for its own
-   roundings. */
-static limits limits_of(const applied_row *row, const accuracy *known, const accuracy *a) {
+/* The bound of a row, for size 0 and for each unit of size: it is linear, except for its own roundings. */
+typedef struct row_bound {
+  double at_0, per_size;
+} row_bound;
+
+static row_bound row_bound_of(const applied_row *row) {
+  if (!row->bound) return (row_bound){0.0, 0.0};
+  const double at_0 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 0.0);
+  return (row_bound){at_0, posenc_applied_bound_at(row->bound, row->problem, row->bounded, 1.0) - at_0};
+}
+
+static limits limits_of(const applied_row *row, const row_bound *bound, const accuracy *known, const accuracy *a) {
   limits l = {INFINITY, INFINITY, INFINITY, 0.0, 0};
   if ((row->plain && a->elements == 0) || (row->bound && a->held == 0)) l.all = SIGN;
   if (row->plain) {
@@ -202,12 +211,10 @@ static limits limits_of(const applied_row *row, const accuracy *known, const acc
     l.abs = larger(known->most[range].abs, a->most[range].abs);
   }
   if (row->bound) {
-    const double at_0 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 0.0),
-                 at_1 = posenc_applied_bound_at(row->bound, row->problem, row->bounded, 1.0);
     const double share = larger(known->worst_share, a->worst_share),
                  kept = (1.0 - 0x1p-24) * (share < 1.0 ? share : 1.0);
-    l.share = kept * at_0;
-    l.share_per_size = kept * (at_1 - at_0);
+    l.share = kept * bound->at_0;
+    l.share_per_size = kept * bound->per_size;
   }
   return l;
 }
@@ -250,11 +257,13 @@ static bool is_padding(const applied_row *row) {
 
 static head_tile tile_of(const applied_row *row, int64_t head, int64_t index) {
   const int64_t left = row->problem->dim / 2 - index;
+  const int count = (int)(left < LANES ? left : LANES);
   return (head_tile){.row = row,
                      .exact_pairs = is_padding(row) ? &zeros : &row->exact_pairs[index / LANES],
                      .head = head,
                      .index = index,
-                     .count = (int)(left < LANES ? left : LANES)};
+                     .count = count,
+                     .lanes = lanes_for(count)};
 }
 
 void applied_make(const applied_row *row, void *out) {
@@ -282,12 +291,13 @@ element_error applied_check(const applied_row *given, const accuracy *known, acc
   const struct check *with = &checks[tier_for(0)];
   applied_row row = *given;
   if (is_padding(given) && row.bound) row.bound = &nothing;
+  const row_bound bound = row_bound_of(&row);
   totals all = {.ulp = {0.0}};
   findings now;
   for (int64_t index = 0, pairs = problem->dim / 2; index < pairs; index += LANES)
     for (int64_t head = 0; head < problem->heads; head++) {
       const head_tile t = tile_of(&row, head, index);
-      const limits l = limits_of(&row, known, a);
+      const limits l = limits_of(&row, &bound, known, a);
       int64_t counted = 0;
       if (with->judge(&t, &l, &now)) counted = count_uncertain(&t, false, &now, a) + count_uncertain(&t, true, &now, a);
       if (row.bound) a->held += 2 * t.count - counted;

@@ -57,15 +57,15 @@ typedef struct totals {
  *
  * Conditions are signs of differences, which take the same few instructions on every tier.
  */
-INLINE bool compare(const double *high, const double *low, const double *got, const limits *l, const fast_oracle *f,
-                    lane_errors *e) {
+INLINE bool compare(const double *high, const double *low, const double *got, int lanes, const limits *l,
+                    const fast_oracle *f, lane_errors *e) {
   const uint64_t per_unit = (uint64_t)(2 * BIAS + f->format->precision - 1) << 52;
   const double unit = double_of((uint64_t)(BIAS - f->format->precision + 1) << 52), tiny = f->tiny;
   const uint64_t least = (uint64_t)(BIAS + FIRST_EXPONENT) << 52, most = least + ((uint64_t)EXPONENTS << 52) - 1;
   const limits limit = *l;
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < in_steps(lanes); k++) {
     const double power = binade(high[k]), abs = fabs((got[k] - high[k]) - low[k]);
     const double ulp = abs * double_of(per_unit - bits_of(power));
     const uint64_t bits = bits_of(ulp);
@@ -88,18 +88,20 @@ INLINE bool compare(const double *high, const double *low, const double *got, co
 INLINE bool judge(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now) {
   const fast_oracle *f = t->oracle;
   load_pairs(f->problem.dtype, f->columns, row, t->at.index * f->columns.step, t->at.count, now->sine, now->cosine);
-  const bool sine = compare(now->value.sin_high, now->value.sin_low, now->sine, l, f, &now->of_sine);
-  const bool cosine = compare(now->value.cos_high, now->value.cos_low, now->cosine, l, f, &now->of_cosine);
+  const fast_lanes *v = &now->value;
+  const int lanes = t->at.group->lanes;
+  const bool sine = compare(v->sin_high, v->sin_low, now->sine, lanes, l, f, &now->of_sine);
+  const bool cosine = compare(v->cos_high, v->cos_low, now->cosine, lanes, l, f, &now->of_cosine);
   return sine | cosine;
 }
 
-INLINE void tally(const lane_errors *e, totals *all) {
+INLINE void tally(const lane_errors *e, int lanes, totals *all) {
 #pragma omp simd
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < in_steps(lanes); k++) {
     all->ulp[k] += e->ulp[k];
     all->abs[k] += e->abs[k];
   }
-  for (int k = 0; k < LANES; k += 4) {
+  for (int k = 0; k < lanes; k += 4) {
     all->exponents[0][e->exponent[k]]++;
     all->exponents[1][e->exponent[k + 1]]++;
     all->exponents[2][e->exponent[k + 2]]++;
@@ -112,8 +114,8 @@ INLINE void tally(const lane_errors *e, totals *all) {
                                       row_estimate *now) {                                                             \
     return judge(t, row, l, now);                                                                                      \
   }                                                                                                                    \
-  attributes static void tally_##name(const lane_errors *e, totals *all) {                                             \
-    tally(e, all);                                                                                                     \
+  attributes static void tally_##name(const lane_errors *e, int lanes, totals *all) {                                  \
+    tally(e, lanes, all);                                                                                              \
   }
 EACH_TIER(CHECK)
 
@@ -121,7 +123,7 @@ EACH_TIER(CHECK)
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
   bool (*judge)(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now);
-  void (*tally)(const lane_errors *e, totals *all);
+  void (*tally)(const lane_errors *e, int lanes, totals *all);
 } checks[] = {EACH_TIER(CHECK_ENTRY)};
 
 /* ---- one tile ---------------------------------------------------------------------------------- */
@@ -166,7 +168,7 @@ static void recompute_uncertain(const table_tile *t, int64_t position, bool cosi
   const double *high = cosine ? now->value.cos_high : now->value.sin_high,
                *low = cosine ? now->value.cos_low : now->value.sin_low, *got = cosine ? now->cosine : now->sine;
   lane_errors *e = cosine ? &now->of_cosine : &now->of_sine;
-  for (int k = 0; k < LANES; k++) {
+  for (int k = 0; k < t->at.group->lanes; k++) {
     if (!(e->uncertain[k] & SIGN)) continue;
     exact value;
     element_error d = {0.0, 0.0};
@@ -212,15 +214,16 @@ static bool is_padding(const posenc_problem *problem, int64_t position) {
 static void check_tile(const table_tile *t, accuracy *a, element_error *sums) {
   const fast_oracle *f = t->oracle;
   const struct check *with = &checks[f->tier];
+  const int lanes = t->at.group->lanes;
   const unsigned char *row = t->rows;
   fast_lanes origin;
   row_estimate now = {.sine = {0.0}, .cosine = {0.0}};
   totals all = {.ulp = {0.0}};
-  fast_origin(f, t->at.group, t->at.origin, &origin);
+  fast_origin(f, t->at.group, t->at.origin, lanes, &origin);
   for (int j = t->at.from; j < t->at.to; j++, row += f->row_bytes) {
     const int64_t position = t->at.origin + j;
     const limits l = limits_at(t, a, position);
-    f->rotate(&origin, &t->at.group->fine[j], &now.value);
+    f->rotate(&origin, &t->at.group->fine[j], lanes, &now.value);
     const bool uncertain = with->judge(t, row, &l, &now), padding = is_padding(&f->problem, position);
     for (int cosine = f->no_sines; cosine <= !f->no_cosines; cosine++) {
       if (padding) {
@@ -228,7 +231,7 @@ static void check_tile(const table_tile *t, accuracy *a, element_error *sums) {
         continue;
       }
       if (uncertain) recompute_uncertain(t, position, cosine, &now, a);
-      with->tally(cosine ? &now.of_cosine : &now.of_sine, &all);
+      with->tally(cosine ? &now.of_cosine : &now.of_sine, lanes, &all);
     }
   }
   finish(&all, t->bound, a, sums);

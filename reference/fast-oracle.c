@@ -47,28 +47,29 @@
 
 /* ---- rotation ---------------------------------------------------------------------------------- */
 
-INLINE void rotate(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum, bool fused) {
+INLINE void rotate(const fast_lanes *a, const fast_lanes *b, int lanes, fast_lanes *sum, bool fused) {
 #pragma omp simd
-  for (int k = 0; k < LANES; k++) set_lane(sum, k, rotated(lane(a, k), lane(b, k), fused));
+  for (int k = 0; k < in_steps(lanes); k++) set_lane(sum, k, rotated(lane(a, k), lane(b, k), fused));
 }
 
 #define ROTATE(name, attributes, fused)                                                                                \
-  attributes static void rotate_##name(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum) {                    \
-    rotate(a, b, sum, fused);                                                                                          \
+  attributes static void rotate_##name(const fast_lanes *a, const fast_lanes *b, int lanes, fast_lanes *sum) {         \
+    rotate(a, b, lanes, sum, fused);                                                                                   \
   }
 EACH_TIER(ROTATE)
 
 #define ROTATE_ENTRY(name, attributes, fused) [TIER_##name] = rotate_##name,
-static void (*const rotations[])(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum) = {EACH_TIER(ROTATE_ENTRY)};
+static void (*const rotations[])(const fast_lanes *a, const fast_lanes *b, int lanes,
+                                 fast_lanes *sum) = {EACH_TIER(ROTATE_ENTRY)};
 
-void fast_origin(const fast_oracle *f, const group *g, int64_t position, fast_lanes *origin) {
-  f->rotate(&g->anchor, &g->coarse[(uint64_t)position / STEPS % STEPS], origin);
+void fast_origin(const fast_oracle *f, const group *g, int64_t position, int lanes, fast_lanes *origin) {
+  f->rotate(&g->anchor, &g->coarse[(uint64_t)position / STEPS % STEPS], lanes, origin);
 }
 
-static void values_at(const fast_oracle *f, const group *g, int64_t position, fast_lanes *values) {
+static void values_at(const fast_oracle *f, const group *g, int64_t position, int lanes, fast_lanes *values) {
   fast_lanes origin;
-  fast_origin(f, g, position, &origin);
-  f->rotate(&origin, &g->fine[(uint64_t)position % STEPS], values);
+  fast_origin(f, g, position, lanes, &origin);
+  f->rotate(&origin, &g->fine[(uint64_t)position % STEPS], lanes, values);
 }
 
 /* ---- creation, values ---------------------------------------------------------------------------- */
@@ -79,12 +80,18 @@ static fast_pair pair_of(const exact_pair *pair) {
 
 /* Computes the rotations by numbers that are not powers of two: the rotation by the highest bit after that by the
    rest. */
-static void fill_multiples(const fast_oracle *f, fast_lanes *multiples) {
+static void fill_multiples(const fast_oracle *f, int lanes, fast_lanes *multiples) {
   for (int n = 1; n < STEPS; n++) {
     int highest = n;
     while (highest & (highest - 1)) highest &= highest - 1;
-    if (highest != n) f->rotate(&multiples[n - highest], &multiples[highest], &multiples[n]);
+    if (highest != n) f->rotate(&multiples[n - highest], &multiples[highest], lanes, &multiples[n]);
   }
+}
+
+/* Returns the number of frequencies of a group. */
+static int count_of(const fast_oracle *f, int64_t number) {
+  const int64_t left = f->pairs - number * LANES;
+  return (int)(left < LANES ? left : LANES);
 }
 
 static void fill_groups(fast_oracle *f) {
@@ -100,9 +107,11 @@ static void fill_groups(fast_oracle *f) {
       fast_lanes *of = bit < STEP_BITS ? &g->fine[1 << bit] : &g->coarse[1 << (bit - STEP_BITS)];
       set_lane(of, i % LANES, pair_of(&f->exacts[i * TURNS + bit]));
     }
-  for (int64_t g = 0; g < f->groups; g++) {
-    fill_multiples(f, f->group[g].fine);
-    fill_multiples(f, f->group[g].coarse);
+  for (int64_t n = 0; n < f->groups; n++) {
+    group *g = &f->group[n];
+    g->lanes = lanes_for(count_of(f, n));
+    fill_multiples(f, g->lanes, g->fine);
+    fill_multiples(f, g->lanes, g->coarse);
   }
 }
 
@@ -170,7 +179,8 @@ void fast_row(fast_oracle *f, int64_t position, fast_pair *pairs) {
   fast_lanes now;
   move_anchor(f, position);
   for (int64_t i = 0; i < f->pairs; i++) {
-    if (i % LANES == 0) values_at(f, &f->group[i / LANES], position, &now);
+    const group *g = &f->group[i / LANES];
+    if (i % LANES == 0) values_at(f, g, position, g->lanes, &now);
     pairs[i] = lane(&now, i % LANES);
   }
 }
@@ -185,7 +195,7 @@ int64_t fast_move(fast_oracle *f, int64_t position) {
 }
 
 void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {
-  for (int64_t n = 0; n < f->groups; n++) values_at(f, &f->group[n], position, &groups[n]);
+  for (int64_t n = 0; n < f->groups; n++) values_at(f, &f->group[n], position, LANES, &groups[n]);
 }
 
 fast_pair fast_turn(const fast_pair *a, const fast_pair *b) {
@@ -208,7 +218,7 @@ fast_tile fast_tile_of(const fast_oracle *f, const fast_span *s, int64_t number)
   const int64_t g = number / s->blocks, begin = (s->from / STEPS + number % s->blocks) * STEPS;
   return (fast_tile){.group = &f->group[g],
                      .index = g * LANES,
-                     .count = (int)least(LANES, f->pairs - g * LANES),
+                     .count = count_of(f, g),
                      .origin = f->anchored + begin,
                      .from = begin > s->from ? 0 : (int)(s->from - begin),
                      .to = (int)least(STEPS, s->to - begin)};

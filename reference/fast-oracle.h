@@ -13,8 +13,10 @@ enum {
   REACH = STEPS * STEPS,  /* rows from an anchor to the next */
 };
 
-/* The rotations of LANES frequencies by j and by 64 b positions, and their values at the current anchor. */
+/* The rotations of LANES frequencies by j and by 64 b positions, and their values at the current anchor. Lanes from
+   `lanes` on have no frequency. */
 typedef struct group {
+  int lanes; /* from lanes_for */
   fast_lanes fine[STEPS], coarse[STEPS], anchor;
 } group;
 
@@ -26,7 +28,7 @@ struct fast_oracle {
   oracle *exact;             /* without the padding row, as that may be an anchor */
   const format *format;
   tier tier;
-  void (*rotate)(const fast_lanes *a, const fast_lanes *b, fast_lanes *sum);
+  void (*rotate)(const fast_lanes *a, const fast_lanes *b, int lanes, fast_lanes *sum);
   double bound; /* FAST_BOUND times the power of two above the attention factor */
   double tiny;  /* smaller values are subnormal, or the bound is 2^-31 ulp or more */
   int64_t pairs, groups;
@@ -56,7 +58,7 @@ typedef struct fast_tile {
 fast_span fast_span_at(fast_oracle *f, int64_t position, int64_t rows);
 fast_tile fast_tile_of(const fast_oracle *f, const fast_span *s, int64_t number);
 
-/* Computes the values at a tile's origin. */
-void fast_origin(const fast_oracle *f, const group *g, int64_t position, fast_lanes *origin);
+/* Computes the values of some lanes at a tile's origin. */
+void fast_origin(const fast_oracle *f, const group *g, int64_t position, int lanes, fast_lanes *origin);
 
 #endif

@@ -50,9 +50,9 @@ static void seek_tile(const search *s, const fast_tile *t) {
   const fast_oracle *f = s->oracle;
   fast_lanes origin, now;
   uint64_t near[LANES];
-  fast_origin(f, t->group, t->origin, &origin);
+  fast_origin(f, t->group, t->origin, LANES, &origin);
   for (int j = t->from; j < t->to; j++) {
-    f->rotate(&origin, &t->group->fine[j], &now);
+    f->rotate(&origin, &t->group->fine[j], LANES, &now);
     if (!seeks[f->tier](&now, &s->how, near)) continue;
     for (int k = 0; k < t->count; k++) {
       if (!(near[k] & SIGN)) continue;

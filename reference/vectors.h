@@ -117,7 +117,17 @@ static inline tier tier_for(unsigned isa) {
 
 /* ---- lanes ------------------------------------------------------------------------------------- */
 
-enum { LANES = FAST_LANES, BIAS = 1023 };
+enum { LANES = FAST_LANES, LANES_STEP = 8, BIAS = 1023 };
+
+/* Returns the lanes that loops take where `count` are in use: whole vectors. */
+static inline int lanes_for(int count) {
+  return (count + LANES_STEP - 1) / LANES_STEP * LANES_STEP;
+}
+
+/* Returns a result of lanes_for, so that the compiler sees that it is of whole vectors. */
+INLINE int in_steps(int lanes) {
+  return lanes & -LANES_STEP;
+}
 
 INLINE fast_pair lane(const fast_lanes *l, int64_t k) {
   return (fast_pair){{l->sin_high[k], l->sin_low[k]}, {l->cos_high[k], l->cos_low[k]}};
