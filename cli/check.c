@@ -88,11 +88,12 @@ static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
                             "damage. Layout, part and positions, which a config does not tell, are compared\n"
                             "too. Or the formula agrees, and it is told what the errors are.\n";
 static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data, '<V2'), f32 and f64.\n"
-                            "Further axes of a table must be 1, as in (L, 1, D), but for (L, 2, D), whose two\n"
-                            "rows are one, and (L, D, 2, 2), rotation matrices. Columns that are there\n"
-                            "twice, as [c c s s], must have the same bits. Of inv_freq, (D/2), and of a table\n"
-                            "of angles, the cosines and sines are compared. Files may be larger than memory.\n"
-                            "An ulp of an error of rope is that of the length of the exact pair.\n"
+                            "Further axes of a table must be 1, as in (L, 1, D), but for (L, 2, D) and\n"
+                            "(2, L, D), two tables side by side, and (L, D, 2, 2), rotation matrices. Columns\n"
+                            "that are there twice, as [c c s s], must have the same bits. Of inv_freq, (D/2),\n"
+                            "and of a table of angles, the cosines and sines are compared. Files may be\n"
+                            "larger than memory. An ulp of an error of rope is that of the length of the\n"
+                            "exact pair.\n"
                             "\n"
                             "Without --max-ulp and --max-abs, the limit is 2 ulp, or else what code in f32\n"
                             "or, of values of f64, in f64 adds: with its unit u, u (8 + 3 |ln w| + 2.8 i) of\n"
@@ -395,7 +396,7 @@ static table_part part_of(const options *given) {
 }
 
 static table_file *open_checked(const options *given, const char *file, table_part part) {
-  const table_half half = part == TABLE_BOTH ? TABLE_WHOLE : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
+  const table_half half = part == TABLE_BOTH ? TABLE_JOINED : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
   const char *tensor = tensor_of(given);
   table_file *table = open_table(NULL, file, tensor, half);
   const stored *at = table_stored(table);
@@ -561,7 +562,7 @@ typedef struct angle_tables {
 static const char *take_angles(options *given, table_file **table, const char *file, angle_tables *made) {
   fault why;
   const bool is_vector = table_stored(*table)->vector || table_stored(*table)->rows == 1;
-  if (!angles_are(*table)) return NULL;
+  if (!angles_are(*table, given->grid || given->rope.section_count)) return NULL;
   if (table_stored(*table)->dim > TABLE_COLUMNS_MAX / 2) die("%s: too many frequencies", file);
   if (is_vector)
     options_refuse(given, ANY_OF(SET(OFFSET), SET(POSITIONS), SET(GRID), SET(PADDING)), "a file of frequencies");
@@ -596,11 +597,13 @@ static json_t *check_table(options *given, output **out) {
   angle_tables of_angles = {0};
   const char *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
   if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file);
+  if (!contents) contents = take_model_rows(given, table, file);
   const stored *at = table_stored(table);
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
   take_model_length(given);
+  if (at->joined && !contents && !is_given(given, OPTION_LAYOUT)) given->problem.layout = POSENC_SPLIT_CS;
   if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
     given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);

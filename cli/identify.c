@@ -2,6 +2,7 @@
 #include "inspect/identify/identify.h"
 #include "cli/arrays.h"
 #include "cli/identified.h"
+#include "cli/model.h"
 #include "common/field.h"
 #include "inspect/identify/formula.h"
 
@@ -23,8 +24,8 @@ static const char usage[] = "Usage: posenc identify FILE [OPTION]...\n"
                             "With --op, identify the table that was applied to an array x, in a model or by\n"
                             "a GPU kernel, from x and the result: for rope also whether pairs are neighbours\n"
                             "or halves, which columns are turned, and in which direction.\n";
-static const char notes[] = "FILE is NumPy's .npy file, a safetensors or a GGUF file; of a rope cache of\n"
-                            "shape (2, L, D), the first of the two tables is looked at. Complex numbers are\n"
+static const char notes[] = "FILE is NumPy's .npy file, a safetensors or a GGUF file; two tables of shape\n"
+                            "(2, L, D), as a rope cache has, are one, side by side. Complex numbers are\n"
                             "pairs of columns. Columns that are there twice, as [c c s s] or in rotation\n"
                             "matrices, are looked at once. Of inv_freq, (D/2), and of a table of angles, the\n"
                             "cosines and sines are looked at. Recipes are those that 'posenc list' shows as\n"
@@ -256,11 +257,11 @@ static void print_text(const options *given, const json_t *record, FILE *stream)
 
 /* Replaces a table of angles, or a vector of frequencies, by the table of their cosines and sines. Returns the words
    for what it is; null if it is neither. */
-static const char *take_angles(table_file **table, const char *file, recovered *found) {
+static const char *take_angles(const options *given, table_file **table, const char *file, recovered *found) {
   fault why;
   const stored *at = table_stored(*table);
   const bool is_vector = at->vector || at->rows == 1;
-  if (!angles_are(*table)) return NULL;
+  if (!angles_are(*table, given->rope.section_count)) return NULL;
   if (at->dim > IDENTIFY_COLUMNS_MAX / 2)
     die("%s: %" PRId64 " frequencies are more than the %d that can be looked at", file, at->dim,
         IDENTIFY_COLUMNS_MAX / 2);
@@ -307,15 +308,17 @@ static int run(options *given) {
   if (is_table) options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(HEADS)), "--op table");
   take_x(given);
   const char *tensor = tensor_of(given);
-  table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_LEADING) : NULL;
+  table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_JOINED) : NULL;
   if (table && tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
   bool is_right;
   recovered of_angles = {0};
-  const char *angles = table ? take_angles(&table, file, &of_angles) : NULL;
+  const char *angles = table ? take_angles(given, &table, file, &of_angles) : NULL;
+  const char *rows = table && !angles ? take_model_rows(given, table, file) : NULL;
   const bool is_folded = table && !angles && take_folded(table, file);
   json_t *record =
       table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
+  if (rows) record_contents(record, rows, "");
   if (angles) record_contents(record, angles, "their cosines and sines: ");
   if (is_folded) record_contents(record, "each column twice", "");
   if (table && !angles) table_close(table);

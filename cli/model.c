@@ -46,6 +46,21 @@ void take_model_length(options *given) {
   given->factors = given->rope.factor_count;
 }
 
+const char *take_model_rows(const options *given, table_file *table, const char *file) {
+  const model_rope *rope = &given->rope;
+  const int64_t few = rope->switch_at, rows = table_stored(table)->rows;
+  if (!given->model || few == INT64_MAX || rope->positions <= 0 || rows - few != rope->positions) return NULL;
+  if (!given->context)
+    die("%s: it has %" PRId64 " rows of short sequences and %" PRId64 " of long ones: --context %" PRId64
+        " or --context %" PRId64 " chooses",
+        file, few, rows - few, few, rows - few);
+  const bool is_short = given->context <= few;
+  if (!table_take_rows(table, is_short ? 0 : few, is_short ? few : rows - few))
+    die("%s: the tables of short and long sequences cannot be told apart in this order of elements", file);
+  return is_short ? "tables of short and of long sequences; compared is the first"
+                  : "tables of short and of long sequences; compared is the second";
+}
+
 /* Sets the columns: for an array of rope, those of a head, else the rotated ones. A table in a file has the columns of
    the file. */
 static void take_columns(options *given) {

@@ -4,6 +4,7 @@
 #define POSENC_CLI_MODEL_H
 
 #include "cli/options.h"
+#include "inspect/files/table.h"
 
 /* Opens the file of --config, prints notes on what a problem cannot contain, and sets what options have not set: base,
    columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Does nothing without
@@ -12,6 +13,10 @@ void take_model(options *given);
 
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
+
+/* Leaves of a cache that has the rows of short sequences and, below them, those of long ones, those of --context. Exits
+   if it is missing. Returns the words for that; null for other files. */
+const char *take_model_rows(const options *given, table_file *table, const char *file);
 
 /* Finds the tables of --config for a table in a file: one for each layer type, with its name; and known mistakes in the
    first of them. */

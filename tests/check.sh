@@ -153,11 +153,16 @@ for layout in duplicated interleaved split; do
   done
 done
 "$POSENC" write --op rope-cache --len 90 --dim 16 -o cache.npy
-shape='its shape (2, 90, 16) is not (positions, columns) with other axes of 1'
-refused "cache.npy: $shape; of a rope cache, give --part cos or --part sin" cache.npy
+check 'but not as rows of a learned table' eval '
+  ! "$POSENC" write --encoding learned --table cache.npy --len 2 -o x.npy 2>err && contains err "its shape (2, 90, 16)"'
+check 'both halves as one table' eval 'ends 0 cache.npy --max-ulp 1 && says "^elements  *1440,"'
 { head -c -2 cache.npy && printf '\0\0'; } >broken.npy
 check 'a broken element is in the second half' ends 1 broken.npy --part sin --max-ulp 1
 check 'and not in the first' ends 0 broken.npy --part cos --max-ulp 1
+check 'it is no copy in both' eval '
+  ! "$POSENC" check broken.npy --max-ulp 1 >out 2>err && contains err "row 89, column 31 is not the copy"'
+{ head -c $((128 + 90 * 64)) cache.npy && tail -c +129 cache.npy | head -c $((90 * 64)); } >cosines.npy
+check 'cosines in place of the sines' eval 'ends 1 cosines.npy --max-ulp 1 && ! "$POSENC" identify cosines.npy >out'
 sed '1s/(2, 90, 16)/(90, 16)   /' cache.npy | head -c $((128 + 90 * 16 * 4)) >half.npy
 check 'half a cache in a file of its own is duplicated, too' ends 0 half.npy --part cos --max-ulp 1
 head -c -4 cache.npy >cut.npy
@@ -244,7 +249,7 @@ for descr in '|O' '<i4' '<f16' '<c4' '|S4' '<U1' '|V4' '' '<' 'f'; do
   refused_npy "its dtype '$descr' is not f2, f4, f8, c8, c16 or V2" "$descr" '(2, 4)' 64
 done
 refused_npy 'its shape () has no axis for positions' '<f4' '()' 4
-refused_npy 'its shape (2, 2, 2) is not (positions, columns)' '<f4' '(2, 2, 2)' 32
+refused_npy 'its shape (3, 2, 2, 3) is not (positions, columns)' '<f4' '(3, 2, 2, 3)' 144
 refused_npy 'its shape (0, 4) has no elements' '<f4' '(0, 4)' 0
 refused_npy 'its shape (4, 0) has no elements' '<f4' '(4, 0)' 0
 refused_npy 'dim must be even' '<f4' '(2, 3)' 24

@@ -26,7 +26,7 @@ for pair in '"verdict": "table"' '"base": 500000.0' '"shift": 1.0' '"layout": "s
 done
 "$POSENC" write --len 300 --dim 64 --op rope-cache -o cache.npy
 check 'a rope cache' ends 0 cache.npy
-check 'is known by its first table' begins 'base 10000, duplicated (cos), positions 0\.\.299'
+check 'is known by both tables' begins 'each column twice; .*base 10000, split-cs, positions 0\.\.299'
 for layout in duplicated interleaved split; do
   "$POSENC" write --len 300 --dim 64 --op rope-cache --layout $layout -o cache.npy
   ends 0 cache.npy

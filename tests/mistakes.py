@@ -163,7 +163,7 @@ def make_right():
 
 
 def make_far():
-    """Positions to 2^20, where frequencies of f32 that are off by 2 units are off by up to 1/4 of an angle, by 12 more."""
+    """Positions to 2^20, where frequencies that are off by 2 units of f32 make angles off by up to 1/4, by 12 more."""
     p = np.arange(2**20 - 300, 2**20)
     for units, words in ((2, "-"), (12, "errors are larger than those of code in f32")):
         c, s = table(p, inverse(256, 1e4) * (1 + units * 2.0**-24), 1.0, True)
@@ -242,6 +242,14 @@ def make_wrong_tables():
             ("the dynamic scaling is that of 512 positions", "dynamic", p, dynamic(512), 1),
             ("the dynamic scaling is that of 1024 positions", "dynamic", p, dynamic(1024), 1)):
         case(config, None, cache(*table(q, w, a)), "--part cos", words)
+    # vLLM's cache of longrope: rows of the short factors, below them those of the long ones.
+    short, long = (inverse(64, 1e4) / np.array(factors) for factors in (SHORT, LONG))
+    for below, words in ((long, "-"), (short, "the factors are those of shorter sequences")):
+        rows = [np.concatenate(table(np.arange(n), w, ATTENTION["longrope"]), 1)
+                for n, w in ((256, short), (1024, below))]
+        for context in (256, 1024):
+            case("longrope", None, f32(np.concatenate(rows)), f"--layout split-cs --context {context}",
+                 "-" if context == 256 else words)
     sliding, full = inverse(64, 1e4), inverse(64, 1e6) / 8
     for words, w, layer in (("that of layers of full_attention", full, "sliding_attention"),
                             ("that of layers of sliding_attention", sliding, "full_attention"),
@@ -283,6 +291,10 @@ def make_axes():
                          ("axis t: positions are all 0", (0 * t, h, w))):
             case("axes", x, turned(x, to, q), grid, words)
         case("axes", x, turned(x, to, (t, h, w), (12, 10, 10)), grid, "sections are of 12")
+    for words, q in (("-", (t, h, w)), ("axes h and w are exchanged", (t, w, h))):
+        angles = np.concatenate([np.tile(a[:, None], (1, n)) for a, n in zip(q, (8, 12, 12))], 1) * frequency
+        for columns in (angles, twice(angles)):
+            case("axes", None, f32(columns)[:, None], grid, words)
     fine = np.arange(len(t)) * 0.75
     np.save("fine.npy", fine)
     for words, q in (("-", fine), ("positions are truncated to whole numbers", np.trunc(fine))):

@@ -48,6 +48,13 @@ static void take_half(stored *s, table_half half, size_t apart, int64_t rows, in
   if (half == TABLE_SECOND) s->begin = (size_t)(stride == dim ? rows * dim : dim) * posenc_dtype_bytes(s->dtype);
 }
 
+/* Takes two stacked tables as one, of which `s` has the first. */
+static void join_halves(stored *s) {
+  s->halved = false;
+  s->joined = true;
+  if (__builtin_mul_overflow(s->dim, 2, &s->dim)) s->dim = INT64_MAX;
+}
+
 /* Takes one table: of `columns` longer axes, the first that are left are those of positions. */
 static bool take_whole(stored *s, const int64_t *axes, size_t count, const longer_axes *of) {
   const int64_t *last = of->length + of->count;
@@ -93,7 +100,9 @@ static bool fit_table(stored *s, const int64_t *axes, size_t count, table_half h
   else if (is_stack || !take_whole(s, axes, count, &of))
     return fault_say(why, "its shape %s is not (positions, columns) with other axes of 1%s", text,
                      is_stack ? "; of a rope cache, give --part cos or --part sin" : "");
-  if (s->halved && s->by_columns) return fault_say(why, "its two tables lie in each other, in Fortran's order");
+  if (s->halved && half == TABLE_JOINED) join_halves(s);
+  if ((s->halved || s->joined) && s->by_columns)
+    return fault_say(why, "its two tables lie in each other, in Fortran's order");
   return true;
 }
 
@@ -107,7 +116,7 @@ bool stored_fit(stored *s, const int64_t *axes, size_t count, table_half half, f
   tell_axes(axes, count, text, sizeof text);
   if (s->rows == 0 || s->dim == 0) return fault_say(why, "its shape %s has no elements", text);
   if (!stored_bytes(s, &bytes)) return fault_say(why, "its shape %s is larger than any file", text);
-  if (!s->halved) s->stride = s->dim;
+  if (!s->halved && !s->joined) s->stride = s->dim;
   return true;
 }
 

@@ -14,7 +14,8 @@ typedef struct stored {
   bool by_columns;   /* Fortran's order: one column after the other */
   bool swapped;      /* the bytes of an element are not in this machine's order */
   bool halved;       /* this is one of two tables in the file */
-  size_t half_axis;  /* of such a table: the axis that tells the two apart */
+  bool joined;       /* each row is that of one table in the file and then that of the other; `dim` counts both */
+  size_t half_axis;  /* of two tables: the axis that tells them apart */
   bool vector;       /* one axis alone is longer than 1: there is none for positions, and `rows` is 1 */
   size_t axis_count; /* of an array: `dim` is its last axis, `rows` the product of the others */
   int64_t axes[STORED_AXES];
@@ -22,8 +23,8 @@ typedef struct stored {
 } stored;
 
 /* How table_open_half reads a file: as an array of any axes, row by row; as one table; as the first or the second of
-   two tables; or as one table, but if two are stacked, as the first of them. */
-typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND, TABLE_LEADING } table_half;
+   two tables; or as one table, in which two that are stacked are side by side. */
+typedef enum table_half { TABLE_ARRAY = -2, TABLE_WHOLE, TABLE_FIRST, TABLE_SECOND, TABLE_JOINED } table_half;
 
 /* A message about a file, to follow its name and a colon. */
 typedef struct fault {

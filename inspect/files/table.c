@@ -47,12 +47,18 @@ static bool read_axes(const char *at, memory_array *place) {
   return *at == '\0' || *at == '\n';
 }
 
+/* Returns the number of elements of a row that lie one after the other. */
+static int64_t run_of(const stored *at) {
+  return at->joined ? at->dim / 2 : at->dim;
+}
+
 /* Removes the axis of the two halves, and makes the axes of a row one. Returns false if its elements do not lie one
    after the other. */
 static bool fit_axes(const stored *at, table_half half, memory_array *place) {
   const int64_t element = (int64_t)posenc_dtype_bytes(at->dtype);
   const size_t apart = at->half_axis;
-  if (at->halved) {
+  if (at->halved || at->joined) {
+    place->apart = place->strides[apart];
     if (half == TABLE_SECOND) place->address += (uint64_t)place->strides[apart];
     place->axis_count--;
     memmove(place->axes + apart, place->axes + apart + 1, (place->axis_count - apart) * sizeof *place->axes);
@@ -64,8 +70,8 @@ static bool fit_axes(const stored *at, table_half half, memory_array *place) {
     last--;
     if (place->axes[last] > 1 && place->strides[last] != row * element) return false;
     row *= place->axes[last];
-  } while (row < at->dim);
-  place->axes[last] = at->dim;
+  } while (row < run_of(at));
+  place->axes[last] = run_of(at);
   place->axis_count = last + 1;
   return true;
 }
@@ -104,8 +110,15 @@ static bool read_all(int descriptor, uint64_t address, size_t bytes, char *out) 
 
 /* Copies rows [row, row + rows), packed. Returns false with errno set if the memory cannot be read. */
 static bool memory_array_read(const memory_array *from, const stored *at, int64_t row, int64_t rows, void *out) {
-  const size_t row_bytes = (size_t)at->dim * posenc_dtype_bytes(at->dtype);
-  for (int64_t begin = 0, end; begin < rows; begin = end) {
+  const size_t row_bytes = (size_t)at->dim * posenc_dtype_bytes(at->dtype), half = row_bytes / 2;
+  for (int64_t r = 0; at->joined && r < rows; r++) {
+    const uint64_t address = address_of(from, row + r);
+    char *joined = (char *)out + (size_t)r * row_bytes;
+    if (!read_all(from->descriptor, address, half, joined) ||
+        !read_all(from->descriptor, address + (uint64_t)from->apart, half, joined + half))
+      return false;
+  }
+  for (int64_t begin = at->joined ? rows : 0, end; begin < rows; begin = end) {
     const uint64_t address = address_of(from, row + begin);
     end = begin + 1;
     while (end < rows && address_of(from, row + end) == address + (uint64_t)(end - begin) * row_bytes) end++;
@@ -124,6 +137,7 @@ struct table_file {
   const unsigned char *bytes;
   size_t size;
   memory_array memory;
+  int64_t begin;        /* of an array in memory: the first row */
   int64_t *kept, width; /* after table_fold: the columns that are left, and the number of all; else null */
   unsigned char *row;   /* of all columns */
   size_t held;          /* bytes of elements read since pages were last given back */
@@ -221,6 +235,15 @@ bool table_split(table_file *t, int64_t parts) {
   return true;
 }
 
+bool table_take_rows(table_file *t, int64_t first, int64_t rows) {
+  stored *at = &t->at;
+  if (at->by_columns || at->joined) return false;
+  at->begin += (size_t)(first * at->stride) * posenc_dtype_bytes(at->dtype);
+  at->rows = rows;
+  t->begin += first;
+  return true;
+}
+
 const stored *table_stored(const table_file *t) {
   return &t->at;
 }
@@ -305,12 +328,16 @@ static void read_columns(table_file *t, int64_t row, int64_t rows, unsigned char
 }
 
 static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *out, size_t element) {
-  const size_t row_bytes = (size_t)t->at.dim * element, step = (size_t)t->at.stride * element;
-  const unsigned char *const from = t->bytes + t->at.begin + (size_t)row * step;
+  const size_t row_bytes = (size_t)t->at.dim * element, step = (size_t)t->at.stride * element,
+               run = t->at.joined ? step : row_bytes;
+  const unsigned char *const from = t->bytes + t->at.begin + (size_t)row * step, *const second =
+                                                                                     from + (size_t)t->at.rows * step;
   if (step == row_bytes) memcpy(out, from, (size_t)rows * row_bytes);
-  for (size_t r = 0; step != row_bytes && r < (size_t)rows; r++)
-    memcpy(out + r * row_bytes, from + r * step, row_bytes);
-  give_back(t, (size_t)rows * step);
+  for (size_t r = 0; step != row_bytes && r < (size_t)rows; r++) {
+    memcpy(out + r * row_bytes, from + r * step, run);
+    if (t->at.joined) memcpy(out + r * row_bytes + run, second + r * step, run);
+  }
+  give_back(t, (size_t)rows * row_bytes);
 }
 
 /* Ends the process because the other process's memory is gone, as for a file that was cut. */
@@ -322,7 +349,7 @@ static _Noreturn void tell_gone(const table_file *t) {
 static void read_all_columns(table_file *t, int64_t row, int64_t rows, void *out) {
   const size_t element = posenc_dtype_bytes(t->at.dtype);
   if (!t->bytes) {
-    if (!memory_array_read(&t->memory, &t->at, row, rows, out)) tell_gone(t);
+    if (!memory_array_read(&t->memory, &t->at, t->begin + row, rows, out)) tell_gone(t);
     return;
   }
   const int64_t block = t->at.by_columns && t->at.axis_count > 2 ? 1 : rows;

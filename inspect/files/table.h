@@ -20,6 +20,7 @@ typedef struct memory_array {
   uint64_t address;  /* address of the first element */
   size_t axis_count; /* the last axis has the elements of a row */
   int64_t axes[STORED_AXES], strides[STORED_AXES];
+  int64_t apart; /* of joined tables: bytes from a row of the first to that of the second */
 } memory_array;
 
 /* Reads a line as a table or an array. Returns false and sets `why` if it is malformed. */
@@ -40,6 +41,9 @@ void table_close(table_file *t);
 /* Divides the last axis of an array into two, the first of `parts`. Returns false unless that can be done: parts are
    equal, and there are not too many axes, nor Fortran's order. */
 bool table_split(table_file *t, int64_t parts);
+
+/* Leaves out other rows than these. Returns false for Fortran's order, and for two stacked tables. */
+bool table_take_rows(table_file *t, int64_t first, int64_t rows);
 
 /* Leaves out columns that are copies of others: [c c s s] and [s s c c], each column doubled in halves of cosines and
    sines, and rotation matrices [c -s s c] of each pair. *layout: that of the columns that are left. Returns false if

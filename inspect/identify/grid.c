@@ -122,7 +122,8 @@ static bool is_near(double x, double y) {
 static const char *models_of(const grid *g) {
   const posenc_problem *problem = &g->problem;
   const posenc_axes *axes = &g->axes;
-  const bool pair = g->count == 2, reversed = g->order[0] == g->count - 1, both = g->columns.part == COLUMNS_BOTH;
+  const bool pair = g->count == 2, reversed = g->order[0] == g->count - 1,
+             both = g->columns.part == COLUMNS_BOTH && problem->layout != POSENC_SPLIT_CS; /* that is a rope cache */
   if (axes->frequencies == POSENC_AXES_CONTINUED && has_lists(g) && g->count == 3)
     return axes->order == POSENC_AXES_CYCLIC ? "Qwen3-VL" : "Qwen2-VL";
   if (axes->frequencies == POSENC_AXES_DEALT) return pair && !reversed ? "Pixtral" : NULL;

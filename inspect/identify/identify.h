@@ -57,8 +57,9 @@ typedef struct recovered {
 bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why);
 
 /* Whether a file has angles instead of their cosines and sines: frequencies, in a vector or in one row that falls from
-   1; or rows that are multiples of one another, and grow beyond what cosines reach. */
-bool angles_are(table_file *file);
+   1; or rows that are multiples of one another, and grow beyond what cosines reach; or, of several axes of positions,
+   some values beyond that. */
+bool angles_are(table_file *file, bool has_axes);
 
 /* Recovers the table of those angles, cosines then sines; of frequencies, at `rows` positions from `first` on. If each
    angle is there twice, as halves or as neighbours, one has the cosine and the other the sine. Values are f64 for f64,

@@ -292,12 +292,23 @@ static bool are_multiples(const sampled *s) {
   return isfinite(most) && highest - lowest > growth && far * 20 <= s->count * s->dim;
 }
 
-bool angles_are(table_file *file) {
+/* Whether all values are finite, and one is beyond those of cosines, times an attention factor. */
+static bool are_large(const sampled *s) {
+  const double most = 4.0;
+  bool is_large = false;
+  for (int64_t n = 0; n < s->count * s->dim; n++) {
+    if (!isfinite(s->values[n])) return false;
+    is_large |= fabs(s->values[n]) > most;
+  }
+  return is_large;
+}
+
+bool angles_are(table_file *file, bool has_axes) {
   const stored *at = table_stored(file);
   if (at->vector) return true;
   if (at->dim < 2 || at->dim > IDENTIFY_COLUMNS_MAX) return false;
   sampled s = sample(file);
-  const bool are = at->rows == 1 ? is_falling(s.values, s.dim) : are_multiples(&s);
+  const bool are = at->rows == 1 ? is_falling(s.values, s.dim) : are_multiples(&s) || (has_axes && are_large(&s));
   free(s.values);
   return are;
 }

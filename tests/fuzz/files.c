@@ -110,7 +110,7 @@ static const uint8_t *place(const uint8_t *data, size_t size) {
 
 void read_tables(const uint8_t *bytes, size_t size) {
   static const char *const tensors[] = {NULL, "pe", "__metadata__"};
-  enum { HALVES = TABLE_LEADING - TABLE_ARRAY + 1 };
+  enum { HALVES = TABLE_JOINED - TABLE_ARRAY + 1 };
   for (size_t i = 0; i < HALVES * sizeof tensors / sizeof *tensors; i++) {
     fault why = {""};
     table_file *t = table_open_memory(bytes, size, tensors[i / HALVES], TABLE_ARRAY + (int)(i % HALVES), &why);

@@ -124,7 +124,7 @@ void read_records(const uint8_t *bytes, size_t size) {
 
 void read_memory(const uint8_t *bytes, size_t size) {
   char *line = strndup((const char *)bytes, size);
-  for (int half = TABLE_ARRAY; line && half <= TABLE_LEADING; half++) {
+  for (int half = TABLE_ARRAY; line && half <= TABLE_JOINED; half++) {
     stored found;
     memory_array array;
     fault why = {""};
