@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "impls/peers/peers.h"
-#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
 #include "posenc.h"
 #include "tests/tap.h"
 

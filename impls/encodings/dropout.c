@@ -4,7 +4,7 @@
 
 #include "impls/encodings/dropout.h"
 #include "impls/encodings/encoding.h"
-#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>

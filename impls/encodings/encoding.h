@@ -3,8 +3,8 @@
 #ifndef POSENC_ENCODINGS_ENCODING_H
 #define POSENC_ENCODINGS_ENCODING_H
 
-#include "lib/api/slice.h"
 #include "lib/api/store.h"
+#include "lib/apply/apply.h"
 #include "lib/exact/round.h"
 #include "lib/simd/generic.h"
 #include "posenc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/api/isa.h"
+#include "lib/api/kernel.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

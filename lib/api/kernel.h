@@ -73,4 +73,15 @@ double kernel_cost(const posenc_kernel *kernel, const posenc_problem *problem, c
    none. */
 double wisdom_seconds(const posenc_wisdom *wisdom, const posenc_problem *problem, int threads, const char *kernel);
 
+/* Sets *isa to the tiers that the options (may be null) and the environment's POSENC_ISA allow, whether the CPU has
+   them or not. */
+posenc_status isa_allowed(const posenc_options *options, unsigned *isa);
+
+/* Returns the tiers that the options (may be null) allow and this CPU has; none if POSENC_ISA cannot be parsed. */
+unsigned isa_usable(const posenc_options *options);
+
+/* Returns the tiers of an x86-64 CPU with these CPUID registers, under a system that saves the register state xcr0. An
+   instruction set whose registers the system does not save cannot be used. Other architectures ignore the arguments. */
+unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of kernels, and the conditions under which each can run. */
-#include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 #include "lib/api/team.h"

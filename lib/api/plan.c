@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans: a problem bound to a kernel. */
-#include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
-#include "lib/api/slice.h"
 #include "lib/api/store.h"
 #include "lib/apply/apply.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/api/isa.h"
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
-#include "lib/api/slice.h"
 #include "lib/apply/apply.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {

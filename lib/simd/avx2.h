@@ -114,7 +114,6 @@ INLINE bool has_small(flags found, uint32_t limit) {
   return !_mm256_testz_si256(below, below);
 }
 
-#include "lib/simd/angles.h"
-#include "lib/simd/round.h"
+#include "lib/simd/exact.h"
 
 #endif

@@ -111,7 +111,6 @@ INLINE bool has_small(flags found, uint32_t limit) {
   return (_mm512_cmplt_epu16_mask(found.least, positive) | _mm512_cmplt_epi16_mask(found.negative, negative)) != 0;
 }
 
-#include "lib/simd/angles.h"
-#include "lib/simd/round.h"
+#include "lib/simd/exact.h"
 
 #endif

@@ -134,7 +134,6 @@ INLINE bool has_small(flags found, uint32_t limit) {
   return has_zeros(found);
 }
 
-#include "lib/simd/angles.h"
-#include "lib/simd/round.h"
+#include "lib/simd/exact.h"
 
 #endif

@@ -121,7 +121,6 @@ INLINE bool has_small(flags found, uint32_t limit) {
                   (u64s)vcgtq_s16((int16x8_t)negative, (int16x8_t)found.negative));
 }
 
-#include "lib/simd/angles.h"
-#include "lib/simd/round.h"
+#include "lib/simd/exact.h"
 
 #endif

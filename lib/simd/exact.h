@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/exact/angle.h for LANES frequencies at once. The header of an instruction set includes this file after it has
-   defined its operations. */
-#ifndef POSENC_LIB_SIMD_ANGLES_H
-#define POSENC_LIB_SIMD_ANGLES_H
+/* lib/exact/angle.h for LANES frequencies at once, and lib/exact/round.h for vectors. The header of an instruction set
+   includes this file after it has defined its operations. */
+#ifndef POSENC_LIB_SIMD_EXACT_H
+#define POSENC_LIB_SIMD_EXACT_H
 
 #include "lib/exact/angle.h"
+#include "lib/exact/round.h"
+
+/* ---- angles ------------------------------------------------------------------------------------------ */
 
 /* Returns the upper half of the 128-bit product. */
 INLINE u64s multiply_high(u64s a, u64s b) {
@@ -50,6 +53,23 @@ INLINE void sincos_of(u64s turn, bool fused, doubles *sine, doubles *cosine) {
   const u64s swap = -(quarter & 1), differ = ((u64s)s ^ (u64s)c) & swap;
   *sine = (doubles)((u64s)s ^ differ ^ (quarter >> 1 << 63));
   *cosine = (doubles)((u64s)c ^ differ ^ ((quarter + 1) >> 1 << 63));
+}
+
+/* ---- rounding ---------------------------------------------------------------------------------------- */
+
+/* round_to_16_bits by the same operations; each lane of the result holds one encoding. */
+INLINE u64s round_to_16s(doubles x, int precision, uint64_t least) {
+  const u64s bits = (u64s)x, lowest = least - (u64s){0};
+  const u64s exponent = (u64s)larger((i64s)(bits >> 52 & 0x7ff), (i64s)lowest);
+  const doubles unit = (doubles)((exponent + (uint64_t)(53 - precision)) << 52), size = (doubles)(bits & INT64_MAX);
+  const u64s n = (u64s)(size + unit), binades = exponent - lowest;
+  return (bits >> 63 << 15) | (((binades << (precision - 1)) + n) & 0x7fff);
+}
+
+/* Rounds f32 to bf16, to nearest, ties to even; the results are the upper halves of the words. A NaN whose lower half
+   is zero stays a NaN, as nothing is carried: so do the default NaN and those converted from bf16. */
+INLINE u32s round_to_bf16(floats x) {
+  return (u32s)x + 0x7fff + ((u32s)x >> 16 & 1);
 }
 
 #endif
