@@ -5,7 +5,6 @@
 #include "common/field.h"
 #include "common/memory.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,6 +169,14 @@ static bool read_real(const holder *h, const field *f, double *to) {
   return true;
 }
 
+static bool read_position(const holder *h, const field *f, record_number *to) {
+  json_t *value;
+  if (!find(h, f, &value)) return false;
+  *to = json_is_integer(value) ? (record_number){json_integer_value(value), 0.0}
+                               : record_number_of(json_is_real(value) ? json_real_value(value) : NAN);
+  return true;
+}
+
 static bool read_boolean(const holder *h, const field *f, bool *to) {
   json_t *value;
   if (!find(h, f, &value)) return false;
@@ -264,7 +271,7 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 #define REAL(need, key, ...) read_real(h, FIELD(need, key, real), &to->key) &&
 #define NUMBER(need, key, ...) read_real(h, FIELD(need, key, number), &to->key) &&
 #define AMOUNT(need, key, ...) read_real(h, FIELD(need, key, amount), &to->key) &&
-#define POSITION(need, key, ...) NUMBER(need, key, "")
+#define POSITION(need, key, ...) read_position(h, FIELD(need, key, number), &to->key) &&
 #define SIZE(need, key, ...) AMOUNT(need, key, "")
 #define BOOLEAN(need, key, ...) read_boolean(h, FIELD(need, key, boolean), &to->key) &&
 #define FACTS(need, key, ...) read_facts(h, HOLDER(need, key, object), &to->key) &&

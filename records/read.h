@@ -3,7 +3,11 @@
 #ifndef POSENC_RECORDS_READ_H
 #define POSENC_RECORDS_READ_H
 
+#include "common/number.h"
+
+#include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +22,30 @@
 
 /* The text of a field that is null, "". */
 extern const char record_null[];
+
+/* The number whole + part. An integer is `whole` alone, as a double would round one of more than 53 bits; any other
+   number has its fraction in `part`, and one of 2^63 or more, or NaN, is `part` alone. */
+typedef struct record_number {
+  int64_t whole;
+  double part;
+} record_number;
+
+static inline record_number record_number_of(double x) {
+  const int64_t whole = fabs(x) < 0x1p63 ? (int64_t)x : 0;
+  return (record_number){whole, x - (double)whole};
+}
+
+static inline double record_number_value(record_number n) {
+  return (double)n.whole + n.part;
+}
+
+/* Formats all digits of an integer, and another number as a position. */
+static inline number_text record_number_text(record_number n) {
+  number_text made;
+  if (n.part != 0.0) return number_of_position(record_number_value(n));
+  snprintf(made.text, sizeof made.text, "%" PRId64, n.whole);
+  return made;
+}
 
 /*
  * record_bound, record_kernel … record_report: see fields.def. Texts, facts and `json` belong to the JSON, which
@@ -59,7 +87,9 @@ extern const char record_null[];
   HAS_##need(key)
 #define NUMBER(need, key, ...) REAL(need, key, "")
 #define AMOUNT(need, key, ...) REAL(need, key, "")
-#define POSITION(need, key, ...) REAL(need, key, "")
+#define POSITION(need, key, ...)                                                                                       \
+  record_number key;                                                                                                   \
+  HAS_##need(key)
 #define SIZE(need, key, ...) REAL(need, key, "")
 #define BOOLEAN(need, key, ...)                                                                                        \
   bool key;                                                                                                            \

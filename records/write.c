@@ -25,6 +25,11 @@ static json_t *write_whole(double x, bool has) {
   return has || (x != 0 && !isnan(x)) ? allocated(field_whole(x)) : NULL;
 }
 
+static json_t *write_position(record_number n, bool has) {
+  if (!has && n.whole == 0 && (n.part == 0 || isnan(n.part))) return NULL;
+  return allocated(n.part == 0 ? json_integer((json_int_t)n.whole) : field_real(record_number_value(n)));
+}
+
 static json_t *write_boolean(bool is_so, bool has) {
   return has || is_so ? json_boolean(is_so) : NULL;
 }
@@ -102,8 +107,8 @@ static void put(json_t *made, const char *key, json_t *value) {
 #define REAL(need, key, ...) put(made, #key, write_real(from->key, HAS_##need(key)));
 #define NUMBER(need, key, ...) REAL(need, key, "")
 #define AMOUNT(need, key, ...) REAL(need, key, "")
-#define POSITION(need, key, ...) put(made, #key, write_whole(from->key, HAS_##need(key)));
-#define SIZE(need, key, ...) POSITION(need, key, "")
+#define POSITION(need, key, ...) put(made, #key, write_position(from->key, HAS_##need(key)));
+#define SIZE(need, key, ...) put(made, #key, write_whole(from->key, HAS_##need(key)));
 #define BOOLEAN(need, key, ...) put(made, #key, write_boolean(from->key, HAS_##need(key)));
 #define FACTS(need, key, ...) put(made, #key, write_facts(from->key, IN_##need, false));
 #define FACTS_OR_NULL(need, key, ...) put(made, #key, write_facts(from->key, HAS_##need(key), true));

@@ -93,7 +93,7 @@ static void times_csv(const record_report *report, FILE *out) {
 /* Writes the element with the largest error in ulp, the largest absolute error, or the largest share of the bound. */
 static void write_worst(FILE *out, const record_table *table, const record_row *row, const char *worst_in,
                         const record_witness *worst) {
-  if (!worst->there || isnan(worst->position)) return;
+  if (!worst->there || isnan(worst->position.part)) return;
   text(out, table->shape.name);
   next_text(out, row->kernel);
   next_text(out, row->mode);
@@ -104,7 +104,7 @@ static void write_worst(FILE *out, const record_table *table, const record_row *
   next_text(out, worst_in);
   number(out, worst->ulp);
   number(out, worst->abs);
-  next_text(out, number_of_position(worst->position).text);
+  next_text(out, record_number_text(worst->position).text);
   integer(out, worst->head);
   integer(out, worst->index);
   next_text(out, worst->function);

@@ -114,7 +114,8 @@ static void test_inner(void) {
       .shape = {.name = "s", .rows = 2, .dim = 4, .padding = RECORD_NONE, .has_padding = true},
       .refusal = record_null,
       .has_refusal = true,
-      .max_abs = {.there = true, .abs = 0.5, .position = 3, .head = 0, .has_head = true},
+      .max_ulp = {.there = true, .position = {INT64_C(9007199254740993), 0.0}},
+      .max_abs = {.there = true, .abs = 0.5, .position = record_number_of(-2.5), .head = 0, .has_head = true},
       .misrounded = 0,
       .has_misrounded = true,
       .has_explain = true};
@@ -123,10 +124,14 @@ static void test_inner(void) {
   ok(is_text(
          record_write_accuracy(&made),
          "{\"schema\":\"posenc-accuracy-1\",\"environment\":{},\"kernels\":[],\"seed\":null,\"records\":[{\"kernel\":"
-         "\"k\",\"shape\":{\"name\":\"s\",\"rows\":2,\"dim\":4,\"padding\":null},\"refusal\":null,\"max_abs\":{\"abs\":"
-         "0.5,"
-         "\"position\":3,\"head\":0},\"misrounded\":0,\"explain\":null}],\"passed\":0,\"failed\":0,\"skipped\":0}"),
+         "\"k\",\"shape\":{\"name\":\"s\",\"rows\":2,\"dim\":4,\"padding\":null},\"refusal\":null,"
+         "\"max_ulp\":{\"position\":9007199254740993},\"max_abs\":{\"abs\":0.5,"
+         "\"position\":-2.5,\"head\":0},\"misrounded\":0,\"explain\":null}],\"passed\":0,\"failed\":0,\"skipped\":0}"),
      "inner objects are written where they are there");
+  json_t *json = record_write_accuracy(&made), *same = again_accuracy(json);
+  ok(json_equal(json, same), "and read again, a position beyond 2^53 to its last digit");
+  json_decref(same);
+  json_decref(json);
 }
 
 /* Members that are no fields stay in benchmarks and in the context, and go elsewhere. */

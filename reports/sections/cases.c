@@ -21,7 +21,7 @@ static void write_case(page *p, const record_row *row) {
   page_cell_count(p, (double)row->misrounded);
   page_cell_count(p, (double)row->elements);
   cell_excess(p, witness->ulp);
-  page_cell(p, "p = %s, " SMALL("i = %s, %s"), words_integer(witness->position).text,
+  page_cell(p, "p = %s, " SMALL("i = %s, %s"), words_integer(witness->position.whole).text,
             words_integer(witness->index).text, witness->function);
   page_rest(p, CODE("%s"), row->replay);
 }

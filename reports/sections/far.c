@@ -48,7 +48,7 @@ static findings findings_of(const record_report *report, const char *kernel) {
 
 /* Writes "p = 270 265 104 270, i = 63, cos of ddpm-timesteps". */
 static void cell_place(page *p, const record_witness *witness, const char *table) {
-  page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(witness->position).text,
+  page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(record_number_value(witness->position)).text,
             words_integer(witness->index).text, witness->function, table);
 }
 

@@ -32,8 +32,8 @@ static void kernel(page *p, const record_row *row) {
 
 static void where(page *p, const record_row *row) {
   const record_witness *witness = &row->max_ulp;
-  if (isnan(witness->position)) return;
-  page_say(p, "p = %s, ", number_of_position(witness->position).text);
+  if (isnan(witness->position.part)) return;
+  page_say(p, "p = %s, ", record_number_text(witness->position).text);
   if (witness->head != RECORD_NONE) page_say(p, SMALL("head %" PRId64 ", "), witness->head);
   page_say(p, SMALL("i = %" PRId64 ", %s"), witness->index, witness->function);
 }
