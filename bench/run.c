@@ -428,8 +428,8 @@ static const record_timing *record_of(const session *run, const record_timing *t
                                       json_t *environment) {
   const record_context *chosen = ask_choices(run->request);
   if (!chosen) return NULL;
-  run_record whole;
-  run_make(run->request, &whole);
+  record_memory memory = {NULL};
+  record_run whole = run_record(run->request, &memory);
   record_timing made = {.context = {.json = facts_of(run, timed->context.json, environment),
                                     .others = others,
                                     .has_others = !isnan(others),
@@ -441,7 +441,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   int64_t *numbers = memory_take(run->request->item_count, sizeof *numbers);
   made.benchmarks = kept;
   made.context.checks = checks;
-  made.context.shard = shard_of(run, &whole.of, numbers);
+  made.context.shard = shard_of(run, &whole, numbers);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = timings_keep(&made);
   json_decref(made.context.json);
@@ -449,6 +449,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   free(checks);
   free(kept);
   run_forget(&whole);
+  record_release(&memory);
   record_free(chosen);
   return record;
 }

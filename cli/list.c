@@ -7,6 +7,7 @@
 #include "common/memory.h"
 #include "common/scaling.h"
 #include "impls/cr/families.h"
+#include "records/shape.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -74,8 +75,10 @@ static void print_contract(const options *given, const posenc_kernel *kernel, in
 
 static void print_json(const options *given, const posenc_kernel *const *kernels, size_t count, FILE *out) {
   json_t *contracts = json_array();
-  for (size_t i = 0; i < count; i++)
-    if (json_array_append_new(contracts, kernel_json(kernels[i], given->isa)) != 0) die("out of memory");
+  for (size_t i = 0; i < count; i++) {
+    const record_kernel contract = kernel_record(kernels[i], given->isa);
+    field_append(contracts, record_write_kernel(&contract));
+  }
   field_print(contracts, out);
   json_decref(contracts);
 }
@@ -119,8 +122,10 @@ static void print_encodings_json(FILE *out) {
   size_t count;
   const posenc_encoding *const *encodings = posenc_encodings(&count);
   json_t *contracts = json_array();
-  for (size_t i = 0; i < count; i++)
-    if (json_array_append_new(contracts, encoding_json(encodings[i])) != 0) die("out of memory");
+  for (size_t i = 0; i < count; i++) {
+    const record_encoding contract = encoding_record(encodings[i]);
+    field_append(contracts, record_write_encoding(&contract));
+  }
   field_print(contracts, out);
   json_decref(contracts);
 }

@@ -161,24 +161,19 @@ static void add_tables(run_request *measured, const options *given, const run_re
 }
 
 /* Selects instead the kernels, in their order, on those of the measured tables that some of them does not refuse. */
-static void take_tables(run_request *chosen, const run_request *measured, const json_t *record) {
+static void take_tables(run_request *chosen, const run_request *measured, const record_accuracy *record) {
   chosen->shape_count = chosen->item_count = 0;
-  for (size_t n = 0; n < measured->item_count; n++) {
-    const json_t *result = json_array_get(json_object_get(record, "records"), n);
-    if (!json_is_string(json_object_get(result, "refusal")))
-      run_shape(chosen, &measured->shapes[measured->items[n].shape]);
-  }
+  for (size_t n = 0; n < measured->item_count; n++)
+    if (!*record->records[n].refusal) run_shape(chosen, &measured->shapes[measured->items[n].shape]);
   run_cross(chosen);
 }
 
 /* Measures the selected kernels, and replaces them by copies with the proposed bounds, which live until the program
-   ends; with their own where there is none to propose. Returns the proposals of the record. */
-static json_t *propose(const options *given, run_request *chosen) {
+   ends; with their own where there is none to propose. Returns the proposals of the record, one for each. */
+static const record_proposal *propose(const options *given, run_request *chosen, record_memory *in) {
   const size_t count = chosen->kernel_count;
-  static posenc_kernel *proposed;
-  proposed = memory_take(2 * count, sizeof *proposed);
-  posenc_kernel *measuring = proposed + count;
-  json_t *proposals = allocated(json_array());
+  posenc_kernel *proposed = memory_take(2 * count, sizeof *proposed), *measuring = proposed + count;
+  record_proposal *proposals = record_allocate(in, count, sizeof *proposals);
   run_request measured = begin_run(given);
   measured.exam.rests = true;
   measured.exam.explain = false;
@@ -191,23 +186,34 @@ static json_t *propose(const options *given, run_request *chosen) {
     chosen->kernels[k] = &proposed[k];
   }
   run_cross(&measured);
-  json_t *record = measure_accuracy(&measured);
-  for (size_t k = 0; k < count; k++)
-    json_array_append_new(proposals, allocated(propose_bound(record, &proposed[k], (uint64_t)given->seed)));
+  json_t *json = measure_accuracy(&measured);
+  const record_accuracy *record = record_take_accuracy(json);
+  for (size_t k = 0; k < count; k++) proposals[k] = propose_bound(record, &proposed[k], (uint64_t)given->seed, in);
   if (options_have_table(given)) take_tables(chosen, &measured, record);
   run_free(&measured);
-  json_decref(record);
+  record_free(record);
+  json_decref(json);
   return proposals;
 }
 
+/* Replaces a record by one with the proposals. */
+static void add_proposals(json_t **record, const record_proposal *proposals, size_t count) {
+  const record_accuracy *taken = record_take_accuracy(*record);
+  record_accuracy made = *taken;
+  made.proposals = proposals;
+  made.proposals_count = count;
+  json_decref(*record);
+  *record = record_write_accuracy(&made);
+  record_free(taken);
+}
+
 /* Whether a bound was asked for, and there is none to propose. */
-static bool lacks_proposal(const json_t *record) {
-  size_t k;
-  const json_t *one;
-  json_array_foreach(json_object_get(record, "proposals"), k, one) {
-    if (json_object_get(one, "why")) return true;
-  }
-  return false;
+static bool lacks_proposal(const json_t *json) {
+  const record_accuracy *record = record_take_accuracy(json);
+  bool lacks = false;
+  RECORD_EACH(one, record, proposals) lacks = lacks || *one->why;
+  record_free(record);
+  return lacks;
 }
 
 /* Compares the record with the baseline. */
@@ -225,9 +231,11 @@ static void hold(const options *given, json_t *record, const json_t *baseline) {
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
 static json_t *kernels_record(const options *given, run_request *chosen, output *save, const json_t *baseline) {
-  json_t *proposals = given->propose_bound ? propose(given, chosen) : NULL;
+  record_memory memory = {NULL};
+  const record_proposal *proposals = given->propose_bound ? propose(given, chosen, &memory) : NULL;
   json_t *record = measure_accuracy(chosen);
-  if (proposals) json_object_set_new(record, "proposals", proposals);
+  if (proposals) add_proposals(&record, proposals, chosen->kernel_count);
+  record_release(&memory);
   if (save) {
     json_t *now = baseline_of(record);
     baseline_print(now, output_stream(save));

@@ -52,28 +52,6 @@ const char *kernel_isa(const posenc_kernel *kernel) {
   return name ? name : "any";
 }
 
-json_t *bound_json(const posenc_bound *bound) {
-  return json_pack("{s:f, s:f, s:f, s:I, s:b}", "ulp", bound->ulp, "abs", bound->abs, "growth", bound->growth,
-                   "max_position", (json_int_t)bound->max_position, "derived", (int)bound->derived);
-}
-
-json_t *kernel_json(const posenc_kernel *kernel, unsigned isa) {
-  posenc_options options = posenc_default_options();
-  options.isa = isa;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:o, s:s?}", "name", kernel->name, "summary",
-                   kernel->summary, "algorithm", kernel->algorithm, "provenance", kernel->provenance, "isa",
-                   kernel_isa(kernel), "basis", kernel->basis, "reproducible", (int)kernel->reproducible, "threaded",
-                   (int)kernel->threaded, "keeps_rows", (int)kernel->keeps_rows, "f32_only", (int)kernel->f32_only,
-                   "bound", bound_json(&kernel->bound), "refusal", posenc_kernel_refusal(kernel, NULL, &options));
-}
-
-json_t *encoding_json(const posenc_encoding *encoding) {
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "name", encoding->name, "summary", encoding->summary,
-                   "formula", encoding->formula, "call", encoding->call, "provenance", encoding->provenance, "basis",
-                   encoding->basis, "reproducible", (int)encoding->reproducible, "bound",
-                   encoding->by_kernels ? json_null() : bound_json(&encoding->bound));
-}
-
 bool bound_is_none(const posenc_bound *bound) {
   return !bound->derived && bound->ulp == 0.0 && bound->abs == 0.0 && bound->growth == 0.0;
 }

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Contracts of kernels and encodings as text and as JSON. */
+/* Contracts of kernels as text, and their names in records. */
 #ifndef POSENC_COMMON_CONTRACT_H
 #define POSENC_COMMON_CONTRACT_H
 
 #include "posenc.h"
 
-#include <jansson.h>
 #include <stdbool.h>
-
-/*
- * {"name", "summary", "algorithm", "provenance", "isa", "basis", "reproducible", "threaded", "keeps_rows",
- *  "f32_only", "bound": {"ulp", "abs", "growth", "max_position", "derived"},
- *  "refusal": null or why it does not run here}
- * isa: allowed tiers; 0 for POSENC_ISA, or all. Null if memory runs out.
- */
-json_t *kernel_json(const posenc_kernel *kernel, unsigned isa);
-
-/*
- * {"name", "summary", "formula", "call", "provenance", "basis", "reproducible",
- *  "bound": as of a kernel, or null where it is the kernel's}
- */
-json_t *encoding_json(const posenc_encoding *encoding);
 
 /* Returns the length of the kernel's name at the beginning of `text`, the rest of a benchmark's name such as
    "recipe/xlm/min_time:0.01". The name ends before the first slash that is followed by an option of Google Benchmark.
@@ -52,9 +37,6 @@ int width_with(int width, const char *name);
 /* Returns the kernel that the library chooses for a problem, which has static storage; null if there is none. A plan is
    made for it, so kernels may be called. */
 const posenc_kernel *kernel_by_default(const posenc_problem *problem, const posenc_options *options);
-
-/* Returns "bound" of a record. */
-json_t *bound_json(const posenc_bound *bound);
 
 /* Whether the contract has no bound, with which a kernel that is not measured yet begins: nothing is claimed or
    measured, so nothing can be held against it. */

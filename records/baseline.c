@@ -149,11 +149,6 @@ static bool facts_differ(const record_accuracy *record, const record_baseline *b
 
 /* ---- figures ---- */
 
-/* Returns infinity for NaN, which stands for null in the record. */
-static double infinite_if_missing(double x) {
-  return isnan(x) ? INFINITY : x;
-}
-
 /* Returns what a number of elements may grow to. Where they are few, their number varies like that of rare events: four
    standard deviations are allowed. */
 static double count_allowed(const verdict *v, double count) {
@@ -162,9 +157,9 @@ static double count_allowed(const verdict *v, double count) {
 
 /* Compares figures, of which the new one may be `limit` at most. */
 static void compare_figure(verdict *v, const char *name, double before, double after, double limit) {
-  const double was = infinite_if_missing(before), now = infinite_if_missing(after);
+  const double was = record_or_infinity(before), now = record_or_infinity(after);
   if (now > was)
-    say(v, now > infinite_if_missing(limit), "%s grew from %.9g to %.9g", name, was, now);
+    say(v, now > record_or_infinity(limit), "%s grew from %.9g to %.9g", name, was, now);
   else if (now < was)
     say(v, false, "%s fell from %.9g to %.9g", name, was, now);
 }
@@ -180,7 +175,7 @@ static void compare_means(verdict *v, double before, double after) {
 
 static int64_t count_of_bin(const record_bin *bins, size_t count, double below) {
   for (size_t i = 0; i < count; i++)
-    if (infinite_if_missing(bins[i].below) == below) return bins[i].count;
+    if (record_or_infinity(bins[i].below) == below) return bins[i].count;
   return 0;
 }
 
@@ -191,7 +186,7 @@ static void compare_histograms(verdict *v, const record_baseline_entry *was, con
   for (size_t i = was->histogram_count; i-- > 1;) {
     const double from = was->histogram[i - 1].below;
     before += was->histogram[i].count;
-    after += count_of_bin(is->histogram, is->histogram_count, infinite_if_missing(was->histogram[i].below));
+    after += count_of_bin(is->histogram, is->histogram_count, record_or_infinity(was->histogram[i].below));
     if (after <= before) continue;
     say(v, (double)after > count_allowed(v, (double)before),
         "errors of %g ulp or more grew from %" PRId64 " to %" PRId64, from, before, after);
@@ -207,14 +202,14 @@ static void compare_ranges(verdict *v, const record_baseline_entry *was, const r
     char name[80];
     RECORD_EACH(before, was, by_position)
       if (before->from == now->from) {
-        ulp = infinite_if_missing(before->max_ulp);
-        abs = infinite_if_missing(before->max_abs);
+        ulp = record_or_infinity(before->max_ulp);
+        abs = record_or_infinity(before->max_abs);
       }
     if (!was->by_position) return;
     snprintf(name, sizeof name, "max ulp at positions from %" PRId64, now->from);
-    if (infinite_if_missing(now->max_ulp) > ulp) compare_most(v, name, ulp, now->max_ulp);
+    if (record_or_infinity(now->max_ulp) > ulp) compare_most(v, name, ulp, now->max_ulp);
     snprintf(name, sizeof name, "max error at positions from %" PRId64, now->from);
-    if (infinite_if_missing(now->max_abs) > abs) compare_most(v, name, abs, now->max_abs);
+    if (record_or_infinity(now->max_abs) > abs) compare_most(v, name, abs, now->max_abs);
   }
 }
 
@@ -231,10 +226,10 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
   compare_ranges(v, entry, result);
   if (!kernel || !json_equal(entry->bound.json, kernel->bound.json)) say(v, false, "another bound is claimed");
   const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
-  const double share_now = infinite_if_missing(accuracy ? accuracy->worst : NAN);
-  if (share_now * much_better < infinite_if_missing(entry->share))
+  const double share_now = record_or_infinity(accuracy ? accuracy->worst : NAN);
+  if (share_now * much_better < record_or_infinity(entry->share))
     say(v, false, "the claim has become loose: %.3g of it is used, %.3g was", share_now,
-        infinite_if_missing(entry->share));
+        record_or_infinity(entry->share));
 }
 
 /* ---- results ---- */

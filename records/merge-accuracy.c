@@ -12,57 +12,56 @@
 /* ---- ranges of a table, which several shards have ---- */
 
 /* Puts the result of a range of rows, of which a place has several. Refuses and returns false on a contradiction. */
-static bool put_range(const merger *m, const places *p, int64_t number, const place *one) {
+static bool put_range(const merger *m, const places *p, int64_t number, const place *one, const record_result *result) {
   place *there = number < (int64_t)p->count ? &p->all[number] : NULL;
   if (!there || !there->from || !there->ranges) {
     if (!merge_put(m, p, number, one)) return false;
     there->found = NULL;
-    there->ranges = json_array();
   } else if (strcmp(one->kernel, there->kernel) != 0 || !json_equal(one->shape, there->shape)) {
     return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
                         one->from->name, p->list, number);
   }
-  json_array_append(there->ranges, one->found);
+  there->ranges = memory_grow(there->ranges, there->range_count + 1, sizeof *there->ranges);
+  there->ranges[there->range_count++] = result;
   return true;
 }
 
-static json_int_t of_range(const json_t *part, const char *key) {
-  return field_integer(json_object_get(part, "range"), key);
-}
-
 static int by_begin(const void *one, const void *other) {
-  const json_int_t a = of_range(*(json_t *const *)one, "from"), b = of_range(*(json_t *const *)other, "from");
+  const int64_t a = (*(const record_result *const *)one)->range.from,
+                b = (*(const record_result *const *)other)->range.from;
   return (a > b) - (a < b);
 }
 
 /* Whether sorted ranges are all segments, each once. */
-static bool are_all(json_t *const *parts, size_t count) {
-  json_int_t next = 0;
+static bool are_all(const record_result *const *parts, size_t count) {
+  const int64_t of = parts[0]->range.of;
+  int64_t next = 0;
   for (size_t i = 0; i < count; i++) {
-    if (of_range(parts[i], "from") != next || of_range(parts[i], "of") != of_range(parts[0], "of")) return false;
-    next = of_range(parts[i], "to");
-    if (next <= of_range(parts[i], "from")) return false;
+    const record_range *r = &parts[i]->range;
+    if (r->from != next || r->of != of) return false;
+    next = r->to;
+    if (next <= r->from) return false;
   }
-  return next == of_range(parts[0], "of");
+  return next == of;
 }
 
 /* Returns a part whose kernel refused what it did not refuse in another; null if there is none. A shard that lacks
    memory refuses. */
-static const json_t *refused_alone(json_t *const *parts, size_t count) {
-  const json_t *refused = NULL;
+static const record_result *refused_alone(const record_result *const *parts, size_t count) {
+  const record_result *refused = NULL;
   size_t refusals = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!*field_string(parts[i], "refusal")) continue;
+    if (!*parts[i]->refusal) continue;
     refused = parts[i];
     refusals++;
   }
   return refusals < count ? refused : NULL;
 }
 
-static bool refuse_part(const merger *m, const json_t *part) {
+static bool refuse_part(const merger *m, const record_result *part) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++)
     RECORD_EACH(result, one->accuracy, records)
-      if (result->json == part)
+      if (result == part)
         return merge_refuse(m, "%.200s: %.60s refused a range: %.100s; others computed theirs: do this shard again",
                             one->name, result->kernel, result->refusal);
   return false;
@@ -70,17 +69,12 @@ static bool refuse_part(const merger *m, const json_t *part) {
 
 static bool join(const merger *m, const places *p, size_t number) {
   place *there = &p->all[number];
-  const size_t count = json_array_size(there->ranges);
-  json_t **parts = memory_take(count, sizeof *parts);
-  for (size_t i = 0; i < count; i++) parts[i] = json_array_get(there->ranges, i);
-  qsort(parts, count, sizeof *parts, by_begin);
-  const bool all = are_all(parts, count);
-  const json_t *refused = refused_alone(parts, count);
-  there->found = all && !refused ? m->join(parts, count) : NULL;
-  free(parts);
-  json_decref(there->ranges);
-  there->ranges = there->found; /* to be released */
+  const size_t count = there->range_count;
+  qsort(there->ranges, count, sizeof(*there->ranges), by_begin);
+  const bool all = are_all(there->ranges, count);
+  const record_result *refused = refused_alone(there->ranges, count);
   if (all && refused) return refuse_part(m, refused);
+  there->found = there->joined = all ? m->join(there->ranges, count) : NULL;
   return there->found ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
                       number, there->kernel, all ? "of one exam" : "all rows, each once");
@@ -94,7 +88,10 @@ static bool join_ranges(const merger *m, const places *p) {
 }
 
 static void free_places(places *p) {
-  for (size_t n = 0; n < p->count; n++) json_decref(p->all[n].ranges);
+  for (size_t n = 0; n < p->count; n++) {
+    json_decref(p->all[n].joined);
+    free(p->all[n].ranges);
+  }
   free(p->all);
 }
 
@@ -181,7 +178,9 @@ static bool put_all(const merger *m, const places *results, const places *profil
   for (size_t i = 0; i < shard->items_count; i++) {
     const record_result *one = &record->records[i];
     const place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
-    if (!(one->range.json ? put_range : merge_put)(m, results, shard->items[i], &here)) return false;
+    if (!(one->range.there ? put_range(m, results, shard->items[i], &here, one)
+                           : merge_put(m, results, shard->items[i], &here)))
+      return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];

@@ -19,7 +19,7 @@ typedef struct input {
 typedef struct merger {
   input *inputs; /* shards are sorted by number */
   size_t count;
-  json_t *(*join)(json_t *const *parts, size_t count); /* see merge.h */
+  json_t *(*join)(const record_result *const *parts, size_t count); /* see merge.h */
   char *why;
   size_t size;
 } merger;
@@ -50,8 +50,10 @@ typedef struct place {
   const char *kernel;  /* "" for any */
   const json_t *shape; /* null for any */
   json_t *found;
-  const input *from; /* null until a file with the result is found */
-  json_t *ranges;    /* results of ranges, then their joined result; owned */
+  const input *from;            /* null until a file with the result is found */
+  const record_result **ranges; /* results of ranges, to be freed */
+  size_t range_count;
+  json_t *joined; /* their joined result; owned */
 } place;
 
 typedef struct places {

@@ -194,7 +194,7 @@ static json_t *merge_inputs(const merger *m) {
 }
 
 json_t *merge_records(json_t *const *records, char *const *names, size_t count,
-                      json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size) {
+                      json_t *(*join)(const record_result *const *parts, size_t count), char *why, size_t size) {
   const merger m = {memory_take(count, sizeof *m.inputs), count, join, why, size};
   json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
   for (size_t i = 0; i < count; i++) {

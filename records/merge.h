@@ -3,7 +3,7 @@
 #ifndef POSENC_RECORDS_MERGE_H
 #define POSENC_RECORDS_MERGE_H
 
-#include <jansson.h>
+#include "records/read.h"
 
 /*
  * Merges records. All shards of one run of verify make the record that the whole run would have made, except load and
@@ -17,10 +17,10 @@
  * too; they are merged if no benchmark is in two of them, as when one is hot and one is cold.
  *
  * Returns a new record, or null with one line in `why` that names the records that do not belong together and the
- * reason. `names` are the records' names in messages. `join` makes one result of the results of ranges of a table, in
- * their order (verify_join of verify/join.h).
+ * reason. `names` are the records' names in messages. `join` makes one result, as JSON, of the results of ranges of a
+ * table, in their order (verify_join of verify/verify.h).
  */
 json_t *merge_records(json_t *const *records, char *const *names, size_t count,
-                      json_t *(*join)(json_t *const *parts, size_t count), char *why, size_t size);
+                      json_t *(*join)(const record_result *const *parts, size_t count), char *why, size_t size);
 
 #endif

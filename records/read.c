@@ -15,41 +15,52 @@ const char record_null[] = "";
 /* ---- memory ---- */
 
 /* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
-typedef struct block {
-  struct block *next;
+typedef struct record_block {
+  struct record_block *next;
   max_align_t data[];
 } block;
 
 typedef struct reader {
   record_fault *fault; /* if null, fields of another kind count as missing */
-  block *first;
+  record_memory memory;
 } reader;
 
-/* Returns memory that is all zeros and is released with the record. */
-static void *allocate(reader *r, size_t count, size_t size) {
+void *record_allocate(record_memory *in, size_t count, size_t size) {
   if (count > (SIZE_MAX - sizeof(block)) / size) memory_end();
   block *made = memory_take(1, sizeof *made + count * size);
-  if (r->first) {
-    made->next = r->first->next;
-    r->first->next = made;
+  if (in->first) {
+    made->next = in->first->next;
+    in->first->next = made;
   } else {
-    r->first = made;
+    in->first = made;
   }
   return made->data;
 }
 
-static void free_blocks(block *first) {
-  while (first) {
-    block *next = first->next;
-    free(first);
-    first = next;
+const char *record_format(record_memory *in, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+  char *text = record_allocate(in, size, 1);
+  vsnprintf(text, size, format, arguments);
+  va_end(again);
+  va_end(arguments);
+  return text;
+}
+
+void record_release(record_memory *all) {
+  while (all->first) {
+    block *next = all->first->next;
+    free(all->first);
+    all->first = next;
   }
 }
 
 void record_free(const void *record) {
   if (!record) return;
   json_decref(*(json_t *const *)record); /* each struct begins with it */
-  free_blocks((block *)((char *)(uintptr_t)record - offsetof(block, data)));
+  record_release(&(record_memory){(block *)((char *)(uintptr_t)record - offsetof(block, data))});
 }
 
 /* ---- fields ---- */
@@ -83,6 +94,7 @@ static const kind anything = {~0u, "", true, 0};
 static const kind list = {TYPE(JSON_ARRAY) | TYPE(JSON_OBJECT), "a list", true, 0};
 static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
 static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
+static const kind places_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two numbers, or null", true, 0};
 static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
 
 static bool is_kind(const json_t *value, const kind *wanted) {
@@ -169,11 +181,27 @@ static bool read_real(const holder *h, const field *f, double *to) {
   return true;
 }
 
+/* Returns NaN if the value is no number. */
+static record_number position_of(const json_t *value) {
+  return json_is_integer(value) ? (record_number){json_integer_value(value), 0.0}
+                                : record_number_of(json_is_real(value) ? json_real_value(value) : NAN);
+}
+
 static bool read_position(const holder *h, const field *f, record_number *to) {
   json_t *value;
   if (!find(h, f, &value)) return false;
-  *to = json_is_integer(value) ? (record_number){json_integer_value(value), 0.0}
-                               : record_number_of(json_is_real(value) ? json_real_value(value) : NAN);
+  *to = position_of(value);
+  return true;
+}
+
+static bool read_positions(const holder *h, const field *f, const record_number **to, size_t *size) {
+  json_t *value;
+  if (!find(h, f, &value)) return false;
+  if (!json_is_array(value)) return true;
+  *size = json_array_size(value);
+  record_number *numbers = record_allocate(&h->r->memory, *size, sizeof *numbers);
+  for (size_t i = 0; i < *size; i++) numbers[i] = position_of(json_array_get(value, i));
+  *to = numbers;
   return true;
 }
 
@@ -195,7 +223,7 @@ static bool read_integers(const holder *h, const field *f, const int64_t **to, s
   if (!find(h, f, &value)) return false;
   if (!json_is_array(value)) return true;
   *size = json_array_size(value);
-  int64_t *integers = allocate(h->r, *size, sizeof *integers);
+  int64_t *integers = record_allocate(&h->r->memory, *size, sizeof *integers);
   for (size_t i = 0; i < *size; i++) integers[i] = json_integer_value(json_array_get(value, i));
   *to = integers;
   return true;
@@ -206,7 +234,7 @@ static bool read_texts(const holder *h, const field *f, const char *const **to, 
   if (!find(h, f, &value)) return false;
   if (!value) return true;
   *size = json_array_size(value);
-  const char **texts = allocate(h->r, *size, sizeof *texts);
+  const char **texts = record_allocate(&h->r->memory, *size, sizeof *texts);
   for (size_t i = 0; i < *size; i++) {
     const json_t *text = json_array_get(value, i);
     if (!json_is_string(text) && is_fault(&(holder){h->r, NULL, h, f->key, i + 1}, "not ", string.name)) return false;
@@ -231,7 +259,7 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
   if (!find(h, f, &value)) return false;
   if (!value) return true;
   *size = json_array_size(value);
-  char *structs = allocate(h->r, *size, bytes);
+  char *structs = record_allocate(&h->r->memory, *size, bytes);
   for (size_t i = 0; i < *size; i++) {
     const json_t *element = json_array_get(value, i);
     const holder of = {h->r, json_is_object(element) ? element : NULL, h, f->key, i + 1};
@@ -268,6 +296,8 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 #define COUNT_OR_NULL(need, key, ...) read_integer(h, FIELD(need, key, count_or_null), &to->key) &&
 #define COUNTS(need, key, ...) read_integers(h, HOLDER(need, key, counts), &to->key, &to->key##_count) &&
 #define PAIR_OR_NULL(need, key, ...) read_integers(h, HOLDER(need, key, pair_or_null), &to->key, &to->key##_count) &&
+#define PLACES_OR_NULL(need, key, ...)                                                                                 \
+  read_positions(h, HOLDER(need, key, places_or_null), &to->key, &to->key##_count) &&
 #define REAL(need, key, ...) read_real(h, FIELD(need, key, real), &to->key) &&
 #define NUMBER(need, key, ...) read_real(h, FIELD(need, key, number), &to->key) &&
 #define AMOUNT(need, key, ...) read_real(h, FIELD(need, key, amount), &to->key) &&
@@ -289,13 +319,13 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 
 /* Returns the record. Returns null, with a fault if `fault` is not null, if it is none. */
 static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
-  reader r = {fault, NULL};
-  void *made = allocate(&r, 1, bytes);
+  reader r = {fault, {NULL}};
+  void *made = record_allocate(&r.memory, 1, bytes);
   if (inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) {
     json_incref(*(json_t **)made);
     return made;
   }
-  free_blocks(r.first);
+  record_release(&r.memory);
   return NULL;
 }
 
@@ -442,6 +472,11 @@ TAKE(comparison)
 TAKE(choice)
 TAKE(history)
 TAKE(context)
+TAKE(result)
+TAKE(profile)
+TAKE(unique)
+TAKE(encodings)
+TAKE(file_check)
 
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
   for (size_t i = 0; i < size; i++)

@@ -39,6 +39,11 @@ static inline double record_number_value(record_number n) {
   return (double)n.whole + n.part;
 }
 
+/* Returns infinity for NaN, as which null in a record is read. */
+static inline double record_or_infinity(double x) {
+  return isnan(x) ? (double)INFINITY : x;
+}
+
 /* Formats all digits of an integer, and another number as a position. */
 static inline number_text record_number_text(record_number n) {
   number_text made;
@@ -82,6 +87,9 @@ static inline number_text record_number_text(record_number n) {
   const int64_t *key;                                                                                                  \
   size_t key##_count;
 #define PAIR_OR_NULL(need, key, ...) COUNTS(need, key, "")
+#define PLACES_OR_NULL(need, key, ...)                                                                                 \
+  const record_number *key;                                                                                            \
+  size_t key##_count;
 #define REAL(need, key, ...)                                                                                           \
   double key;                                                                                                          \
   HAS_##need(key)
@@ -113,6 +121,16 @@ static inline number_text record_number_text(record_number n) {
 #include "records/fields.def"
 #undef HAS_MUST
 #undef HAS_MAY
+
+/* The memory of a record that is made, not read: texts and lists, all released at once. Zero has none. */
+typedef struct record_memory {
+  struct record_block *first;
+} record_memory;
+
+/* Returns memory that is all zeros. */
+void *record_allocate(record_memory *in, size_t count, size_t size);
+__attribute__((format(printf, 2, 3))) const char *record_format(record_memory *in, const char *format, ...);
+void record_release(record_memory *all);
 
 /* Loops over the elements of the array `list` of a struct, with `item` as pointer. An empty array may be null. */
 #define RECORD_EACH(item, holder, list)                                                                                \
@@ -149,6 +167,11 @@ const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
 const record_history *record_take_history(const json_t *json);
 const record_context *record_take_context(const json_t *json);
+const record_result *record_take_result(const json_t *json);
+const record_profile *record_take_profile(const json_t *json);
+const record_unique *record_take_unique(const json_t *json);
+const record_encodings *record_take_encodings(const json_t *json);
+const record_file_check *record_take_file_check(const json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
    there, null, is NaN when it is read again. */
@@ -164,6 +187,13 @@ json_t *record_write_shape(const record_shape *from);
 json_t *record_write_context(const record_context *from);
 json_t *record_write_run(const record_run *from);
 json_t *record_write_run_shard(const record_run_shard *from);
+json_t *record_write_kernel(const record_kernel *from);
+json_t *record_write_encoding(const record_encoding *from);
+json_t *record_write_result(const record_result *from);
+json_t *record_write_profile(const record_profile *from);
+json_t *record_write_unique(const record_unique *from);
+json_t *record_write_encodings(const record_encodings *from);
+json_t *record_write_file_check(const record_file_check *from);
 
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);

@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/run.h"
 
-#include "common/memory.h"
 #include "records/shape.h"
 
-#include <stdlib.h>
-
-/* Makes the lists of names and digests: of kernels, of cases and of plugins, one after the other. */
-static void make_texts(const run_request *asked, run_record *made) {
-  const char **kernels = memory_take(asked->kernel_count + asked->shape_count + asked->plugin_count, sizeof *kernels),
-             **cases = kernels + asked->kernel_count, **plugins = cases + asked->shape_count;
-  for (size_t k = 0; k < asked->kernel_count; k++) kernels[k] = asked->kernels[k]->name;
-  for (size_t i = 0; i < asked->shape_count; i++) cases[i] = asked->cases[i] ? asked->cases[i]->digest.text : "";
-  for (size_t i = 0; i < asked->plugin_count; i++) plugins[i] = asked->plugins[i].text;
-  made->texts = kernels;
-  made->of.kernels = kernels, made->of.kernels_count = asked->kernel_count;
-  made->of.cases = cases, made->of.cases_count = asked->shape_count;
-  made->of.plugins = plugins, made->of.plugins_count = asked->plugin_count;
+static const char *const *names_of(const run_request *asked, record_memory *in) {
+  const char **names = record_allocate(in, asked->kernel_count, sizeof *names);
+  for (size_t k = 0; k < asked->kernel_count; k++) names[k] = asked->kernels[k]->name;
+  return names;
 }
 
-static void make_items(const run_request *asked, run_record *made) {
-  made->shapes = memory_take(asked->shape_count, sizeof *made->shapes);
-  made->items = memory_take(asked->item_count, sizeof *made->items);
-  for (size_t i = 0; i < asked->shape_count; i++) made->shapes[i] = shape_record(&asked->shapes[i]);
+static const record_shape *shapes_of(const run_request *asked, record_memory *in) {
+  record_shape *shapes = record_allocate(in, asked->shape_count, sizeof *shapes);
+  for (size_t i = 0; i < asked->shape_count; i++) shapes[i] = shape_record(&asked->shapes[i]);
+  return shapes;
+}
+
+static const char *const *cases_of(const run_request *asked, record_memory *in) {
+  const char **digests = record_allocate(in, asked->shape_count, sizeof *digests);
+  for (size_t i = 0; i < asked->shape_count; i++) digests[i] = asked->cases[i] ? asked->cases[i]->digest.text : "";
+  return digests;
+}
+
+static const record_run_item *items_of(const run_request *asked, record_memory *in) {
+  record_run_item *items = record_allocate(in, asked->item_count, sizeof *items);
   for (size_t n = 0; n < asked->item_count; n++) {
     const run_item *one = &asked->items[n];
-    made->items[n] = (record_run_item){.there = true,
-                                       .kernel = (int64_t)one->kernel,
-                                       .shape = (int64_t)one->shape,
-                                       .modes = one->modes,
-                                       .profile = one->profile};
+    items[n] = (record_run_item){.there = true,
+                                 .kernel = (int64_t)one->kernel,
+                                 .shape = (int64_t)one->shape,
+                                 .modes = one->modes,
+                                 .profile = one->profile};
   }
-  made->of.shapes = made->shapes, made->of.shapes_count = asked->shape_count;
-  made->of.items = made->items, made->of.items_count = asked->item_count;
+  return items;
+}
+
+static const char *const *plugins_of(const run_request *asked, record_memory *in) {
+  const char **digests = record_allocate(in, asked->plugin_count, sizeof *digests);
+  for (size_t i = 0; i < asked->plugin_count; i++) digests[i] = asked->plugins[i].text;
+  return digests;
 }
 
 static record_run_exam exam_record(const run_exam *exam) {
@@ -58,28 +63,34 @@ static record_run_timing timing_record(const run_timing *timing) {
                              .flags_count = flags};
 }
 
-void run_make(const run_request *asked, run_record *made) {
-  made->of = (record_run){.there = true,
-                          .isa = asked->isa,
-                          .threads = asked->threads,
-                          .stores = stores_name(asked->stores),
-                          .exam = exam_record(&asked->exam),
-                          .timing = timing_record(&asked->timing)};
-  make_texts(asked, made);
-  make_items(asked, made);
+record_run run_record(const run_request *asked, record_memory *in) {
+  return (record_run){.there = true,
+                      .kernels = names_of(asked, in),
+                      .kernels_count = asked->kernel_count,
+                      .shapes = shapes_of(asked, in),
+                      .shapes_count = asked->shape_count,
+                      .cases = cases_of(asked, in),
+                      .cases_count = asked->shape_count,
+                      .items = items_of(asked, in),
+                      .items_count = asked->item_count,
+                      .isa = asked->isa,
+                      .threads = asked->threads,
+                      .stores = stores_name(asked->stores),
+                      .plugins = plugins_of(asked, in),
+                      .plugins_count = asked->plugin_count,
+                      .exam = exam_record(&asked->exam),
+                      .timing = timing_record(&asked->timing)};
 }
 
-void run_forget(run_record *made) {
-  for (size_t i = 0; i < made->of.shapes_count; i++) shape_forget(&made->shapes[i]);
-  free(made->texts);
-  free(made->shapes);
-  free(made->items);
+void run_forget(record_run *made) {
+  for (size_t i = 0; i < made->shapes_count; i++) shape_forget((record_shape *)(uintptr_t)&made->shapes[i]);
 }
 
 json_t *run_json(const run_request *asked) {
-  run_record made;
-  run_make(asked, &made);
-  json_t *json = record_write_run(&made.of);
+  record_memory memory = {NULL};
+  record_run made = run_record(asked, &memory);
+  json_t *json = record_write_run(&made);
   run_forget(&made);
+  record_release(&memory);
   return json;
 }

@@ -92,8 +92,8 @@ static void print_object(const row *head, size_t fields) {
 }
 
 /* The objects that a file of a record can have at its top. */
-static const char *const kinds[] = {"accuracy", "timing",   "merged_accuracy", "merged_timing", "baseline",
-                                    "report",   "machines", "comparison",      "choice",        "history"};
+static const char *const kinds[] = {"accuracy", "timing",     "merged_accuracy", "merged_timing", "baseline",  "report",
+                                    "machines", "comparison", "choice",          "history",       "file_check"};
 
 static const char merged[] =
     "    \"merged_accuracy\": {\n"
@@ -127,6 +127,9 @@ static const row rows[] = {
 #define COUNTS(need, key, meaning) FIELD(need, key, meaning, "\"type\": \"array\", " COUNTS_SCHEMA)
 #define PAIR_OR_NULL(need, key, meaning)                                                                               \
   FIELD(need, key, meaning, "\"type\": [\"array\", \"null\"], " COUNTS_SCHEMA ", \"minItems\": 2, \"maxItems\": 2")
+#define PLACES_OR_NULL(need, key, meaning)                                                                             \
+  FIELD(need, key, meaning,                                                                                            \
+        "\"type\": [\"array\", \"null\"], \"items\": {\"type\": \"number\"}, \"minItems\": 2, \"maxItems\": 2")
 #define REAL(need, key, meaning) FIELD(need, key, meaning, "\"type\": \"number\"")
 #define NUMBER(need, key, meaning) FIELD(need, key, meaning, "\"type\": [\"number\", \"null\"]")
 #define AMOUNT(need, key, meaning) FIELD(need, key, meaning, "\"type\": [\"number\", \"null\"], \"minimum\": 0")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/shape.h"
 
+#include "common/contract.h"
 #include "common/digest.h"
 #include "common/field.h"
 #include "common/grid.h"
@@ -61,4 +62,54 @@ json_t *shape_json(const shape *s) {
   json_t *json = record_write_shape(&made);
   shape_forget(&made);
   return json;
+}
+
+record_bound bound_record(const posenc_bound *bound) {
+  return (record_bound){.there = true,
+                        .ulp = bound->ulp,
+                        .abs = bound->abs,
+                        .growth = bound->growth,
+                        .max_position = bound->max_position,
+                        .derived = bound->derived};
+}
+
+record_kernel kernel_record(const posenc_kernel *kernel, unsigned isa) {
+  posenc_options options = posenc_default_options();
+  options.isa = isa;
+  return (record_kernel){.there = true,
+                         .name = kernel->name,
+                         .summary = kernel->summary,
+                         .has_summary = true,
+                         .algorithm = kernel->algorithm,
+                         .has_algorithm = true,
+                         .provenance = kernel->provenance,
+                         .has_provenance = true,
+                         .isa = kernel_isa(kernel),
+                         .basis = kernel->basis,
+                         .has_basis = true,
+                         .reproducible = kernel->reproducible,
+                         .has_reproducible = true,
+                         .threaded = kernel->threaded,
+                         .has_threaded = true,
+                         .keeps_rows = kernel->keeps_rows,
+                         .has_keeps_rows = true,
+                         .f32_only = kernel->f32_only,
+                         .has_f32_only = true,
+                         .bound = bound_record(&kernel->bound),
+                         .refusal = posenc_kernel_refusal(kernel, NULL, &options),
+                         .has_refusal = true};
+}
+
+record_encoding encoding_record(const posenc_encoding *encoding) {
+  return (record_encoding){.there = true,
+                           .name = encoding->name,
+                           .summary = encoding->summary,
+                           .formula = encoding->formula,
+                           .call = encoding->call,
+                           .provenance = encoding->provenance,
+                           .basis = encoding->basis,
+                           .reproducible = encoding->reproducible,
+                           .has_reproducible = true,
+                           .bound = encoding->by_kernels ? (record_bound){0} : bound_record(&encoding->bound),
+                           .has_bound = true};
 }

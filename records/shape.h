@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes in records. */
+/* Shapes, kernels and encodings in records. */
 #ifndef POSENC_RECORDS_SHAPE_H
 #define POSENC_RECORDS_SHAPE_H
 
@@ -13,5 +13,12 @@ void shape_forget(record_shape *made);
 
 /* Returns the same as JSON, a new reference. */
 json_t *shape_json(const shape *s);
+
+record_bound bound_record(const posenc_bound *bound);
+
+/* Return contracts, whose texts are those of the kernel or the encoding. isa: allowed tiers; 0 for POSENC_ISA, or
+   all. */
+record_kernel kernel_record(const posenc_kernel *kernel, unsigned isa);
+record_encoding encoding_record(const posenc_encoding *encoding);
 
 #endif

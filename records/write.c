@@ -4,12 +4,26 @@
 
 #include "common/field.h"
 
+#include <stdlib.h>
+
 /* ---- values: a new reference, or null if the field is not there. `has`: it is there, even if its value is nothing. */
+
+/* Returns the text. If it is not UTF-8, as JSON requires and command lines may violate, it becomes ASCII. */
+static json_t *string_of(const char *text) {
+  json_t *string = json_string(text);
+  if (string) return string;
+  char *ascii = memory_copy_text(text);
+  for (char *c = ascii; *c; c++)
+    if ((unsigned char)*c > 0x7e) *c = '?';
+  string = json_string(ascii);
+  free(ascii);
+  return string;
+}
 
 static json_t *write_text(const char *text, bool has, bool nullable) {
   if (!has && !(text && *text)) return NULL;
   if (nullable && (!text || text == record_null)) return json_null();
-  return allocated(json_string(text ? text : ""));
+  return string_of(text ? text : "");
 }
 
 static json_t *write_integer(int64_t n, bool has, bool nullable) {
@@ -25,9 +39,19 @@ static json_t *write_whole(double x, bool has) {
   return has || (x != 0 && !isnan(x)) ? allocated(field_whole(x)) : NULL;
 }
 
-static json_t *write_position(record_number n, bool has) {
-  if (!has && n.whole == 0 && (n.part == 0 || isnan(n.part))) return NULL;
+static json_t *position_json(record_number n) {
   return allocated(n.part == 0 ? json_integer((json_int_t)n.whole) : field_real(record_number_value(n)));
+}
+
+static json_t *write_position(record_number n, bool has) {
+  return has || n.whole || (n.part != 0 && !isnan(n.part)) ? position_json(n) : NULL;
+}
+
+static json_t *write_positions(const record_number *list, size_t count, bool has) {
+  if (!list) return has ? json_null() : NULL;
+  json_t *made = allocated(json_array());
+  for (size_t i = 0; i < count; i++) field_append(made, position_json(list[i]));
+  return made;
 }
 
 static json_t *write_boolean(bool is_so, bool has) {
@@ -51,7 +75,7 @@ static json_t *write_integers(const int64_t *list, size_t count, bool has, bool 
 static json_t *write_texts(const char *const *list, size_t count, bool has) {
   if (!list && !has) return NULL;
   json_t *made = allocated(json_array());
-  for (size_t i = 0; i < count; i++) field_append(made, json_string(list[i]));
+  for (size_t i = 0; i < count; i++) field_append(made, string_of(list[i]));
   return made;
 }
 
@@ -104,6 +128,7 @@ static void put(json_t *made, const char *key, json_t *value) {
 #define COUNT_OR_NULL(need, key, ...) INTEGER_OR_NULL(need, key, "")
 #define COUNTS(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, false));
 #define PAIR_OR_NULL(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, true));
+#define PLACES_OR_NULL(need, key, ...) put(made, #key, write_positions(from->key, from->key##_count, IN_##need));
 #define REAL(need, key, ...) put(made, #key, write_real(from->key, HAS_##need(key)));
 #define NUMBER(need, key, ...) REAL(need, key, "")
 #define AMOUNT(need, key, ...) REAL(need, key, "")
@@ -143,6 +168,13 @@ WRITE(shape)
 WRITE(context)
 WRITE(run)
 WRITE(run_shard)
+WRITE(kernel)
+WRITE(encoding)
+WRITE(result)
+WRITE(profile)
+WRITE(unique)
+WRITE(encodings)
+WRITE(file_check)
 
 void record_print(json_t *record, FILE *stream) {
   field_print(record, stream);

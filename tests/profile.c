@@ -58,20 +58,28 @@ static bool is_pair(const json_t *collisions, const char *name, json_int_t p, js
   return json_integer_value(json_array_get(pair, 0)) == p && json_integer_value(json_array_get(pair, 1)) == q;
 }
 
-/* Returns the profile of this kernel without constants and stages. */
-static json_t *profile_of(posenc_kernel kernel) {
+static json_t *profile_json(const posenc_kernel *kernel, bool in_full) {
   const posenc_options options = posenc_default_options();
+  record_memory memory = {NULL};
+  const record_profile made = profile_of(kernel, &options, in_full, &memory);
+  json_t *json = record_write_profile(&made);
+  record_release(&memory);
+  return json;
+}
+
+/* Returns the profile of this kernel without constants and stages. */
+static json_t *unstaged_profile(posenc_kernel kernel) {
   kernel.prepare = NULL;
   kernel.release = NULL;
   kernel.stages = NULL;
-  return profile_json(&kernel, &options, true);
+  return profile_json(&kernel, true);
 }
 
 static void test_faults(void) {
   posenc_kernel kernel = *good;
   kernel.name = "with-faults";
   kernel.execute = with_faults;
-  json_t *profile = profile_of(kernel);
+  json_t *profile = unstaged_profile(kernel);
   const json_t *passes = json_object_get(profile, "passes"), *norm = json_object_get(profile, "norm"),
                *collisions = json_object_get(profile, "collisions"), *columns = json_object_get(profile, "columns"),
                *column = json_array_get(columns, OFF_INDEX), *points = json_object_get(profile, "points");
@@ -111,7 +119,7 @@ static void test_points(void) {
   kernel.name = "coarse";
   kernel.can_do = short_only;
   kernel.execute = coarse;
-  json_t *profile = profile_of(kernel);
+  json_t *profile = unstaged_profile(kernel);
   const json_t *points = json_object_get(profile, "points"), *last = json_array_get(points, 28);
   ok(json_array_size(points) == 29 && field_number(last, "position") == 0x1p28,
      "points that it cannot do are left out");
@@ -142,7 +150,7 @@ static void test_unclaimed(void) {
   kernel.bound.derived = false;
   kernel.can_do = shift_one_only;
   kernel.execute = not_the_papers;
-  json_t *profile = profile_of(kernel);
+  json_t *profile = unstaged_profile(kernel);
   const json_t *tables = json_object_get(profile, "tables"), *first = json_array_get(tables, 0),
                *second = json_array_get(tables, 1);
   const json_t *points = json_object_get(first, "points"), *others = json_object_get(second, "points");
@@ -161,8 +169,7 @@ static void test_unclaimed(void) {
 
 /* Tests that a correct kernel has no collision. */
 static void test_good(void) {
-  const posenc_options options = posenc_default_options();
-  json_t *profile = profile_json(good, &options, true);
+  json_t *profile = profile_json(good, true);
   const json_t *passes = json_object_get(profile, "passes"), *collisions = json_object_get(profile, "collisions");
   bool none = true, told = true;
   for (int n = 0; n < 3; n++) {
@@ -181,7 +188,7 @@ static void test_good(void) {
   ok(none, "rotation-portable is good for all formats to 2^20, and no rows collide");
   ok(!json_object_get(profile, "tables"), "it claims something, so no other tables are looked at");
   ok(told && i == 31, "its errors are those of the last rounding, to 2^30");
-  json_t *without = profile_json(good, &options, false);
+  json_t *without = profile_json(good, false);
   bool same = !json_object_get(without, "rows") && !json_object_get(without, "columns");
   json_array_foreach(json_object_get(profile, "points"), i, point) {
     json_object_del(point, "parts");
@@ -202,13 +209,12 @@ static double plain_distance(int apart) {
 }
 
 static void test_unique(void) {
-  json_t *unique = profile_unique_json();
-  const double distance = field_number(unique, "distance"), apart = field_number(unique, "apart");
+  const record_unique unique = profile_unique();
+  const double distance = unique.distance;
   bool least = true;
   for (int k = 1; k < 1 << 16; k++) least = least && plain_distance(k) >= distance * (1.0 - 0x1p-40);
-  ok(fabs(plain_distance((int)apart) - distance) <= distance * 0x1p-40 && least,
-     "exact rows are %.6g apart or more, as those %g positions apart", distance, apart);
-  json_decref(unique);
+  ok(fabs(plain_distance((int)unique.apart) - distance) <= distance * 0x1p-40 && least,
+     "exact rows are %.6g apart or more, as those %" PRId64 " positions apart", distance, unique.apart);
 }
 
 int main(void) {

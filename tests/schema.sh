@@ -53,6 +53,15 @@ check 'of a range' grep -q '"range"' range.json
 for file in accuracy rope scaled cases first second range; do record accuracy $file.json; done
 check 'encodings.json is written' ends 0 verify --encoding integer --format json -o encodings.json
 record encodings encodings.json
+check 'list.safetensors is written' ends 0 write --positions 5,-2.5,5 --dim 16 -o list.safetensors
+check 'list.json is written' ends 0 check list.safetensors --max-ulp 0.51 --format json -o list.json
+check 'of equal rows' grep -q '"equal": 1' list.json
+record file_check list.json
+wrong file_check list.json 's/"compared": 3/"compared": -3/'
+check 'x.npy is written' ends 0 write --len 8 --dim 16 -o x.npy
+check 'turned.npy is written' ends 0 write --op rope --x x.npy -o turned.npy
+check 'turned.json is written' ends 0 check --op rope --x x.npy turned.npy --max-ulp 2 --format json -o turned.json
+record file_check turned.json
 check 'shards are merged' ends 0 merge first.json second.json -o merged.json
 record merged_accuracy merged.json
 wrong merged_accuracy first.json ''

@@ -242,16 +242,17 @@ static bool check_blocks(array_exam *e, int64_t *bad_row) {
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
 
-static json_t *witness_json(const array_exam *e, const witness *w, int64_t row) {
+static record_witness witness_of(const array_exam *e, const witness *w, int64_t row, record_memory *in) {
   const posenc_problem *problem = &e->request->problem;
   const int64_t column = e->request->start + axes_column(problem, w->index, w->cosine);
   char where[400];
   tell_place(e->request, row, column, where, sizeof where);
-  json_t *made = replayed_witness(w, record_command(e->request->replay));
-  json_object_set_new(made, "row", json_integer(row));
-  json_object_set_new(made, "column", json_integer(column));
-  json_object_set_new(made, "place", json_string(where));
-  if (problem->op == POSENC_ROPE) json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
+  record_witness made = witness_record(w, e->request->replay, in);
+  made.row = row;
+  made.column = column;
+  made.has_row = made.has_column = true;
+  made.place = record_format(in, "%s", where);
+  if (problem->op == POSENC_ROPE) made.function = w->cosine ? "second" : "first";
   return made;
 }
 
@@ -285,27 +286,34 @@ static json_t *record_of(array_exam *e) {
   const shape of = shape_of(&request->problem);
   const posenc_bound limit = {.ulp = request->max_ulp, .abs = request->max_abs};
   const bool is_limited = limit.ulp > 0.0 || limit.abs > 0.0;
-  json_t *checks = json_array();
+  const file_exam file = {.name = request->name,
+                          .table = request->arrays.out,
+                          .shape = &of,
+                          .command = request->replay,
+                          .limit = is_limited ? &limit : NULL,
+                          .found = a};
+  record_memory memory = {NULL};
+  record_check checks[sizeof properties / sizeof *properties];
   char figures[120];
   finish_checks(e, figures, sizeof figures);
   for (size_t n = 0; n < sizeof properties / sizeof *properties; n++)
-    json_array_append_new(checks, check_json(property_name(properties[n]), &e->checks[n]));
-  const file_record record = {.name = request->name,
-                              .table = request->arrays.out,
-                              .shape = &of,
-                              .command = request->replay,
-                              .limit = is_limited ? &limit : NULL,
-                              .found = a,
-                              .of = e->at->rows * request->problem.dim,
-                              .not_finite = e->not_finite,
-                              .max_ulp = witness_json(e, &a->max_ulp, e->rows_of[0]),
-                              .max_abs = witness_json(e, &a->max_abs, e->rows_of[1]),
-                              .worst = is_limited ? witness_json(e, &a->max_ulp, e->rows_of[0]) : json_null(),
-                              .positions = octaves_json(&e->by_size, NULL),
-                              .checks = checks};
-  return record_of_file(&record, json_pack("{s:o, s:s, s:I, s:I, s:s}", "x", record_name(request->x_name), "axes",
-                                           request->arrays.axes, "start", (json_int_t)request->start, "beyond",
-                                           (json_int_t)e->beyond, "held", dtype_name(e->held)));
+    checks[n] = check_record(property_name(properties[n]), &e->checks[n], &memory);
+  record_file made = file_record(&file, &memory);
+  made.of = e->at->rows * request->problem.dim;
+  made.not_finite = e->not_finite;
+  made.max_ulp = witness_of(e, &a->max_ulp, e->rows_of[0], &memory);
+  made.max_abs = witness_of(e, &a->max_abs, e->rows_of[1], &memory);
+  if (is_limited) made.worst = made.max_ulp;
+  made.checks = checks;
+  made.checks_count = sizeof checks / sizeof *checks;
+  made.x = name_record(request->x_name, &memory);
+  made.axes = request->arrays.axes;
+  made.start = request->start;
+  made.beyond = e->beyond;
+  made.has_start = made.has_beyond = true;
+  made.held = dtype_name(e->held);
+  octaves_record(&made, &e->by_size, NULL, &memory);
+  return file_check_json(&made, &memory);
 }
 
 /* Must be closed in any case. */

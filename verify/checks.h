@@ -3,12 +3,11 @@
 #ifndef POSENC_VERIFY_CHECKS_H
 #define POSENC_VERIFY_CHECKS_H
 
+#include "records/read.h"
 #include "reference/fast.h"
 #include "reference/split.h"
 #include "verify/sampling.h"
 #include "verify/subject.h"
-
-#include <jansson.h>
 
 /* Checks accuracy, memory, boundedness, pair norm and environment of a window; with `again`, also determinism and
    extension, in `other`. */
@@ -143,13 +142,10 @@ void subject_check_stages(subject *s, arena *a, uint64_t *random);
 /* Returns the mean size of each part of the errors of all samples. */
 split_parts stage_samples_mean(const stage_samples *t, const oracle *reference);
 
-/* Returns {"frequency", "phase", "trig", "store"}. */
-json_t *parts_json(const split_parts *parts);
+record_parts parts_record(const split_parts *parts);
 
-/*
- * Returns the field "explain" for a subject whose windows have all been checked (doc/records.md); JSON's null if its
- * kernel does not expose its stages. `a` must have room for CHECKED_ROWS rows.
- */
-json_t *explain_json(subject *s, arena *a);
+/* Returns where the errors come from of a subject whose windows have all been checked; what is not there if its kernel
+   does not expose its stages. `a` must have room for CHECKED_ROWS rows. */
+record_explanation explain(subject *s, arena *a, record_memory *in);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/encodings.h"
 
-#include "common/contract.h"
+#include "common/digest.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
+#include "records/shape.h"
 #include "verify/record.h"
 
 #include <errno.h>
@@ -89,13 +90,14 @@ double encoding_draw(uint64_t *random, bool wide) {
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
 
-json_t *encoding_replay(const encoding_exam *e) {
-  return json_sprintf("posenc verify --encoding %s --seed %" PRIu64, e->encoding->name, e->request->seed);
+/* Returns the command that repeats the whole exam. */
+static const char *replay_of(const encoding_exam *e, record_memory *in) {
+  return record_format(in, "posenc verify --encoding %s --seed %" PRIu64, e->encoding->name, e->request->seed);
 }
 
-static json_t *witness_of(const encoding_exam *e, const witness *w) {
-  json_t *shown = replayed_witness(w, encoding_replay(e));
-  json_object_set_new(shown, "function", json_string(e->encoding->name));
+static record_witness witness_of(const encoding_exam *e, const witness *w) {
+  record_witness shown = witness_record(w, replay_of(e, e->in), e->in);
+  shown.function = e->encoding->name;
   return shown;
 }
 
@@ -110,28 +112,47 @@ void encoding_begin(encoding_exam *e, posenc_dtype dtype) {
 static const property in_order[] = {ACCURACY, MEMORY,  EXTENSION, INDEX,         IN_PLACE,  THREADS,
                                     SPECIAL,  REFUSAL, MASK,      KNOWN_ANSWERS, STATISTICS};
 
-void encoding_end(encoding_exam *e, const char *called) {
-  const accuracy *a = &e->found;
-  const double counted = a->elements ? (double)a->elements : 1.0;
-  json_t *checks = json_array();
-  char digest[17];
-  check_bound(&e->checks[ACCURACY], a);
-  for (size_t n = 0; n < sizeof in_order / sizeof *in_order; n++) {
+/* Writes a note where a check has none, and returns the checks that were made. */
+static const record_check *checks_of(encoding_exam *e, size_t *count) {
+  enum { MOST = sizeof in_order / sizeof *in_order };
+  record_check *checks = record_allocate(e->in, MOST, sizeof *checks);
+  *count = 0;
+  for (size_t n = 0; n < MOST; n++) {
     check *c = &e->checks[in_order[n]];
     if (c->compared && c->broken && !*c->note && in_order[n] != ACCURACY)
       snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " wrong; the first of the worst at p = %" PRId64,
                c->broken, c->compared, c->position);
-    if (c->compared) json_array_append_new(checks, check_json(property_name(in_order[n]), c));
+    if (c->compared) checks[(*count)++] = check_record(property_name(in_order[n]), c, e->in);
   }
-  snprintf(digest, sizeof digest, "%016" PRIx64, e->digest);
-  json_array_append_new(
-      e->records,
-      json_pack("{s:s, s:{s:s}, s:n, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o}", "kernel",
-                e->encoding->name, "shape", "name", called, "refusal", "replay", encoding_replay(e), "digest", digest,
-                "mode", "sampled", "elements", (json_int_t)a->elements, "max_ulp", witness_of(e, &a->max_ulp),
-                "max_abs", witness_of(e, &a->max_abs), "worst", witness_of(e, &a->worst), "mean_ulp",
-                field_real(a->sum_ulp / counted), "mean_abs", field_real(a->sum_abs / counted), "misrounded",
-                (json_int_t)a->misrounded, "histogram", record_histogram(a), "checks", checks));
+  return checks;
+}
+
+void encoding_end(encoding_exam *e, const char *called) {
+  const accuracy *a = &e->found;
+  const double counted = a->elements ? (double)a->elements : 1.0;
+  check_bound(&e->checks[ACCURACY], a);
+  e->records = memory_grow(e->records, e->record_count + 1, sizeof *e->records);
+  record_encoded *made = &e->records[e->record_count++];
+  *made = (record_encoded){.kernel = e->encoding->name,
+                           .shape = {.there = true, .name = record_format(e->in, "%s", called)},
+                           .has_refusal = true,
+                           .replay = replay_of(e, e->in),
+                           .digest = record_format(e->in, "%s", digest_hex(e->digest).text),
+                           .mode = "sampled",
+                           .elements = a->elements,
+                           .has_elements = true,
+                           .max_ulp = witness_of(e, &a->max_ulp),
+                           .max_abs = witness_of(e, &a->max_abs),
+                           .worst = witness_of(e, &a->worst),
+                           .mean_ulp = a->sum_ulp / counted,
+                           .has_mean_ulp = true,
+                           .mean_abs = a->sum_abs / counted,
+                           .has_mean_abs = true,
+                           .misrounded = a->misrounded,
+                           .has_misrounded = true,
+                           .histogram = histogram_record(a, e->in),
+                           .histogram_count = ACCURACY_BINS};
+  made->checks = checks_of(e, &made->checks_count);
 }
 
 /* ---- all encodings --------------------------------------------------------------------------------------------- */
@@ -160,46 +181,77 @@ static void examine(encoding_exam *e) {
 
 static void examine_in_worker(void *argument) {
   encoding_exam *e = argument;
+  record_memory memory = {NULL};
   arena_tell_faults();
-  e->records = json_array();
+  e->in = &memory;
   examine(e);
-  record_send(e->records);
+  const record_encodings told = {.records = e->records, .records_count = e->record_count};
+  record_send(record_write_encodings(&told));
+  free(e->records);
+  record_release(&memory);
 }
 
-/* Returns the records of an encoding; if its process died, one that says so. Null if no process could be created. */
-static json_t *examined(encoding_exam *e) {
+/* Appends the results of an encoding; if its process died, one that says so. Returns what keeps them, for record_free,
+   or null; *fork_failed: no process could be created. */
+static const record_encodings *add_examined(encoding_exam *e, record_encodings *to, record_memory *in,
+                                            bool *fork_failed) {
   const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
   isolated end = isolate(examine_in_worker, e,
                          &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
-  json_t *records = record_received(&end);
-  if (records || end.how == ENDED_FORK_FAILED) return records;
+  json_t *json = record_received(&end);
+  const record_encodings *found = json ? record_take_encodings(json) : NULL;
+  json_decref(json);
+  *fork_failed = !found && end.how == ENDED_FORK_FAILED;
+  if (*fork_failed) return NULL;
+  const size_t more = found ? found->records_count : 1;
+  record_encoded *all = memory_grow((void *)(uintptr_t)to->records, to->records_count + more, sizeof *all),
+                 *added = all + to->records_count;
+  to->records = all;
+  to->records_count += more;
+  if (found) {
+    memcpy(added, found->records, more * sizeof *added);
+    return found;
+  }
   check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   describe_exit(&end, broken.note, sizeof broken.note);
-  return json_pack("[{s:s, s:{s:s}, s:n, s:o, s:[o]}]", "kernel", e->encoding->name, "shape", "name", "all", "refusal",
-                   "replay", encoding_replay(e), "checks", check_json(property_name(SURVIVAL), &broken));
+  record_check *failed = record_allocate(in, 1, sizeof *failed);
+  *failed = check_record(property_name(SURVIVAL), &broken, in);
+  *added = (record_encoded){.kernel = e->encoding->name,
+                            .shape = {.there = true, .name = "all"},
+                            .has_refusal = true,
+                            .replay = replay_of(e, in),
+                            .checks = failed,
+                            .checks_count = 1};
+  return NULL;
 }
 
 json_t *verify_encodings(const encodings_request *request) {
-  json_t *records = json_array(), *encodings = json_array();
-  json_int_t passed = 0, failed = 0;
-  for (size_t i = 0; i < request->count; i++) {
+  record_memory memory = {NULL};
+  const size_t count = request->count;
+  const record_encodings **kept = record_allocate(&memory, count, sizeof *kept);
+  record_encoding *encodings = record_allocate(&memory, count, sizeof *encodings);
+  bool fork_failed = false;
+  record_encodings made = {.schema = "posenc-encodings-1",
+                           .kernels = record_allocate(&memory, 0, sizeof *made.kernels),
+                           .encodings = encodings,
+                           .seed = (int64_t)request->seed,
+                           .has_seed = true};
+  for (size_t i = 0; i < count && !fork_failed; i++) {
     encoding_exam e = {.request = request, .encoding = request->encodings[i]};
-    json_array_append_new(encodings, encoding_json(e.encoding));
-    if (e.encoding->by_kernels) continue;
-    json_t *found = examined(&e), *one, *each;
-    size_t n, c;
-    if (!found) {
-      json_decref(records);
-      json_decref(encodings);
-      errno = EAGAIN;
-      return NULL;
-    }
-    json_array_foreach(found, n, one) json_array_foreach(json_object_get(one, "checks"), c, each) *
-        (json_is_true(json_object_get(each, "ok")) ? &passed : &failed) += 1;
-    json_array_extend(records, found);
-    json_decref(found);
+    encodings[made.encodings_count++] = encoding_record(e.encoding);
+    if (!e.encoding->by_kernels) kept[i] = add_examined(&e, &made, &memory, &fork_failed);
   }
-  return json_pack("{s:s, s:o, s:[], s:o, s:I, s:o, s:I, s:I, s:i}", "schema", "posenc-encodings-1", "environment",
-                   environment_json(), "kernels", "encodings", encodings, "seed", (json_int_t)request->seed, "records",
-                   records, "passed", passed, "failed", failed, "skipped", 0);
+  RECORD_EACH(one, &made, records)
+    RECORD_EACH(each, one, checks) ++*(each->ok ? &made.passed : &made.failed);
+  json_t *json = NULL;
+  if (!fork_failed) {
+    made.environment = allocated(environment_json());
+    json = record_write_encodings(&made);
+    json_decref(made.environment);
+  }
+  for (size_t i = 0; i < count; i++) record_free(kept[i]);
+  free((void *)(uintptr_t)made.records);
+  record_release(&memory);
+  if (fork_failed) errno = EAGAIN;
+  return json;
 }

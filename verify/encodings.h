@@ -8,7 +8,6 @@
 #include "verify/property.h"
 #include "verify/verify.h"
 
-#include <jansson.h>
 #include <string.h>
 
 enum { DTYPES = POSENC_BF16 + 1 };
@@ -24,15 +23,14 @@ typedef struct encoding_exam {
   accuracy found;
   check checks[PROPERTIES];
   uint64_t digest;
-  json_t *records;
+  record_memory *in;
+  record_encoded *records;
+  size_t record_count;
 } encoding_exam;
 
 /* Begin a shape, and add its record under a name. */
 void encoding_begin(encoding_exam *e, posenc_dtype dtype);
 void encoding_end(encoding_exam *e, const char *called);
-
-/* Returns the command that repeats the whole exam. */
-json_t *encoding_replay(const encoding_exam *e);
 
 /* Add a check of a property: by its outcome; whether bytes are the same; and whether an element is within the
    contract's bound of the exact value. */

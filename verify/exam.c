@@ -234,23 +234,25 @@ static void conclude(exam_run *t) {
   tell_positions(&t->s);
 }
 
-/* Returns the record, with what verify_join needs of a range, and what --explain asks for. */
-static json_t *record_of(exam_run *t) {
+/* Makes the result, with what verify_join needs of a range, and what --explain asks for. */
+static void make_result(exam_run *t, exam_result *made) {
   const exam *e = t->e;
   const range *r = &e->of_rows;
   const char *mode = e->cases ? "cases" : t->v.exhaustive ? "exhaustive" : "sampled";
   if (e->request->exam.explain) isolate_say("where errors come from", 1.0);
-  json_t *record = t->applied ? result_of_applied(e, t->applied, mode) : result_of_table(e, &t->s, mode, &t->search);
-  if (!e->cases && !range_is_whole(*r))
-    json_object_set_new(record, "segments", segments_json(t->segments, r->to - r->from));
-  if (e->request->exam.explain && !t->applied)
-    json_object_set_new(record, "explain", is_special(t) ? json_null() : explain_json(&t->s, t->one));
-  return record;
+  if (t->applied)
+    result_of_applied(made, e, t->applied, mode);
+  else
+    result_of_table(made, e, &t->s, mode, &t->search);
+  if (!e->cases && !range_is_whole(*r)) result_segments(made, t->segments, r->to - r->from);
+  made->of.has_explain = e->request->exam.explain;
+  if (e->request->exam.explain && !t->applied && !is_special(t))
+    made->of.explain = explain(&t->s, t->one, &made->memory);
 }
 
 /* Examines a shape: windows of its rows, or hard-to-round cases alone. A rope cache is examined as the table that it is
    made of, and then compared with that table. */
-static json_t *look_at(exam_run *t) {
+static void look_at(exam_run *t, exam_result *made) {
   applied room;
   open_exam(t, &room);
   if (t->e->cases) {
@@ -262,9 +264,8 @@ static json_t *look_at(exam_run *t) {
     if (is_first(t) && !is_special(t)) look_further(t);
     conclude(t);
   }
-  json_t *record = record_of(t);
+  make_result(t, made);
   close_exam(t);
-  return record;
 }
 
 shape exam_shape(const exam *e) {
@@ -281,7 +282,7 @@ const char *exam_refusal(const exam *e) {
   return refusal;
 }
 
-json_t *examine(const exam *e) {
+void examine(const exam *e, exam_result *made) {
   const shape of = exam_shape(e);
   const posenc_options options = run_options(e->request, NULL);
   if (!e->cases) process_start_openmp();
@@ -294,9 +295,11 @@ json_t *examine(const exam *e) {
   fpenv_set();
   const char *refusal = subject_open(&t.s, e->kernel, &of, &options);
   t.s.measured = e->request->exam.rests;
-  json_t *record = refusal ? result_begin(e, refusal) : look_at(&t);
+  if (refusal)
+    result_begin(made, e, refusal);
+  else
+    look_at(&t, made);
   if (!refusal) subject_close(&t.s);
   process_free(t.before);
   free(t.segments);
-  return record;
 }

@@ -3,12 +3,11 @@
 #ifndef POSENC_VERIFY_EXAM_H
 #define POSENC_VERIFY_EXAM_H
 
+#include "records/read.h"
 #include "verify/applied.h"
 #include "verify/checks.h"
 #include "verify/sampling.h"
 #include "verify/verify.h"
-
-#include <jansson.h>
 
 /* The exam of a kernel on a shape. */
 typedef struct exam {
@@ -16,14 +15,20 @@ typedef struct exam {
   const posenc_kernel *kernel;
   const shape *of;
   const run_cases *cases; /* the only elements that are compared; null: all */
-  bool brief;                /* without the checks beside the shape, which another exam makes: there is one for each
+  bool brief;             /* without the checks beside the shape, which another exam makes: there is one for each
                                 kernel, operation and dtype */
-  bool apply_known;          /* another exam checks the library's code that applies the kernel's rows */
-  range of_rows; /* the compared segments; with the first of them, also all checks that are not of windows */
+  bool apply_known;       /* another exam checks the library's code that applies the kernel's rows */
+  range of_rows;          /* the compared segments; with the first of them, also all checks that are not of windows */
 } exam;
 
-/* Returns the record of the exam. */
-json_t *examine(const exam *e);
+/* The result of an exam, and its memory. */
+typedef struct exam_result {
+  record_result of;
+  record_memory memory;
+} exam_result;
+
+/* Makes the result of the exam, for result_forget. */
+void examine(const exam *e, exam_result *made);
 
 /* Returns the examined shape, or for a rope cache the shape of the table that it is made of. */
 shape exam_shape(const exam *e);
@@ -53,16 +58,16 @@ void segment_take(segment *taken, accuracy *found, uint64_t *digest);
    digest of all digests. */
 uint64_t segments_join(const segment *all, int64_t count, accuracy *found);
 
-/* Returns the "segments" of a record; null if memory runs out. */
-json_t *segments_json(const segment *all, int64_t count);
+/* Sets the "segments" of a result. */
+void result_segments(exam_result *made, const segment *all, int64_t count);
 
-/* Returns the record of a kernel that refuses the shape; or with a null refusal, the beginning of a record. All
-   these functions return null if memory runs out. */
-json_t *result_begin(const exam *e, const char *refusal);
+/* Begins the result of a kernel that refuses the shape; or with a null refusal, of any other. */
+void result_begin(exam_result *made, const exam *e, const char *refusal);
+void result_forget(exam_result *made);
 
-/* Returns the record of a finished exam. mode: "exhaustive", "sampled" or "cases". `found` is not read if the search
-   was skipped. */
-json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found);
-json_t *result_of_applied(const exam *e, applied *a, const char *mode);
+/* Make the result of a finished exam. mode: "exhaustive", "sampled" or "cases". `found` is not read if the search was
+   skipped. */
+void result_of_table(exam_result *made, const exam *e, const subject *s, const char *mode, const searched *found);
+void result_of_applied(exam_result *made, const exam *e, applied *a, const char *mode);
 
 #endif

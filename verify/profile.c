@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/profile.h"
 
-#include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
 #include "reference/fast.h"
@@ -12,8 +12,9 @@
 #include "verify/record.h"
 #include "verify/subject.h"
 
-#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -24,9 +25,9 @@
 /* The number of rows that are checked from each position on. */
 enum { ROWS = 16 };
 
-/* Returns the largest error of a few rows from a position on; JSON's null if the kernel cannot make them. */
-static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *reference,
-                             posenc_problem problem, int64_t position, arena *rows) {
+/* Returns the largest error of a few rows from a position on; NaN if the kernel cannot make them. */
+static double largest_error(const posenc_kernel *kernel, const posenc_options *options, fast_oracle *reference,
+                            posenc_problem problem, int64_t position, arena *rows) {
   problem.first = position;
   problem.rows = ROWS;
   const shape of = shape_of(&problem);
@@ -35,44 +36,41 @@ static json_t *largest_error(const posenc_kernel *kernel, const posenc_options *
   const bool lacks = subject_open(&s, kernel, &of, options);
   if (!lacks) fast_check(reference, position, ROWS, subject_execute(&s, s.plan, 0, ROWS, rows), NULL, &found);
   subject_close(&s);
-  return lacks ? json_null() : field_real(found.max_abs.abs);
+  return lacks ? NAN : found.max_abs.abs;
 }
 
-/* Returns the points of one of these tables. Null if memory runs out. */
-static json_t *contexts_json(const posenc_kernel *kernel, const posenc_options *options, posenc_problem problem) {
+static record_context_table context_of(const posenc_kernel *kernel, const posenc_options *options,
+                                       posenc_problem problem, record_memory *in) {
   static const int64_t positions[] = {1 << 9, 1 << 12, 1 << 15, 1 << 17, 1 << 20};
   enum { POSITIONS = sizeof positions / sizeof *positions };
   problem.rows = positions[POSITIONS - 1] + ROWS;
-  fast_oracle *reference = fast_create(&problem, 0);
+  fast_oracle *reference = allocated(fast_create(&problem, 0));
   arena *rows = arena_create(ROWS * (size_t)problem.dim * sizeof(float));
-  json_t *points = reference && rows ? json_array() : NULL;
-  for (int n = 0; points && n < POSITIONS; n++)
-    json_array_append_new(points, json_pack("{s:I, s:o}", "position", (json_int_t)positions[n], "max_abs",
-                                            largest_error(kernel, options, reference, problem, positions[n], rows)));
+  record_context_point *points = record_allocate(in, POSITIONS, sizeof *points);
+  for (int n = 0; n < POSITIONS; n++)
+    points[n] = (record_context_point){
+        .position = positions[n], .max_abs = largest_error(kernel, options, reference, problem, positions[n], rows)};
   fast_destroy(reference);
   arena_destroy(rows);
-  return points;
+  return (record_context_table){.dim = problem.dim, .base = problem.base, .points = points, .points_count = POSITIONS};
 }
 
-/* Returns "tables" of an entry in "profile" (doc/records.md), of tables with that shift; null if memory runs out. */
-static json_t *profile_tables_json(const posenc_kernel *kernel, const posenc_options *options, double shift) {
+/* Adds the errors of tables with that shift. */
+static void add_tables(record_profile *made, const posenc_kernel *kernel, const posenc_options *options, double shift,
+                       record_memory *in) {
   static const int dims[] = {128, 512};
   static const double bases[] = {1e4, 5e5, 1e6};
-  json_t *tables = json_array();
-  for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
-    for (size_t b = 0; tables && b < sizeof bases / sizeof *bases; b++) {
+  enum { DIMS = sizeof dims / sizeof *dims, BASES = sizeof bases / sizeof *bases };
+  record_context_table *tables = record_allocate(in, DIMS * BASES, sizeof *tables);
+  made->tables = tables;
+  for (size_t d = 0; d < DIMS; d++)
+    for (size_t b = 0; b < BASES; b++) {
       isolate_say("error of other tables", 0.5);
       posenc_problem problem = posenc_table(ROWS, dims[d]);
       problem.base = bases[b];
       problem.shift = shift;
-      json_t *points = contexts_json(kernel, options, problem);
-      if (points && json_array_append_new(
-                        tables, json_pack("{s:i, s:f, s:o}", "dim", dims[d], "base", bases[b], "points", points)) == 0)
-        continue;
-      json_decref(tables);
-      tables = NULL;
+      tables[made->tables_count++] = context_of(kernel, options, problem, in);
     }
-  return tables;
 }
 
 enum { DIM = PROFILE_DIM, PAIRS = DIM / 2 };
@@ -80,7 +78,6 @@ enum { DIM = PROFILE_DIM, PAIRS = DIM / 2 };
 /* The formats to which rows are rounded. */
 enum { FORMATS = 3 };
 static const format *const formats[FORMATS] = {&format_f32, &format_f16, &format_bf16};
-static const char *const format_names[FORMATS] = {"f32", "f16", "bf16"};
 
 /* Two positions with equal rows; none if q is 0. */
 typedef struct collision {
@@ -136,18 +133,16 @@ static void set_apart(instruments *with) {
   }
 }
 
-static bool instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options,
+static void instruments_make(instruments *with, const posenc_kernel *kernel, const posenc_options *options,
                              bool explain) {
   posenc_problem problem = posenc_table((INT64_C(1) << (POINTS - 1)) + POINT_ROWS, DIM);
   problem.shift = shift_of(kernel);
   *with = (instruments){.kernel = kernel, .options = options, .explain = explain};
-  with->fast = fast_create(&problem, 0);
-  with->exact = oracle_create(&problem);
+  with->fast = allocated(fast_create(&problem, 0));
+  with->exact = allocated(oracle_create(&problem));
   with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
   stage_samples_create(&with->stages, POINT_ROWS * PAIRS);
-  if (!with->fast || !with->exact || !with->rows) return false;
   set_apart(with);
-  return true;
 }
 
 static void instruments_free(instruments *with) {
@@ -187,34 +182,39 @@ static collision collision_among(const format *f, const float *rows, int64_t pos
   return (collision){0, 0};
 }
 
-/* Returns the parts of a point's errors, JSON's null if the kernel does not expose its stages. */
-static json_t *point_parts(instruments *with, subject *s) {
-  if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return json_null();
+/* Returns the parts of a point's errors, which are not there if the kernel does not expose its stages. */
+static record_parts point_parts(instruments *with, subject *s) {
+  if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return (record_parts){0};
   const split_parts mean = stage_samples_mean(&with->stages, with->exact);
-  return parts_json(&mean);
+  return parts_record(&mean);
 }
 
-/* Returns the point of an open subject. Null if memory runs out. */
-static json_t *point_of(instruments *with, subject *s, int64_t position) {
+/* Returns the point of an open subject. */
+static record_point point_of(instruments *with, subject *s, int64_t position) {
   accuracy found = {0};
   const float *rows = (const float *)(const void *)subject_execute(s, s->plan, 0, POINT_ROWS, with->rows);
   const double relative = relative_error(with, rows);
   fast_check(with->fast, position, POINT_ROWS, rows, NULL, &found);
   for (int n = 0; n < FORMATS; n++)
     if (!with->collisions[n].q) with->collisions[n] = collision_among(formats[n], rows, position);
-  json_t *point = json_pack("{s:I, s:i, s:o, s:o, s:I, s:o}", "position", (json_int_t)position, "rows", POINT_ROWS,
-                            "max_abs", field_real(found.max_abs.abs), "max_ulp", field_real(found.max_ulp.ulp), "index",
-                            (json_int_t)found.max_abs.index, "relative", field_real(relative));
-  if (!with->explain || json_object_set_new(point, "parts", point_parts(with, s)) == 0) return point;
-  json_decref(point);
-  return NULL;
+  return (record_point){.position = position,
+                        .rows = POINT_ROWS,
+                        .max_abs = found.max_abs.abs,
+                        .max_ulp = found.max_ulp.ulp,
+                        .has_max_ulp = true,
+                        .index = found.max_abs.index,
+                        .has_index = true,
+                        .relative = relative,
+                        .has_relative = true,
+                        .parts = with->explain ? point_parts(with, s) : (record_parts){0},
+                        .has_parts = with->explain};
 }
 
-/* Returns all points. Each is a table of its own, so that only the points are missing that the kernel cannot make. Null
-   if memory runs out. */
-static json_t *points_json(instruments *with) {
-  json_t *points = json_array();
-  for (int n = 0; points && n < POINTS; n++) {
+/* Adds all points. Each is a table of its own, so that only the points are missing that the kernel cannot make. */
+static void add_points(record_profile *made, instruments *with, record_memory *in) {
+  record_point *points = record_allocate(in, POINTS, sizeof *points);
+  made->points = points;
+  for (int n = 0; n < POINTS; n++) {
     posenc_problem problem = posenc_table(POINT_ROWS, DIM);
     problem.first = INT64_C(1) << n;
     problem.shift = shift_of(with->kernel);
@@ -222,13 +222,9 @@ static json_t *points_json(instruments *with) {
     subject s;
     isolate_say("error against position", (double)n / (2 * POINTS));
     const bool lacks = subject_open(&s, with->kernel, &of, with->options);
-    const bool enough = lacks || json_array_append_new(points, point_of(with, &s, problem.first)) == 0;
+    if (!lacks) points[made->points_count++] = point_of(with, &s, problem.first);
     subject_close(&s);
-    if (enough) continue;
-    json_decref(points);
-    points = NULL;
   }
-  return points;
 }
 
 /* ---- threads, each with a reference of its own ------------------------------------------------------------- */
@@ -239,25 +235,21 @@ typedef struct team {
 } team;
 
 static void team_free(team *t) {
-  for (int part = 0; t->references && part < t->parts; part++) fast_destroy(t->references[part]);
+  for (int part = 0; part < t->parts; part++) fast_destroy(t->references[part]);
   free(t->references);
 }
 
-/* Returns false if memory runs out. */
-static bool team_make(team *t, double shift) {
+static void team_make(team *t, double shift) {
   posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
   problem.shift = shift;
   *t = (team){.parts = 1};
 #ifdef _OPENMP
   t->parts = omp_get_max_threads();
 #endif
-  t->references = calloc((size_t)t->parts, sizeof(fast_oracle *));
-  if (!t->references) return false;
+  t->references = memory_take((size_t)t->parts, sizeof(fast_oracle *));
 #pragma omp parallel for schedule(static, 1)
   for (int part = 0; part < t->parts; part++) t->references[part] = fast_create(&problem, 0);
-  bool enough = true;
-  for (int part = 0; part < t->parts; part++) enough = enough && t->references[part];
-  return enough;
+  for (int part = 0; part < t->parts; part++) allocated(t->references[part]);
 }
 
 /* ---- scan: all rows below 2^20 ----------------------------------------------------------------------------- */
@@ -288,20 +280,16 @@ static void scan_free(scan *s) {
   for (int n = 0; n < FORMATS; n++) free(s->hashes[n]);
 }
 
-/* Returns false if memory runs out. */
-static bool scan_make(scan *s, double shift) {
+static void scan_make(scan *s, double shift) {
   uint64_t random = 1;
   *s = (scan){.found = NULL};
-  if (!team_make(&s->team, shift)) return false;
-  s->found = calloc((size_t)s->team.parts, sizeof *s->found);
-  bool enough = s->found;
+  team_make(&s->team, shift);
+  s->found = memory_take((size_t)s->team.parts, sizeof *s->found);
   for (int n = 0; n < FORMATS; n++) {
-    s->hashes[n] = calloc(PROFILE_ROWS, sizeof *s->hashes[n]);
-    enough = enough && s->hashes[n];
-    for (int part = 0; enough && part < s->team.parts; part++) s->found[part].passes[n] = PROFILE_ROWS;
+    s->hashes[n] = memory_take(PROFILE_ROWS, sizeof *s->hashes[n]);
+    for (int part = 0; part < s->team.parts; part++) s->found[part].passes[n] = PROFILE_ROWS;
   }
   for (int c = 0; c < DIM; c++) s->weights[c] = random_below(&random, UINT64_MAX) | 1;
-  return enough;
 }
 
 static void keep(place_of *known, double error, int64_t position, int64_t index) {
@@ -390,120 +378,114 @@ static bool collide(subject *of, arena *rows, const format *f, int64_t p, int64_
   return same_row(a, b);
 }
 
-/*
- * Finds the first row that is equal to an earlier one. All earlier rows differ, so it equals only one of them. A row
- * with an equal hash that is not equal is kept too. Returns false if memory runs out.
- */
-static bool find_collision(const scan *s, int n, subject *of, arena *rows, collision *found) {
+/* Finds the first row that is equal to an earlier one. All earlier rows differ, so it equals only one of them. A row
+   with an equal hash that is not equal is kept too. */
+static collision find_collision(const scan *s, int n, subject *of, arena *rows) {
   enum { SLOT_BITS = 21, SLOTS = 1 << SLOT_BITS }; /* half of the slots stay empty */
   const uint64_t *hashes = s->hashes[n];
-  int32_t *slots = calloc(SLOTS, sizeof *slots); /* positions + 1 */
-  *found = (collision){0, 0};
-  if (!slots) return false;
-  for (int32_t q = 0; q < PROFILE_ROWS && !found->q; q++) {
+  int32_t *slots = memory_take(SLOTS, sizeof *slots); /* positions + 1 */
+  collision found = {0, 0};
+  for (int32_t q = 0; q < PROFILE_ROWS && !found.q; q++) {
     size_t slot = hashes[q] >> (64 - SLOT_BITS);
-    for (; slots[slot] && !found->q; slot = (slot + 1) % SLOTS) {
+    for (; slots[slot] && !found.q; slot = (slot + 1) % SLOTS) {
       const int32_t p = slots[slot] - 1;
-      if (hashes[p] == hashes[q] && collide(of, rows, formats[n], p, q)) *found = (collision){p, q};
+      if (hashes[p] == hashes[q] && collide(of, rows, formats[n], p, q)) found = (collision){p, q};
     }
     slots[slot] = q + 1;
   }
   free(slots);
-  return true;
+  return found;
 }
 
 /* ---- the record -------------------------------------------------------------------------------------------- */
 
-static json_t *columns_json(const findings *f) {
-  json_t *columns = json_array();
+static void set_columns(record_profile *made, const findings *f, record_memory *in) {
+  record_column *columns = record_allocate(in, PAIRS, sizeof *columns);
   for (int i = 0; i < PAIRS; i++)
-    json_array_append_new(columns, json_pack("{s:i, s:o, s:I}", "index", i, "max_abs", field_real(f->columns[i].worst),
-                                             "position", (json_int_t)f->columns[i].position));
-  return columns;
+    columns[i] = (record_column){
+        .index = i, .max_abs = f->columns[i].worst, .position = f->columns[i].position, .has_position = true};
+  made->columns = columns;
+  made->columns_count = PAIRS;
 }
 
-static json_t *passes_json(const findings *f) {
-  json_t *passes = json_object();
-  for (int n = 0; n < FORMATS; n++)
-    json_object_set_new(passes, format_names[n],
-                        f->passes[n] < PROFILE_ROWS ? json_integer(f->passes[n]) : json_null());
-  return passes;
+/* The order of the formats. */
+enum { OF_F32, OF_F16, OF_BF16 };
+
+static int64_t pass_of(const findings *f, int n) {
+  return f->passes[n] < PROFILE_ROWS ? f->passes[n] : RECORD_NONE;
 }
 
-static json_t *collisions_json(const collision *found) {
-  json_t *collisions = json_object();
-  for (int n = 0; n < FORMATS; n++)
-    json_object_set_new(collisions, format_names[n],
-                        found[n].q ? json_pack("[I, I]", (json_int_t)found[n].p, (json_int_t)found[n].q) : json_null());
-  return collisions;
+static record_collisions collisions_record(const collision *found, record_memory *in) {
+  record_collisions made = {.there = true};
+  const struct {
+    const int64_t **pair;
+    size_t *count;
+  } to[FORMATS] = {[OF_F32] = {&made.f32, &made.f32_count},
+                   [OF_F16] = {&made.f16, &made.f16_count},
+                   [OF_BF16] = {&made.bf16, &made.bf16_count}};
+  for (int n = 0; n < FORMATS; n++) {
+    if (!found[n].q) continue;
+    int64_t *pair = record_allocate(in, 2, sizeof *pair);
+    pair[0] = found[n].p;
+    pair[1] = found[n].q;
+    *to[n].pair = pair;
+    *to[n].count = 2;
+  }
+  return made;
 }
 
-/* Returns the findings in all rows of an open subject. Null if memory runs out. */
-static json_t *scan_json(subject *of, const collision *of_points) {
+/* Adds the findings in all rows of an open subject. */
+static void add_scan(record_profile *made, subject *of, const collision *of_points, record_memory *in) {
   const size_t row_bytes = DIM * sizeof(float);
   arena *rows = arena_create(WINDOW_ROWS * row_bytes);
   collision collisions[FORMATS];
   scan s;
-  bool enough = scan_make(&s, of->shape->problem.shift) && rows;
-  if (enough) {
-    subject_check_threads(of, false, NULL, NULL);
-    subject_share(of);
-    scan_rows(&s, of, rows);
-    of->shared = false;
-  }
-  for (int n = 0; n < FORMATS && enough; n++) {
-    enough = find_collision(&s, n, of, rows, &collisions[n]);
+  scan_make(&s, of->shape->problem.shift);
+  subject_check_threads(of, false, NULL, NULL);
+  subject_share(of);
+  scan_rows(&s, of, rows);
+  of->shared = false;
+  for (int n = 0; n < FORMATS; n++) {
+    collisions[n] = find_collision(&s, n, of, rows);
     if (!collisions[n].q) collisions[n] = of_points[n];
   }
-  json_t *made = NULL;
-  if (enough) {
-    const findings f = findings_of(&s);
-    made = json_pack("{s:i, s:o, s:o, s:{s:o, s:I, s:I}, s:o}", "rows", PROFILE_ROWS, "columns", columns_json(&f),
-                     "passes", passes_json(&f), "norm", "worst", field_real(f.norm.worst), "position",
-                     (json_int_t)f.norm.position, "index", (json_int_t)f.norm.index, "collisions",
-                     collisions_json(collisions));
-  }
+  const findings f = findings_of(&s);
+  made->rows = PROFILE_ROWS;
+  set_columns(made, &f, in);
+  made->passes = (record_passes){
+      .there = true, .f32 = pass_of(&f, OF_F32), .f16 = pass_of(&f, OF_F16), .bf16 = pass_of(&f, OF_BF16)};
+  made->norm = (record_norm){.there = true, .worst = f.norm.worst, .position = f.norm.position, .index = f.norm.index};
+  made->collisions = collisions_record(collisions, in);
   scan_free(&s);
   arena_destroy(rows);
-  return made;
 }
 
-static json_t *scanned(const posenc_kernel *kernel, const posenc_options *options, const collision *of_points) {
+static void look_at_all(record_profile *made, const posenc_kernel *kernel, const posenc_options *options,
+                        const collision *of_points, record_memory *in) {
   posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
   problem.shift = shift_of(kernel);
   const shape of = shape_of(&problem);
   subject s;
-  json_t *made = subject_open(&s, kernel, &of, options) ? json_pack("{s:n}", "rows") : scan_json(&s, of_points);
+  made->rows = RECORD_NONE;
+  made->has_rows = true;
+  if (!subject_open(&s, kernel, &of, options)) add_scan(made, &s, of_points, in);
   subject_close(&s);
-  return made;
 }
 
-static json_t *entry_of(const posenc_kernel *kernel, double shift, json_t *points) {
-  return json_pack("{s:s, s:i, s:f, s:f, s:o}", "kernel", kernel->name, "dim", DIM, "base", posenc_table(0, DIM).base,
-                   "shift", shift, "points", points);
+record_profile profile_empty(const posenc_kernel *kernel) {
+  return (record_profile){
+      .there = true, .kernel = kernel->name, .dim = DIM, .base = posenc_table(0, DIM).base, .has_shift = true};
 }
 
-json_t *profile_empty_json(const posenc_kernel *kernel) {
-  return entry_of(kernel, 0.0, json_array());
-}
-
-json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full) {
+record_profile profile_of(const posenc_kernel *kernel, const posenc_options *options, bool in_full, record_memory *in) {
   instruments with;
-  json_t *points = instruments_make(&with, kernel, options, in_full) ? points_json(&with) : NULL;
-  json_t *rest = points ? in_full ? scanned(kernel, options, with.collisions) : json_object() : NULL;
-  if (rest && in_full && !kernel->bound.derived &&
-      json_object_set_new(rest, "tables", profile_tables_json(kernel, options, shift_of(kernel))) != 0) {
-    json_decref(rest);
-    rest = NULL;
-  }
+  record_profile made = profile_empty(kernel);
+  made.shift = shift_of(kernel);
+  instruments_make(&with, kernel, options, in_full);
+  add_points(&made, &with, in);
+  if (in_full) look_at_all(&made, kernel, options, with.collisions, in);
+  if (in_full && !kernel->bound.derived) add_tables(&made, kernel, options, made.shift, in);
   instruments_free(&with);
-  json_t *made = rest ? entry_of(kernel, shift_of(kernel), points) : NULL;
-  if (made && json_object_update(made, rest) != 0) {
-    json_decref(made);
-    made = NULL;
-  }
-  if (!rest) json_decref(points);
-  json_decref(rest);
   return made;
 }
 
@@ -535,20 +517,22 @@ static nearest nearest_of(fast_oracle *reference, int64_t from, int64_t to) {
   return found;
 }
 
-json_t *profile_unique_json(void) {
+record_unique profile_unique(void) {
   team t;
-  json_t *made = NULL;
   isolate_say("distances of rows", 0.0);
-  nearest *found = team_make(&t, 0.0) ? calloc((size_t)t.parts, sizeof *found) : NULL;
-  if (found) {
+  team_make(&t, 0.0);
+  nearest *found = memory_take((size_t)t.parts, sizeof *found);
 #pragma omp parallel for schedule(static, 1)
-    for (int part = 0; part < t.parts; part++)
-      found[part] = nearest_of(t.references[part], 1 + (PROFILE_ROWS - 1) * (int64_t)part / t.parts,
-                               1 + (PROFILE_ROWS - 1) * (int64_t)(part + 1) / t.parts);
-    for (int part = 1; part < t.parts; part++) found[0] = nearer(found[0], found[part]);
-    made = json_pack("{s:i, s:f, s:i, s:o, s:I}", "dim", DIM, "base", posenc_table(0, DIM).base, "rows", PROFILE_ROWS,
-                     "distance", field_real(sqrt(found[0].squared)), "apart", (json_int_t)found[0].apart);
-  }
+  for (int part = 0; part < t.parts; part++)
+    found[part] = nearest_of(t.references[part], 1 + (PROFILE_ROWS - 1) * (int64_t)part / t.parts,
+                             1 + (PROFILE_ROWS - 1) * (int64_t)(part + 1) / t.parts);
+  for (int part = 1; part < t.parts; part++) found[0] = nearer(found[0], found[part]);
+  const record_unique made = {.there = true,
+                              .dim = DIM,
+                              .base = posenc_table(0, DIM).base,
+                              .rows = PROFILE_ROWS,
+                              .distance = sqrt(found[0].squared),
+                              .apart = found[0].apart};
   free(found);
   team_free(&t);
   return made;
@@ -558,14 +542,18 @@ json_t *profile_unique_json(void) {
 
 static void unique_worker(void *argument) {
   (void)argument;
-  record_send(profile_unique_json());
+  const record_unique made = profile_unique();
+  record_send(record_write_unique(&made));
 }
 
 static void profile_worker(void *argument) {
   const profile_task *of = argument;
   const posenc_options options = run_options(of->request, NULL);
+  record_memory memory = {NULL};
   arena_tell_faults();
-  record_send(profile_json(of->kernel, &options, of->wanted == RUN_SCAN));
+  const record_profile made = profile_of(of->kernel, &options, of->wanted == RUN_SCAN, &memory);
+  record_send(record_write_profile(&made));
+  record_release(&memory);
 }
 
 isolated profile_make(profile_task *of, show_share *show, void *argument) {

@@ -5,23 +5,21 @@
 #define POSENC_VERIFY_PROFILE_H
 
 #include "common/isolation.h"
+#include "records/read.h"
 #include "verify/verify.h"
-
-#include <jansson.h>
 
 /* The profile's table: the paper's, as wide as the heads of most models. All of its rows are checked. */
 enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
 
-/* Returns an entry of "profile" in the accuracy record (doc/records.md), in full, or errors by position only; null if
-   memory runs out. This and profile_unique_json use all cores, by OpenMP, and must be called in a process of their
-   own. */
-json_t *profile_json(const posenc_kernel *kernel, const posenc_options *options, bool in_full);
+/* Returns an entry of "profile" in the accuracy record (doc/records.md), in full, or errors by position only. This and
+   profile_unique use all cores, by OpenMP, and must be called in a process of their own. */
+record_profile profile_of(const posenc_kernel *kernel, const posenc_options *options, bool in_full, record_memory *in);
 
 /* Returns the entry of a kernel whose process died, without calling the kernel. */
-json_t *profile_empty_json(const posenc_kernel *kernel);
+record_profile profile_empty(const posenc_kernel *kernel);
 
-/* Returns "unique" of the accuracy record; null if memory runs out. */
-json_t *profile_unique_json(void);
+/* Returns "unique" of the accuracy record. */
+record_unique profile_unique(void);
 
 /* The profile of a kernel, and how much of it is requested. */
 typedef struct profile_task {

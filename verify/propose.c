@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/verify.h"
 
-#include "common/contract.h"
-#include "common/field.h"
 #include "common/shapes.h"
 #include "common/work.h"
+#include "records/shape.h"
 #include "reference/accuracy.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"
@@ -43,21 +42,17 @@ static double larger(double a, double b) {
   return a > b || isnan(b) ? a : b;
 }
 
-static void add_result(measured *m, const json_t *result) {
-  const json_t *found = json_object_get(result, "rests");
-  const char *dtype = field_string(json_object_get(result, "shape"), "dtype");
-  size_t r;
-  json_t *in;
-  if (json_is_string(json_object_get(result, "refusal"))) return;
-  m->is_whole = m->is_whole && found;
-  m->elements += json_integer_value(json_object_get(found, "elements"));
-  const int64_t reach = json_integer_value(json_object_get(found, "reach")),
-                farthest = json_integer_value(json_object_get(found, "farthest"));
-  if (reach > m->reach) m->reach = reach;
-  if (farthest > m->farthest) m->farthest = farthest;
-  json_array_foreach(json_object_get(found, "rests"), r, in) {
-    m->rest[r].most = larger(m->rest[r].most, field_number_or(in, "most", INFINITY));
-    m->rest[r].per_position = larger(m->rest[r].per_position, field_number_or(in, "per_position", INFINITY));
+static void add_result(measured *m, const record_result *result) {
+  const record_rests *found = &result->rests;
+  const char *dtype = result->shape.dtype;
+  if (*result->refusal) return;
+  m->is_whole = m->is_whole && found->there;
+  m->elements += found->elements;
+  if (found->reach > m->reach) m->reach = found->reach;
+  if (found->farthest > m->farthest) m->farthest = found->farthest;
+  for (size_t r = 0; r < found->rests_count && r < ACCURACY_RANGES; r++) {
+    m->rest[r].most = larger(m->rest[r].most, record_or_infinity(found->rests[r].most));
+    m->rest[r].per_position = larger(m->rest[r].per_position, record_or_infinity(found->rests[r].per_position));
   }
   for (int d = 0; dtype_names[d]; d++)
     if (strcmp(dtype_names[d], dtype) == 0 && format_of((posenc_dtype)d)->precision > format_of(m->finest)->precision)
@@ -120,13 +115,6 @@ static void end_domain(posenc_bound *bound, posenc_dtype dtype) {
   while (bound->max_position && !(posenc_bound_at(bound, dtype, bound->max_position) < 1.0)) bound->max_position /= 2;
 }
 
-/* Returns the bound as a field of a contract in C. */
-static void print_field(const posenc_bound *bound, char *text, size_t size) {
-  snprintf(text, size,
-           ".bound = {.ulp = %.1f, .abs = %.2g, .growth = %.2g, .max_position = %" PRId64 ", .derived = false},",
-           bound->ulp, bound->abs, bound->growth, bound->max_position);
-}
-
 /* Writes why there is no bound to propose; nothing if there is one. */
 static void tell_why(const measured *m, const posenc_bound *bound, char *why, size_t size) {
   *why = '\0';
@@ -145,24 +133,26 @@ static void tell_why(const measured *m, const posenc_bound *bound, char *why, si
              bound->max_position + 1, m->farthest);
 }
 
-json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed) {
+record_proposal propose_bound(const record_accuracy *record, posenc_kernel *kernel, uint64_t seed, record_memory *in) {
   measured m = {.is_whole = true, .finest = POSENC_BF16};
-  char why[200], field[200], basis[300];
-  size_t i;
-  json_t *result;
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (strcmp(field_string(result, "kernel"), kernel->name) == 0) add_result(&m, result);
-  }
+  char why[200];
+  RECORD_EACH(result, record, records)
+    if (strcmp(result->kernel, kernel->name) == 0) add_result(&m, result);
   posenc_bound bound = fitted(&m, ranges_of(&m));
   end_domain(&bound, m.finest);
   tell_why(&m, &bound, why, sizeof why);
-  if (*why) return json_pack("{s:s, s:s}", "kernel", kernel->name, "why", why);
-  print_field(&bound, field, sizeof field);
-  snprintf(basis, sizeof basis,
-           "measured by posenc verify --propose-bound, not derived: twice the errors up to position %" PRId64
-           "; %" PRId64 " elements of %s up to position %" PRId64 " were looked at, seed %" PRIu64,
-           bound.max_position, m.elements, m.dtypes, m.reach, seed);
+  if (*why) return (record_proposal){.kernel = kernel->name, .why = record_format(in, "%s", why)};
   kernel->bound = bound;
-  return json_pack("{s:s, s:o, s:s, s:s, s:I}", "kernel", kernel->name, "bound", bound_json(&bound), "contract", field,
-                   "basis", basis, "elements", (json_int_t)m.elements);
+  return (record_proposal){
+      .kernel = kernel->name,
+      .bound = bound_record(&bound),
+      .contract = record_format(
+          in, ".bound = {.ulp = %.1f, .abs = %.2g, .growth = %.2g, .max_position = %" PRId64 ", .derived = false},",
+          bound.ulp, bound.abs, bound.growth, bound.max_position),
+      .basis = record_format(
+          in,
+          "measured by posenc verify --propose-bound, not derived: twice the errors up to position %" PRId64
+          "; %" PRId64 " elements of %s up to position %" PRId64 " were looked at, seed %" PRIu64,
+          bound.max_position, m.elements, m.dtypes, m.reach, seed),
+      .elements = m.elements};
 }

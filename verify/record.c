@@ -4,6 +4,7 @@
 #include "common/digest.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/work.h"
 #include "records/shape.h"
 #include "verify/exam.h"
@@ -14,117 +15,119 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a number as text such as "0x1.8p+0". */
-static json_t *record_hex(double x) {
-  char text[40];
-  snprintf(text, sizeof text, "%a", x);
-  return json_string(text);
-}
-
 void record_send(json_t *record) {
-  char *text = record ? json_dumps(record, JSON_COMPACT) : NULL;
-  if (text)
-    isolate_result(text);
-  else
-    isolate_say("running out of memory", 0.0);
+  char *text = record_text(record);
+  isolate_result(text);
   free(text);
-  json_decref(record);
 }
 
 json_t *record_received(isolated *end) {
-  json_t *record = end->result ? json_loads(end->result, 0, NULL) : NULL;
+  json_t *record = record_of_text(end->result);
   free(end->result);
   end->result = NULL;
   return record;
 }
 
-json_t *record_name(const char *name) {
-  return field_name(name, "#");
+record_witness witness_record(const witness *w, const char *replay, record_memory *in) {
+  return (record_witness){.there = true,
+                          .ulp = w->ulp,
+                          .has_ulp = true,
+                          .abs = w->abs,
+                          .has_abs = true,
+                          .position = {w->position, 0.0},
+                          .has_position = true,
+                          .index = w->index,
+                          .has_index = true,
+                          .function = w->cosine ? "cos" : "sin",
+                          .exact = record_format(in, "%a", w->exact_high),
+                          .got = record_format(in, "%a", w->got),
+                          .replay = replay};
 }
 
-json_t *replayed_witness(const witness *w, json_t *replay) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:o, s:o}", "ulp", field_real(w->ulp), "abs", field_real(w->abs),
-                   "position", (json_int_t)w->position, "index", (json_int_t)w->index, "function",
-                   w->cosine ? "cos" : "sin", "exact", record_hex(w->exact_high), "got", record_hex(w->got), "replay",
-                   replay);
-}
-
-json_t *record_histogram(const accuracy *a) {
-  json_t *bins = json_array();
-  for (int b = 0; b < ACCURACY_BINS; b++)
-    json_array_append_new(
-        bins, json_pack("{s:o, s:I}", "below", field_real(accuracy_bin_end(b)), "count", (json_int_t)a->bins[b]));
+const record_bin *histogram_record(const accuracy *a, record_memory *in) {
+  record_bin *bins = record_allocate(in, ACCURACY_BINS, sizeof *bins);
+  for (int b = 0; b < ACCURACY_BINS; b++) bins[b] = (record_bin){.below = accuracy_bin_end(b), .count = a->bins[b]};
   return bins;
 }
 
-static json_t *record_by_position(const accuracy *a) {
-  json_t *ranges = json_array();
+static void set_by_position(record_result *made, const accuracy *a, record_memory *in) {
+  record_position_range *ranges = record_allocate(in, ACCURACY_RANGES, sizeof *ranges);
+  made->by_position = ranges;
+  made->by_position_count = 0;
   for (int r = 0; r < ACCURACY_RANGES; r++) {
     const element_error *most = &a->most[r];
     if (!(most->abs > 0.0)) continue; /* no elements, or no errors */
-    json_array_append_new(ranges, json_pack("{s:I, s:o, s:o}", "from", (json_int_t)accuracy_range_begin(r), "max_ulp",
-                                            field_real(most->ulp), "max_abs", field_real(most->abs)));
+    ranges[made->by_position_count++] =
+        (record_position_range){.from = accuracy_range_begin(r), .max_ulp = most->ulp, .max_abs = most->abs};
   }
-  return ranges;
 }
 
-json_t *check_json(const char *name, const check *c) {
-  char text[sizeof c->note];
-  if (c->skip || *c->note)
-    snprintf(text, sizeof text, "%s", c->skip ? c->skip : c->note);
-  else if (c->broken && c->index >= 0)
-    snprintf(text, sizeof text,
-             "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %" PRId64 ", i = %" PRId64, c->broken,
-             c->compared, c->position, c->index);
-  else if (c->broken)
-    snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " wrong; the first at p = %" PRId64, c->broken, c->compared,
-             c->position);
-  else
-    *text = '\0';
-  return json_pack("{s:s, s:b, s:b, s:o, s:o, s:I, s:s}", "property", name, "ok", check_ok(c), "skipped",
-                   c->skip != NULL, "worst", field_real(c->worst), "bound", field_real(c->bound), "compared",
-                   (json_int_t)c->compared, "note", text);
+/* Returns what is said of a check. */
+static const char *note_of(const check *c, record_memory *in) {
+  if (c->skip || *c->note) return record_format(in, "%s", c->skip ? c->skip : c->note);
+  if (c->broken && c->index >= 0)
+    return record_format(in, "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %" PRId64 ", i = %" PRId64,
+                         c->broken, c->compared, c->position, c->index);
+  if (c->broken)
+    return record_format(in, "%" PRId64 " of %" PRId64 " wrong; the first at p = %" PRId64, c->broken, c->compared,
+                         c->position);
+  return "";
 }
 
-json_t *record_command(const char *command) {
-  json_t *text = json_string(command);
-  return text ? text : json_string("posenc check");
+record_check check_record(const char *name, const check *c, record_memory *in) {
+  return (record_check){.there = true,
+                        .property = name,
+                        .ok = check_ok(c),
+                        .skipped = c->skip != NULL,
+                        .worst = c->worst,
+                        .has_worst = true,
+                        .bound = c->bound,
+                        .has_bound = true,
+                        .compared = c->compared,
+                        .has_compared = true,
+                        .note = note_of(c, in),
+                        .has_note = true};
 }
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
 
-static json_t *file_entry(const file_record *of) {
-  const accuracy *a = of->found;
-  const char *tensor = table_tensor(of->table);
-  const double elements = (double)a->elements;
-  return json_pack(
-      "{s:o, s:o, s:n, s:o, s:s, s:o, s:o, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "kernel",
-      record_name(of->name), "shape", shape_json(of->shape), "refusal", "replay", record_command(of->command), "format",
-      table_format(of->table), "tensor", tensor ? record_name(tensor) : json_null(), "limit",
-      of->limit ? json_pack("{s:f, s:f}", "ulp", of->limit->ulp, "abs", of->limit->abs) : json_null(), "mode",
-      "exhaustive", "elements", (json_int_t)a->elements, "of", (json_int_t)of->of, "not_finite",
-      (json_int_t)of->not_finite, "max_ulp", of->max_ulp, "max_abs", of->max_abs, "worst", of->worst, "mean_ulp",
-      field_real(a->sum_ulp / elements), "mean_abs", field_real(a->sum_abs / elements), "misrounded",
-      (json_int_t)a->misrounded, "histogram", record_histogram(a), "positions", of->positions, "checks", of->checks);
+const char *name_record(const char *name, record_memory *in) {
+  json_t *plain = field_name(name, "#");
+  const char *text = record_format(in, "%s", json_string_value(plain));
+  json_decref(plain);
+  return text;
 }
 
-json_t *record_of_file(const file_record *of, json_t *further) {
-  json_int_t passed = 0, failed = 0, skipped = 0;
-  size_t n;
-  const json_t *one;
-  json_array_foreach(of->checks, n, one) {
-    const bool is_skipped = json_is_true(json_object_get(one, "skipped")),
-               ok = json_is_true(json_object_get(one, "ok"));
-    *(is_skipped ? &skipped : ok ? &passed : &failed) += 1;
-  }
-  json_t *entry = file_entry(of);
-  const bool whole = entry && further && json_object_update(entry, further) == 0;
-  json_decref(further);
-  if (!whole) json_decref(entry);
-  return whole ? json_pack("{s:s, s:o, s:[], s:[o], s:I, s:I, s:I}", "schema", "posenc-check-1", "environment",
-                           environment_json(), "kernels", "records", entry, "passed", passed, "failed", failed,
-                           "skipped", skipped)
-               : NULL;
+record_file file_record(const file_exam *of, record_memory *in) {
+  const accuracy *a = of->found;
+  const char *tensor = table_tensor(of->table);
+  const posenc_bound *limit = of->limit;
+  const double elements = (double)a->elements;
+  return (record_file){.there = true,
+                       .kernel = name_record(of->name, in),
+                       .shape = shape_record(of->shape),
+                       .replay = of->command,
+                       .format = table_format(of->table),
+                       .tensor = tensor ? name_record(tensor, in) : NULL,
+                       .limit = {.there = limit, .ulp = limit ? limit->ulp : 0.0, .abs = limit ? limit->abs : 0.0},
+                       .mode = "exhaustive",
+                       .elements = a->elements,
+                       .mean_ulp = a->sum_ulp / elements,
+                       .mean_abs = a->sum_abs / elements,
+                       .misrounded = a->misrounded,
+                       .histogram = histogram_record(a, in),
+                       .histogram_count = ACCURACY_BINS};
+}
+
+json_t *file_check_json(record_file *found, record_memory *in) {
+  record_file_check made = {
+      .schema = "posenc-check-1", .environment = allocated(environment_json()), .records = found, .records_count = 1};
+  RECORD_EACH(one, found, checks) ++*(one->skipped ? &made.skipped : one->ok ? &made.passed : &made.failed);
+  json_t *json = record_write_file_check(&made);
+  json_decref(made.environment);
+  shape_forget(&found->shape);
+  record_release(in);
+  return json;
 }
 
 /* ---- errors by the size of positions --------------------------------------------------------------------------- */
@@ -138,19 +141,21 @@ void octaves_sum(const octaves *all, accuracy *found) {
   for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(found, &all->of[n].found);
 }
 
-json_t *octaves_json(const octaves *all, const double *positions) {
-  json_t *array = json_array();
+void octaves_record(record_file *found, const octaves *all, const double *positions, record_memory *in) {
+  record_octave *made = record_allocate(in, 2 * OCTAVES, sizeof *made);
+  found->positions = made;
   for (int n = 0; n < 2 * OCTAVES; n++) {
-    const octave *in = &all->of[n < OCTAVES ? OCTAVES - 1 - n : n];
-    if (in->rows == 0) continue;
-    json_t *position = positions ? json_real(positions[in->first]) : json_integer(in->first);
-    json_array_append_new(array, json_pack("{s:o, s:I, s:o, s:o, s:o, s:I}", "position", position, "rows",
-                                           (json_int_t)in->rows, "max_ulp", field_real(in->found.max_ulp.ulp),
-                                           "max_abs", field_real(in->found.max_abs.abs), "mean_abs",
-                                           field_real(in->found.sum_abs / (double)in->found.elements), "misrounded",
-                                           (json_int_t)in->found.misrounded));
+    const octave *one = &all->of[n < OCTAVES ? OCTAVES - 1 - n : n];
+    const accuracy *a = &one->found;
+    if (one->rows == 0) continue;
+    made[found->positions_count++] = (record_octave){.position = positions ? record_number_of(positions[one->first])
+                                                                           : (record_number){one->first, 0.0},
+                                                     .rows = one->rows,
+                                                     .max_ulp = a->max_ulp.ulp,
+                                                     .max_abs = a->max_abs.abs,
+                                                     .mean_abs = a->sum_abs / (double)a->elements,
+                                                     .misrounded = a->misrounded};
   }
-  return array;
 }
 
 /* ---- segments ------------------------------------------------------------------------------------------------- */
@@ -173,50 +178,48 @@ uint64_t segments_join(const segment *all, int64_t count, accuracy *found) {
 
 /* ---- results of a range of segments, which are joined below ---------------------------------------------------- */
 
-/* Returns the "range" of a record; null if memory runs out. */
-static json_t *range_json(range r) {
-  return json_pack("{s:I, s:I, s:I}", "from", (json_int_t)r.from, "to", (json_int_t)r.to, "of", (json_int_t)r.of);
-}
-
-json_t *segments_json(const segment *all, int64_t count) {
-  json_t *list = json_array();
+void result_segments(exam_result *made, const segment *all, int64_t count) {
+  record_segment *list = record_allocate(&made->memory, (size_t)count, sizeof *list);
   for (int64_t n = 0; n < count; n++)
-    json_array_append_new(list, json_pack("{s:o, s:o, s:s}", "sum_ulp", field_real(all[n].sum_ulp), "sum_abs",
-                                          field_real(all[n].sum_abs), "digest", digest_hex(all[n].digest).text));
-  return list;
+    list[n] = (record_segment){.sum_ulp = all[n].sum_ulp,
+                               .sum_abs = all[n].sum_abs,
+                               .digest = record_format(&made->memory, "%s", digest_hex(all[n].digest).text)};
+  made->of.segments = list;
+  made->of.segments_count = (size_t)count;
 }
 
-/* Returns the members that joining checks needs in addition to check_json's. */
-static json_t *range_check_json(const check *c) {
-  return json_pack("{s:I, s:o, s:I, s:I, s:b}", "broken", (json_int_t)c->broken, "share", field_real(c->share),
-                   "position", (json_int_t)c->position, "index", (json_int_t)c->index, "noted", *c->note != '\0');
+/* Returns what joining a check needs in addition to check_record's. */
+static record_range_check range_check_record(const check *c) {
+  return (record_range_check){.there = true,
+                              .broken = c->broken,
+                              .share = c->share,
+                              .position = c->position,
+                              .index = c->index,
+                              .noted = *c->note != '\0'};
 }
 
-/* The witnesses of a result, whose references range_figures takes over, as those of the checks. */
-typedef struct range_witnesses {
-  json_t *max_ulp, *max_abs, *worst;
-} range_witnesses;
-
-static json_t *range_figures(const accuracy *a, int64_t elements, uint64_t digest, range_witnesses shown,
-                             json_t *checks) {
+/* Sets what is made of all elements. */
+static void set_figures(record_result *made, const accuracy *a, uint64_t digest, record_memory *in) {
   const double counted = a->elements ? (double)a->elements : 1.0;
-  return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o}", "digest", digest_hex(digest).text,
-                   "elements", (json_int_t)elements, "max_ulp", shown.max_ulp, "max_abs", shown.max_abs, "worst",
-                   shown.worst, "mean_ulp", field_real(a->sum_ulp / counted), "mean_abs",
-                   field_real(a->sum_abs / counted), "misrounded", (json_int_t)a->misrounded, "histogram",
-                   record_histogram(a), "by_position", record_by_position(a), "checks", checks);
+  made->digest = record_format(in, "%s", digest_hex(digest).text);
+  made->mean_ulp = a->sum_ulp / counted;
+  made->mean_abs = a->sum_abs / counted;
+  made->has_mean_ulp = made->has_mean_abs = true;
+  made->misrounded = a->misrounded;
+  made->has_misrounded = true;
+  made->histogram = histogram_record(a, in);
+  made->histogram_count = ACCURACY_BINS;
+  set_by_position(made, a, in);
 }
 
 /* ---- results of exams ------------------------------------------------------------------------------------------ */
 
-/* Returns the options of the request, such as " --threads 2 --isa generic,avx2 --stores streaming"; null if memory runs
-   out. */
+/* Returns the options of the request, such as " --threads 2 --isa generic,avx2 --stores streaming". */
 static char *how_options(const run_request *request) {
   char *text = NULL;
   size_t size;
-  FILE *stream = open_memstream(&text, &size);
+  FILE *stream = allocated(open_memstream(&text, &size));
   const char *separator = " --isa ";
-  if (!stream) return NULL;
   if (request->threads) fprintf(stream, " --threads %d", request->threads);
   for (unsigned tier = 1; tier & POSENC_ISA_ALL; tier <<= 1)
     if (request->isa & tier) {
@@ -224,62 +227,61 @@ static char *how_options(const run_request *request) {
       separator = ",";
     }
   if (request->stores) fprintf(stream, " --stores %s", stores_name(request->stores));
-  if (fclose(stream) == 0) return text;
-  free(text);
-  return NULL;
+  if (fclose(stream) != 0) memory_end();
+  return text;
 }
 
 /* Returns the command that verifies this shape in the same way as the exam. */
-static json_t *replay_of(const exam *e, const shape *of) {
+static const char *replay_of(const exam *e, const shape *of, record_memory *in) {
   const run_request *request = e->request;
-  const char *further = request->exam.replay_options, *gap = further ? " " : "";
+  const char *further = request->exam.replay_options ? request->exam.replay_options : "", *gap = *further ? " " : "",
+             *command;
   char *how = how_options(request), search[40] = "";
-  further = further ? further : "";
-  json_t *command = NULL;
-  if (how && e->cases) {
-    command = json_sprintf("posenc verify %s%s--kernel %s %s%s", further, gap, e->kernel->name, e->cases->option, how);
-  } else if (how) {
-    char *problem = problem_options_listed(&of->problem, request->exam.list);
+  if (e->cases) {
+    command =
+        record_format(in, "posenc verify %s%s--kernel %s %s%s", further, gap, e->kernel->name, e->cases->option, how);
+  } else {
+    char *problem = allocated(problem_options_listed(&of->problem, request->exam.list));
     if (!op_is_applied(of->problem.op) && !rows_are_special(&of->problem))
       snprintf(search, sizeof search, " --search %" PRId64, request->exam.search);
-    command =
-        json_sprintf("posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s", further, gap,
-                     e->kernel->name, problem ? problem : "", how, request->exam.seed, request->exam.budget, search);
+    command = record_format(in, "posenc verify %s%s--kernel %s %s%s --seed %" PRIu64 " --budget %" PRId64 "%s", further,
+                            gap, e->kernel->name, problem, how, request->exam.seed, request->exam.budget, search);
     free(problem);
   }
   free(how);
   return command;
 }
 
-static json_t *witness_json(const witness *w, const exam *e) {
+static record_witness witness_of_table(const witness *w, const exam *e, record_memory *in) {
   const posenc_problem *problem = &e->of->problem;
-  json_t *made = replayed_witness(w, replay_of(e, e->of));
-  if (problem->positions && problem->rows)
-    json_object_set_new(made, "position", field_whole(problem->positions[w->position]));
+  record_witness made = witness_record(w, replay_of(e, e->of, in), in);
+  if (problem->positions && problem->rows) made.position = record_number_of(problem->positions[w->position]);
   return made;
 }
 
 /* Returns the witness of add or rope, with its elements of x. */
-static json_t *applied_witness_json(const witness *w, const exam *e, applied *a) {
+static record_witness witness_of_applied(const witness *w, const exam *e, applied *a, record_memory *in) {
   const posenc_problem *problem = &e->of->problem;
+  const bool is_rope = problem->op == POSENC_ROPE;
   const int64_t half = problem->dim / 2;
   const applied_x x = applied_x_of(a, w);
-  witness in_head = *w;
-  in_head.index = w->index % half;
-  json_t *made = replayed_witness(&in_head, replay_of(e, e->of)), *given = json_array();
-  if (problem->op == POSENC_ROPE) {
-    json_object_set_new(made, "function", json_string(w->cosine ? "second" : "first"));
-    json_object_set_new(made, "head", json_integer(w->index / half));
+  const char **given = record_allocate(in, 2, sizeof *given);
+  record_witness made = witness_record(w, replay_of(e, e->of, in), in);
+  made.index = w->index % half;
+  made.x = given;
+  if (is_rope) {
+    made.function = w->cosine ? "second" : "first";
+    made.head = w->index / half;
+    made.has_head = true;
   }
-  if (problem->op == POSENC_ROPE || !w->cosine) json_array_append_new(given, record_hex(x.first));
-  if (problem->op == POSENC_ROPE || w->cosine) json_array_append_new(given, record_hex(x.second));
-  json_object_set_new(made, "x", given);
+  if (is_rope || !w->cosine) given[made.x_count++] = record_format(in, "%a", x.first);
+  if (is_rope || w->cosine) given[made.x_count++] = record_format(in, "%a", x.second);
   return made;
 }
 
 /* Returns a witness of the search, which is outside the table. Verifying a table of its row alone finds it again
    without a search. */
-static json_t *far_witness_json(const witness *w, const exam *e) {
+static record_witness witness_of_search(const witness *w, const exam *e, record_memory *in) {
   run_request request = *e->request;
   const exam again = {.request = &request, .kernel = e->kernel, .of = e->of, .brief = true};
   posenc_problem row = e->of->problem;
@@ -288,235 +290,245 @@ static json_t *far_witness_json(const witness *w, const exam *e) {
   row.rows = 1;
   row.padding = POSENC_NO_PADDING;
   const shape of = shape_of(&row);
-  return replayed_witness(w, replay_of(&again, &of));
+  return witness_record(w, replay_of(&again, &of, in), in);
 }
 
-static json_t *searched_json(const searched *r, const exam *e) {
-  return json_pack("{s:I, s:o, s:o, s:o}", "reach", (json_int_t)r->reach, "worst", far_witness_json(&r->found.worst, e),
-                   "nearest", far_witness_json(&r->nearest, e), "from_tie", field_real(r->from_tie));
+void result_begin(exam_result *made, const exam *e, const char *refusal) {
+  const range *r = &e->of_rows;
+  *made = (exam_result){.of = {.there = true,
+                               .kernel = e->kernel->name,
+                               .shape = shape_record(e->of),
+                               .refusal = refusal,
+                               .has_refusal = true,
+                               .range = {.there = !range_is_whole(*r), .from = r->from, .to = r->to, .of = r->of}}};
+  made->of.replay = replay_of(e, e->of, &made->memory);
 }
 
-json_t *result_begin(const exam *e, const char *refusal) {
-  json_t *part = range_is_whole(e->of_rows) ? NULL : range_json(e->of_rows);
-  return json_pack("{s:s, s:o, s:s?, s:o, s:o*}", "kernel", e->kernel->name, "shape", shape_json(e->of), "refusal",
-                   refusal, "replay", replay_of(e, e->of), "range", part);
+void result_forget(exam_result *made) {
+  shape_forget(&made->of.shape);
+  record_release(&made->memory);
 }
 
-/* Returns the record of an exam that compared that number of elements; `mode` says which ones. */
-static json_t *record_of(const exam *e, const subject *s, const char *mode, int64_t elements, range_witnesses shown) {
+/* Whether a result of the exam has that check. */
+static bool is_told(const exam *e, property p, const check *c) {
+  if (!(property_subjects(p) & 1u << e->of->problem.op)) return false;
+  if (e->cases && c->skip && p != ACCURACY) return false; /* these checks need a table */
+  return !(e->brief && property_is_beside(p));
+}
+
+/* Begins the result of an exam that compared that number of elements; `mode` says which ones. */
+static void begin(exam_result *made, const exam *e, const subject *s, const char *mode, int64_t elements) {
   const posenc_problem *problem = &s->shape->problem;
-  json_t *record = result_begin(e, NULL), *checks = json_array();
-  for (int p = 0; p < PROPERTIES; p++) {
-    if (!(property_subjects(p) & 1u << e->of->problem.op)) continue;
-    if (e->cases && s->checks[p].skip && p != ACCURACY) continue; /* these checks need a table */
-    if (e->brief && property_is_beside(p)) continue;
-    json_t *made = check_json(property_name(p), &s->checks[p]);
-    if (!range_is_whole(e->of_rows)) json_object_set_new(made, "found", range_check_json(&s->checks[p]));
-    json_array_append_new(checks, made);
+  result_begin(made, e, NULL);
+  record_result *of = &made->of;
+  record_check *checks = record_allocate(&made->memory, PROPERTIES, sizeof *checks);
+  of->checks = checks;
+  for (property p = 0; p < PROPERTIES; p++) {
+    if (!is_told(e, p, &s->checks[p])) continue;
+    record_check *one = &checks[of->checks_count++];
+    *one = check_record(property_name(p), &s->checks[p], &made->memory);
+    if (!range_is_whole(e->of_rows)) one->found = range_check_record(&s->checks[p]);
   }
-  json_t *figures = range_figures(&s->found, elements, s->digest, shown, checks);
-  json_object_set_new(record, "mode", json_string(mode));
-  json_object_set_new(record, "of", json_integer((json_int_t)(problem->rows * problem->heads * problem->dim)));
-  json_object_update(record, figures);
-  json_decref(figures);
-  if (e->cases) json_object_set_new(record, "digest", json_null());
-  return record;
+  of->mode = mode;
+  of->of = problem->rows * problem->heads * problem->dim;
+  of->elements = elements;
+  of->has_of = of->has_elements = true;
+  set_figures(of, &s->found, s->digest, &made->memory);
+  of->has_digest = true;
+  if (e->cases) of->digest = NULL;
 }
 
-/*
- * Returns the parts of errors beyond half an ulp, of the table, of the search and of other problems, by range of
- * positions: {"elements", "farthest", "reach", "rests": [ {"from", "most", "per_position"} … ]}. farthest: the distance
- * from 0 of the table's rows; reach: of all that were measured.
- */
-static json_t *rests_json(const subject *s, const searched *found) {
+/* Returns the parts of errors beyond half an ulp. */
+static record_rests rests_of(const subject *s, const searched *found, record_memory *in) {
   const posenc_problem *problem = &s->shape->problem;
   accuracy all = s->found;
-  json_t *rests = json_array();
-  const json_int_t last = problem->rows ? accuracy_distance(problem->first + problem->rows - 1) : 0,
-                   begin = problem->rows ? accuracy_distance(problem->first) : 0,
-                   farthest = last > begin ? last : begin;
-  json_int_t reach = farthest;
+  record_range_rest *rests = record_allocate(in, ACCURACY_RANGES, sizeof *rests);
+  const int64_t last = problem->rows ? accuracy_distance(problem->first + problem->rows - 1) : 0,
+                begin = problem->rows ? accuracy_distance(problem->first) : 0, farthest = last > begin ? last : begin;
+  int64_t reach = farthest;
   accuracy_merge(&all, &s->beside);
   if (!s->checks[SEARCH].skip) {
     accuracy_merge(&all, &found->found);
     if (found->reach > reach) reach = found->reach;
   }
   for (int r = 0; r < ACCURACY_RANGES; r++)
-    json_array_append_new(rests, json_pack("{s:I, s:o, s:o}", "from", (json_int_t)accuracy_range_begin(r), "most",
-                                           field_real(all.rest[r].most), "per_position",
-                                           field_real(all.rest[r].per_position)));
-  return json_pack("{s:I, s:I, s:I, s:o}", "elements", (json_int_t)all.elements, "farthest", farthest, "reach", reach,
-                   "rests", rests);
+    rests[r] = (record_range_rest){
+        .from = accuracy_range_begin(r), .most = all.rest[r].most, .per_position = all.rest[r].per_position};
+  return (record_rests){.there = true,
+                        .elements = all.elements,
+                        .farthest = farthest,
+                        .reach = reach,
+                        .rests = rests,
+                        .rests_count = ACCURACY_RANGES};
 }
 
-json_t *result_of_table(const exam *e, const subject *s, const char *mode, const searched *found) {
+void result_of_table(exam_result *made, const exam *e, const subject *s, const char *mode, const searched *found) {
   const accuracy *a = &s->found;
-  const range_witnesses shown = {witness_json(&a->max_ulp, e), witness_json(&a->max_abs, e),
-                                 witness_json(&a->worst, e)};
-  json_t *record = record_of(e, s, mode, a->elements, shown);
-  if (!s->checks[SEARCH].skip) json_object_set_new(record, "search", searched_json(found, e));
-  if (e->request->exam.rests && !e->cases) json_object_set_new(record, "rests", rests_json(s, found));
-  return record;
+  begin(made, e, s, mode, a->elements);
+  record_result *of = &made->of;
+  record_memory *in = &made->memory;
+  of->max_ulp = witness_of_table(&a->max_ulp, e, in);
+  of->max_abs = witness_of_table(&a->max_abs, e, in);
+  of->worst = witness_of_table(&a->worst, e, in);
+  if (!s->checks[SEARCH].skip)
+    of->search = (record_search){.there = true,
+                                 .reach = found->reach,
+                                 .worst = witness_of_search(&found->found.worst, e, in),
+                                 .nearest = witness_of_search(&found->nearest, e, in),
+                                 .from_tie = found->from_tie};
+  if (e->request->exam.rests && !e->cases) of->rests = rests_of(s, found, in);
 }
 
-json_t *result_of_applied(const exam *e, applied *a, const char *mode) {
+void result_of_applied(exam_result *made, const exam *e, applied *a, const char *mode) {
   const accuracy *found = &a->s->found;
-  const range_witnesses shown = {applied_witness_json(&found->max_ulp, e, a),
-                                 applied_witness_json(&found->max_abs, e, a),
-                                 applied_witness_json(&found->worst, e, a)};
-  json_t *record = record_of(e, a->s, mode, a->elements, shown);
-  if (e->request->exam.explain) json_object_set_new(record, "explain", json_null());
-  return record;
+  begin(made, e, a->s, mode, a->elements);
+  made->of.max_ulp = witness_of_applied(&found->max_ulp, e, a, &made->memory);
+  made->of.max_abs = witness_of_applied(&found->max_abs, e, a, &made->memory);
+  made->of.worst = witness_of_applied(&found->worst, e, a, &made->memory);
 }
 
 /* ---- results of ranges of one table, joined -------------------------------------------------------------------- */
 
-/* Returns the number of that key. Null in the record stands for infinity. */
-static double real(const json_t *holder, const char *key) {
-  return field_number_or(holder, key, INFINITY);
-}
-
 /* Returns a witness for comparisons. Its index counts the pairs of all heads; no row has 2^32 pairs. */
-static witness witness_of(const json_t *part, const char *key) {
-  const json_t *from = json_object_get(part, key);
-  const char *function = field_string(from, "function");
-  return (witness){.ulp = real(from, "ulp"),
-                   .abs = real(from, "abs"),
-                   .position = field_integer(from, "position"),
-                   .index =
-                       (int64_t)((uint64_t)field_integer(from, "head") << 32 | (uint32_t)field_integer(from, "index")),
-                   .cosine = strcmp(function, "cos") == 0 || strcmp(function, "second") == 0};
+static witness witness_of(const record_witness *from) {
+  const int64_t head = from->head == RECORD_NONE ? 0 : from->head;
+  return (witness){.ulp = record_or_infinity(from->ulp),
+                   .abs = record_or_infinity(from->abs),
+                   .position = from->position.whole,
+                   .index = (int64_t)((uint64_t)head << 32 | (uint32_t)from->index),
+                   .cosine = strcmp(from->function, "cos") == 0 || strcmp(from->function, "second") == 0};
 }
 
-static check check_of(const json_t *from) {
-  const json_t *found = json_object_get(from, "found");
-  check c = {.compared = field_integer(from, "compared"),
-             .broken = field_integer(found, "broken"),
-             .worst = real(from, "worst"),
-             .bound = real(from, "bound"),
-             .share = real(found, "share"),
-             .position = field_integer(found, "position"),
-             .index = field_integer(found, "index")};
-  const char *note = field_string(from, "note");
-  if (json_is_true(json_object_get(found, "noted"))) snprintf(c.note, sizeof c.note, "%s", note);
-  if (json_is_true(json_object_get(from, "skipped"))) c.skip = note;
+static check check_of(const record_check *from) {
+  const record_range_check *found = &from->found;
+  check c = {.compared = from->compared,
+             .broken = found->broken,
+             .worst = record_or_infinity(from->worst),
+             .bound = record_or_infinity(from->bound),
+             .share = record_or_infinity(found->share),
+             .position = found->position,
+             .index = found->index};
+  if (found->noted) snprintf(c.note, sizeof c.note, "%s", from->note);
+  if (from->skipped) c.skip = from->note;
   return c;
 }
 
 /* Returns the results of a part, without the sums. */
-static accuracy accuracy_of(const json_t *part) {
-  const json_t *bins = json_object_get(part, "histogram"), *each;
-  size_t i;
-  const check held = check_of(json_array_get(json_object_get(part, "checks"), ACCURACY));
-  accuracy a = {.misrounded = field_integer(part, "misrounded"),
+static accuracy accuracy_of(const record_result *part) {
+  const check held = part->checks_count > ACCURACY ? check_of(&part->checks[ACCURACY]) : (check){.share = INFINITY};
+  accuracy a = {.misrounded = part->misrounded,
                 .held = held.compared,
                 .beyond = held.broken,
-                .max_ulp = witness_of(part, "max_ulp"),
-                .max_abs = witness_of(part, "max_abs"),
+                .max_ulp = witness_of(&part->max_ulp),
+                .max_abs = witness_of(&part->max_abs),
                 .worst_share = held.share,
-                .worst = witness_of(part, "worst")};
-  for (int b = 0; b < ACCURACY_BINS; b++)
-    a.elements += a.bins[b] = field_integer(json_array_get(bins, (size_t)b), "count");
-  json_array_foreach(json_object_get(part, "by_position"), i, each)
-      a.most[accuracy_range(field_integer(each, "from"))] =
-      (element_error){real(each, "max_ulp"), real(each, "max_abs")};
+                .worst = witness_of(&part->worst)};
+  for (size_t b = 0; b < ACCURACY_BINS && b < part->histogram_count; b++)
+    a.elements += a.bins[b] = part->histogram[b].count;
+  RECORD_EACH(each, part, by_position)
+    a.most[accuracy_range(each->from)] =
+        (element_error){record_or_infinity(each->max_ulp), record_or_infinity(each->max_abs)};
   return a;
 }
 
-/* Returns the witness of the part that has the witness of all parts, a new reference. */
-static json_t *shown_of(json_t *const *parts, size_t count, const char *key, const witness *of_all) {
+/* Returns the witness of the part that has the witness of all parts. The witness is at `offset` in a result. */
+static record_witness shown_of(const record_result *const *parts, size_t count, size_t offset, const witness *of_all) {
+  const record_witness *first = NULL;
   for (size_t i = 0; i < count; i++) {
-    const witness w = witness_of(parts[i], key);
-    if (w.position == of_all->position && w.index == of_all->index && w.cosine == of_all->cosine)
-      return json_incref(json_object_get(parts[i], key));
+    const record_witness *one = (const void *)((const char *)parts[i] + offset);
+    const witness w = witness_of(one);
+    if (!first) first = one;
+    if (w.position == of_all->position && w.index == of_all->index && w.cosine == of_all->cosine) return *one;
   }
-  return json_incref(json_object_get(parts[0], key));
+  return *first;
 }
 
-/* Returns a check of all parts. The first part makes all checks. If it skipped one because it has no rows, the check
-   counts if another part has rows. */
-static json_t *check_joined(json_t *const *parts, size_t count, size_t number) {
-  const json_t *first = json_array_get(json_object_get(parts[0], "checks"), number);
-  const char *name = field_string(first, "property");
+/* Makes a check of all parts. The first part makes all checks. If it skipped one because it has no rows, the check
+   counts if another part has rows. Returns false if the parts do not fit together. */
+static bool join_check(const record_result *const *parts, size_t count, size_t number, record_check *made,
+                       record_memory *in) {
+  const char *name = parts[0]->checks[number].property;
   check all = {.compared = 0};
   for (size_t i = 0; i < count; i++) {
-    const json_t *from = json_array_get(json_object_get(parts[i], "checks"), number);
+    const record_check *from = &parts[i]->checks[number];
     const check c = check_of(from);
-    if (strcmp(field_string(from, "property"), name) != 0) return NULL;
-    if (!json_is_object(json_object_get(from, "found")) || json_is_true(json_object_get(from, "ok")) != check_ok(&c))
-      return NULL;
+    if (strcmp(from->property, name) != 0 || !from->found.there || from->ok != check_ok(&c)) return false;
     if (i == 0) all.skip = c.skip;
     if (i > 0 && all.compared == 0 && (c.compared || c.broken)) all.skip = NULL;
     check_merge(&all, &c);
     if (!*all.note) memcpy(all.note, c.note, sizeof all.note);
   }
-  return check_json(name, &all);
-}
-
-static json_t *checks_joined(json_t *const *parts, size_t count) {
-  const size_t checks = json_array_size(json_object_get(parts[0], "checks"));
-  for (size_t i = 1; i < count; i++)
-    if (json_array_size(json_object_get(parts[i], "checks")) != checks) return NULL;
-  json_t *list = json_array();
-  for (size_t n = 0; list && n < checks; n++)
-    if (json_array_append_new(list, check_joined(parts, count, n)) != 0) return json_decref(list), NULL;
-  return list;
-}
-
-/* Adds the segments of a part. Returns false if they are not those of its range. */
-static bool add_segments(segment *all, int64_t of, const json_t *part) {
-  const json_t *r = json_object_get(part, "range"), *list = json_object_get(part, "segments"), *each;
-  const json_int_t from = field_integer(r, "from"), to = field_integer(r, "to");
-  size_t i;
-  if (from < 0 || from > to || to > of || (json_int_t)json_array_size(list) != to - from) return false;
-  json_array_foreach(list, i, each) all[from + (json_int_t)i] =
-      (segment){real(each, "sum_ulp"), real(each, "sum_abs"), strtoull(field_string(each, "digest"), NULL, 16)};
+  *made = check_record(name, &all, in);
   return true;
 }
 
-static json_t *joined(json_t *const *parts, size_t count, const segment *segments, int64_t of) {
+static bool join_checks(const record_result *const *parts, size_t count, record_result *made, record_memory *in) {
+  record_check *checks = record_allocate(in, made->checks_count, sizeof *checks);
+  made->checks = checks;
+  for (size_t i = 1; i < count; i++)
+    if (parts[i]->checks_count != made->checks_count) return false;
+  for (size_t n = 0; n < made->checks_count; n++)
+    if (!join_check(parts, count, n, &checks[n], in)) return false;
+  return true;
+}
+
+/* Adds the segments of a part. Returns false if they are not those of its range. */
+static bool add_segments(segment *all, int64_t of, const record_result *part) {
+  const record_range *r = &part->range;
+  if (r->from < 0 || r->from > r->to || r->to > of || (int64_t)part->segments_count != r->to - r->from) return false;
+  for (size_t i = 0; i < part->segments_count; i++) {
+    const record_segment *each = &part->segments[i];
+    all[r->from + (int64_t)i] = (segment){record_or_infinity(each->sum_ulp), record_or_infinity(each->sum_abs),
+                                          strtoull(each->digest, NULL, 16)};
+  }
+  return true;
+}
+
+/* Makes the result of all parts. Returns false if they do not fit together. */
+static bool join(const record_result *const *parts, size_t count, const segment *segments, record_result *made,
+                 record_memory *in) {
   accuracy found = {0};
-  json_int_t elements = 0;
+  *made = *parts[0];
+  made->elements = 0;
   for (size_t i = 0; i < count; i++) {
     const accuracy mine = accuracy_of(parts[i]);
     accuracy_merge(&found, &mine);
-    elements += field_integer(parts[i], "elements");
+    made->elements += parts[i]->elements;
   }
-  json_t *made = json_copy(parts[0]), *checks = checks_joined(parts, count);
-  const uint64_t digest = segments_join(segments, of, &found);
-  const range_witnesses shown = {shown_of(parts, count, "max_ulp", &found.max_ulp),
-                                 shown_of(parts, count, "max_abs", &found.max_abs),
-                                 shown_of(parts, count, "worst", &found.worst)};
-  json_t *figures = range_figures(&found, elements, digest, shown, checks); /* null if one of the arguments is null */
-  json_object_del(made, "range");
-  json_object_del(made, "segments");
-  const bool ok = made && figures && json_object_update(made, figures) == 0;
-  json_decref(figures);
-  if (ok) return made;
-  json_decref(made);
-  return NULL;
+  const uint64_t digest = segments_join(segments, made->range.of, &found);
+  made->max_ulp = shown_of(parts, count, offsetof(record_result, max_ulp), &found.max_ulp);
+  made->max_abs = shown_of(parts, count, offsetof(record_result, max_abs), &found.max_abs);
+  made->worst = shown_of(parts, count, offsetof(record_result, worst), &found.worst);
+  set_figures(made, &found, digest, in);
+  made->range.there = false;
+  made->segments = NULL;
+  return join_checks(parts, count, made, in);
 }
 
 /* Returns the first part whose kernel refused the shape or crashed, as the whole exam would have done; null if there is
    none. */
-static json_t *ended(json_t *const *parts, size_t count) {
+static const record_result *ended(const record_result *const *parts, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (!*field_string(parts[i], "mode")) return parts[i];
+    if (!*parts[i]->mode) return parts[i];
   return NULL;
 }
 
-json_t *verify_join(json_t *const *parts, size_t count) {
-  const int64_t of = field_integer(json_object_get(parts[0], "range"), "of");
-  json_t *end = ended(parts, count), *made;
+json_t *verify_join(const record_result *const *parts, size_t count) {
+  const int64_t of = parts[0]->range.of;
+  const record_result *end = ended(parts, count);
+  record_memory memory = {NULL};
+  record_result made;
   if (end) {
-    made = json_copy(end);
-    json_object_del(made, "range");
-    return made;
+    made = *end;
+    made.range.there = false;
+    return record_write_result(&made);
   }
-  segment *segments = of > 0 ? calloc((size_t)of, sizeof *segments) : NULL;
-  bool ok = segments;
+  if (of <= 0) return NULL;
+  segment *segments = memory_take((size_t)of, sizeof *segments);
+  bool ok = true;
   for (size_t i = 0; ok && i < count; i++) ok = add_segments(segments, of, parts[i]);
-  made = ok ? joined(parts, count, segments, of) : NULL;
+  json_t *json = ok && join(parts, count, segments, &made, &memory) ? record_write_result(&made) : NULL;
+  record_release(&memory);
   free(segments);
-  return made;
+  return json;
 }

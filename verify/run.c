@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/verify.h"
 
-#include "common/contract.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/isolate.h"
 #include "common/memory.h"
 #include "common/number.h"
@@ -11,6 +9,7 @@
 #include "common/threads.h"
 #include "common/work.h"
 #include "records/run.h"
+#include "records/shape.h"
 #include "verify/arena.h"
 #include "verify/exam.h"
 #include "verify/profile.h"
@@ -23,49 +22,62 @@
 #include <string.h>
 
 typedef struct tally {
-  json_int_t passed, failed, skipped;
+  int64_t passed, failed, skipped;
 } tally;
 
 /* ---- processes of their own --------------------------------------------------------------------------- */
 
 static void check_worker(void *argument) {
   const exam *e = argument;
+  exam_result made;
   arena_tell_faults();
-  record_send(examine(e));
+  examine(e, &made);
+  record_send(record_write_result(&made.of));
+  result_forget(&made);
 }
 
 /* Returns the failed check of a kernel whose process ended before its result. */
-static json_t *check_of_end(const isolated *end) {
+static record_check check_of_end(const isolated *end, record_memory *in) {
+  check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   char text[400];
   describe_exit(end, text, sizeof text);
   const property of_what = strcmp(end->last, MEMORY_LAST_WORDS) == 0 ? MEMORY : SURVIVAL;
-  const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  json_t *made = check_json(property_name(of_what), &broken);
-  json_object_set_new(made, "note", json_string(text));
+  record_check made = check_record(property_name(of_what), &broken, in);
+  made.note = record_format(in, "%s", text);
   return made;
 }
 
-static json_t *record_of_end(const exam *e, const isolated *end) {
-  json_t *record = result_begin(e, NULL);
-  json_object_set_new(record, "checks", json_pack("[o]", check_of_end(end)));
-  return record;
+/* Returns the text of a result with that check alone, to be freed, and releases it. */
+static char *text_of_check(exam_result *made, const record_check *only) {
+  made->of.checks = only;
+  made->of.checks_count = 1;
+  char *text = record_text(record_write_result(&made->of));
+  result_forget(made);
+  return text;
 }
 
-/* Returns the record of an exam that is not made, because the kernel hung in that of another shape: each would last
+static char *text_of_end(const exam *e, const isolated *end) {
+  exam_result made;
+  result_begin(&made, e, NULL);
+  const record_check failed = check_of_end(end, &made.memory);
+  return text_of_check(&made, &failed);
+}
+
+/* Returns the result of an exam that is not made, because the kernel hung in that of another shape: each would last
    until the time limit. */
-static json_t *record_left_out(const exam *e, const exam *hung) {
+static char *text_of_left_out(const exam *e, const exam *hung) {
   char why[200];
+  exam_result made;
   snprintf(why, sizeof why, "left out, because the kernel hung on %s", hung->of->name);
   const check skipped = {.skip = why};
-  json_t *record = result_begin(e, NULL);
-  json_object_set_new(record, "checks", json_pack("[o]", check_json(property_name(SURVIVAL), &skipped)));
-  return record;
+  result_begin(&made, e, NULL);
+  const record_check only = check_record(property_name(SURVIVAL), &skipped, &made.memory);
+  return text_of_check(&made, &only);
 }
 
-static bool is_left_out(const json_t *record) {
-  const json_t *first = json_array_get(json_object_get(record, "checks"), 0);
-  return json_is_true(json_object_get(first, "skipped")) &&
-         strcmp(field_string(first, "property"), property_name(SURVIVAL)) == 0;
+static bool is_left_out(const record_result *result) {
+  const record_check *first = result->checks;
+  return result->checks_count > 0 && first->skipped && strcmp(first->property, property_name(SURVIVAL)) == 0;
 }
 
 /* The progress of a run in elements; `mine` are the elements of the current process. */
@@ -81,58 +93,9 @@ static void show(const char *doing, double share, void *argument) {
   progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
 }
 
-static void count_checks(const json_t *record, tally *t) {
-  size_t i;
-  json_t *each;
-  if (json_is_string(json_object_get(record, "refusal"))) t->skipped++;
-  json_array_foreach(json_object_get(record, "checks"), i, each) {
-    if (json_is_true(json_object_get(each, "skipped")))
-      t->skipped++;
-    else if (json_is_true(json_object_get(each, "ok")))
-      t->passed++;
-    else
-      t->failed++;
-  }
-}
-
-/* ---- beyond the tables ------------------------------------------------------------------------------------ */
-
-/* Returns the distances of exact rows, which no kernel computes; null if memory runs out, or if *fork_failed is set. */
-static json_t *unique(bool *fork_failed) {
-  showing s = {.stage = "verify: rows", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
-  s.total = s.mine;
-  isolated end = profile_make_unique(show, &s);
-  json_t *found = record_received(&end);
-  *fork_failed = end.how == ENDED_FORK_FAILED;
-  return found;
-}
-
-/* Whether exams of the kernel were left out, because it hung. */
-static bool has_hung(const json_t *records, const posenc_kernel *kernel) {
-  size_t i;
-  json_t *record;
-  json_array_foreach(records, i, record) {
-    if (is_left_out(record) && strcmp(field_string(record, "kernel"), kernel->name) == 0) return true;
-  }
-  return false;
-}
-
-/* Returns the empty profile of a kernel whose process ended so. */
-static json_t *failed_profile(const posenc_kernel *kernel, const isolated *end) {
-  json_t *profile = profile_empty_json(kernel);
-  json_object_set_new(profile, "failure", check_of_end(end));
-  return profile;
-}
-
-/* Returns a kernel's profile, or an empty one with a "failure" if it crashes; null without memory or process. */
-static json_t *profiled(profile_task of, showing *s) {
-  s->name = of.kernel->name;
-  s->mine = profile_elements(of.wanted);
-  isolated end = profile_make(&of, show, s);
-  json_t *profile = record_received(&end);
-  s->done += s->mine;
-  s->fork_failed = end.how == ENDED_FORK_FAILED;
-  return s->fork_failed || profile ? profile : failed_profile(of.kernel, &end);
+static void count_checks(const record_result *result, tally *t) {
+  t->skipped += *result->refusal != '\0';
+  RECORD_EACH(one, result, checks) ++*(one->skipped ? &t->skipped : one->ok ? &t->passed : &t->failed);
 }
 
 /* Returns exam `number`: that item of the request. */
@@ -150,12 +113,11 @@ static bool is_like(const exam *a, const exam *b) {
          exam_shape(a).problem.op == exam_shape(b).problem.op;
 }
 
-/* Returns the contracts of all kernels. */
-static json_t *contracts(const run_request *request) {
-  json_t *kernels = json_array();
-  for (size_t k = 0; k < request->kernel_count; k++)
-    json_array_append_new(kernels, kernel_json(request->kernels[k], request->isa));
-  return kernels;
+static void add_contracts(const run_request *request, record_accuracy *made, record_memory *in) {
+  record_kernel *kernels = record_allocate(in, request->kernel_count, sizeof *kernels);
+  for (size_t k = 0; k < request->kernel_count; k++) kernels[k] = kernel_record(request->kernels[k], request->isa);
+  made->kernels = kernels;
+  made->kernels_count = request->kernel_count;
 }
 
 /* ---- the work of a run -------------------------------------------------------------------------------------- */
@@ -188,22 +150,19 @@ typedef struct exam_parts {
   size_t count;
 } exam_parts;
 
-static bool split_exams(const run_request *request, exam_parts *p) {
+static void split_exams(const run_request *request, exam_parts *p) {
   const int64_t shards = shard_is_part(request->only) ? request->only.of : 1;
   size_t room = 0;
   *p = (exam_parts){NULL, 0};
   for (size_t n = 0; n < request->item_count; n++) {
     const exam e = exam_of(request, n);
     const int64_t segments = exam_range(&e, 0, 1).of, parts = segments < shards ? segments : shards;
-    exam_part *more = reallocarray(p->all, room += (size_t)parts, sizeof *more);
-    if (!more) return false;
-    p->all = more;
+    p->all = memory_grow(p->all, room += (size_t)parts, sizeof *p->all);
     for (int64_t i = 0; i < parts; i++) {
       const range r = exam_range(&e, i, parts);
       if (r.from < r.to) p->all[p->count++] = (exam_part){n, r};
     }
   }
-  return true;
 }
 
 static exam exam_of_part(const run_request *request, exam_part part) {
@@ -213,65 +172,124 @@ static exam exam_of_part(const run_request *request, exam_part part) {
 }
 
 /* Returns which parts of exams, the profiles of which kernels and, last, whether the distances of exact rows are this
-   shard's, as a new array; null if memory runs out. */
+   shard's, as a new array. */
 static bool *deal(const run_request *request, const exam_parts *p) {
   const size_t exams = p->count, kernels = request->kernel_count, works = exams + kernels + 1;
-  double *sizes = calloc(works, sizeof *sizes);
-  for (size_t n = 0; sizes && n < exams; n++) {
+  double *sizes = memory_take(works, sizeof *sizes);
+  for (size_t n = 0; n < exams; n++) {
     const exam e = exam_of_part(request, p->all[n]);
     sizes[n] = exam_elements(&e);
   }
-  for (size_t k = 0; sizes && k < kernels; k++) sizes[exams + k] = profile_elements(profile_wanted(request, k));
-  if (sizes && wants_profiles(request)) sizes[exams + kernels] = profile_elements(RUN_SCAN);
-  bool *mine = sizes ? shard_partition(request->only, sizes, works) : NULL;
+  for (size_t k = 0; k < kernels; k++) sizes[exams + k] = profile_elements(profile_wanted(request, k));
+  if (wants_profiles(request)) sizes[exams + kernels] = profile_elements(RUN_SCAN);
+  bool *mine = allocated(shard_partition(request->only, sizes, works));
   free(sizes);
   return mine;
 }
 
-/* Adds the profiles of the kernels that are set in `mine`, whose last entry is for the distances of rows. records: of
-   the exams. Returns false if memory runs out, or if *fork_failed is set. */
-static bool add_profiles(const run_request *request, const bool *mine, const json_t *records, json_t *curves,
-                         json_t **distances, tally *t, bool *fork_failed) {
+/* ---- beyond the tables ------------------------------------------------------------------------------------------ */
+
+/* What a run has found. Structs that were read are kept until its end. */
+typedef struct findings {
+  record_accuracy of;
+  record_memory memory;
+  const void **kept;
+  size_t kept_count;
+} findings;
+
+/* Keeps a record, or null, and returns it. */
+static const void *keep(findings *f, const void *record) {
+  f->kept = memory_grow(f->kept, f->kept_count + 1, sizeof *f->kept);
+  f->kept[f->kept_count++] = record;
+  return record;
+}
+
+static void forget(findings *f) {
+  for (size_t n = 0; n < f->kept_count; n++) record_free(f->kept[n]);
+  free(f->kept);
+  record_release(&f->memory);
+}
+
+/* Adds the distances of exact rows, which no kernel computes. Returns false if no process could be created. */
+static bool add_unique(findings *f) {
+  showing s = {.stage = "verify: rows", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
+  s.total = s.mine;
+  isolated end = profile_make_unique(show, &s);
+  json_t *json = record_received(&end);
+  if (json) f->of.unique = *(const record_unique *)keep(f, record_take_unique(json));
+  json_decref(json);
+  return json;
+}
+
+/* Whether exams of the kernel were left out, because it hung. */
+static bool has_hung(const record_accuracy *found, const posenc_kernel *kernel) {
+  RECORD_EACH(result, found, records)
+    if (is_left_out(result) && strcmp(result->kernel, kernel->name) == 0) return true;
+  return false;
+}
+
+/* Returns the empty profile of a kernel whose process ended so. */
+static record_profile failed_profile(const posenc_kernel *kernel, const isolated *end, record_memory *in) {
+  record_profile made = profile_empty(kernel);
+  made.failure = check_of_end(end, in);
+  return made;
+}
+
+/* Returns a kernel's profile, or an empty one with a "failure" if it crashes. */
+static record_profile profiled(profile_task of, showing *s, findings *f) {
+  s->name = of.kernel->name;
+  s->mine = profile_elements(of.wanted);
+  isolated end = profile_make(&of, show, s);
+  json_t *json = record_received(&end);
+  s->done += s->mine;
+  s->fork_failed = end.how == ENDED_FORK_FAILED;
+  const record_profile *made = json ? keep(f, record_take_profile(json)) : NULL;
+  json_decref(json);
+  return made ? *made : failed_profile(of.kernel, &end, &f->memory);
+}
+
+/* Adds the profiles of the kernels that are set in `mine`, whose last entry is for the distances of rows. Returns false
+   if no process could be created. */
+static bool add_profiles(const run_request *request, const bool *mine, findings *f) {
   const size_t kernels = request->kernel_count;
+  record_profile *curves = record_allocate(&f->memory, kernels, sizeof *curves);
   showing s = {.stage = "verify: profile"};
+  f->of.profile = curves;
+  f->of.has_unique = true;
   for (size_t k = 0; k < kernels; k++)
     if (mine[k]) s.total += profile_elements(profile_wanted(request, k));
-  *distances = wants_profiles(request) && mine[kernels] ? unique(fork_failed) : json_null();
-  bool enough = *distances;
-  for (size_t k = 0; enough && k < kernels; k++) {
+  if (wants_profiles(request) && mine[kernels] && !add_unique(f)) return false;
+  for (size_t k = 0; k < kernels && !s.fork_failed; k++) {
     const profile_task of = {request, request->kernels[k], profile_wanted(request, k)};
     if (!mine[k] || !of.wanted) continue;
     const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
-    json_t *profile = has_hung(records, of.kernel) ? failed_profile(of.kernel, &hung) : profiled(of, &s);
-    t->failed += json_object_get(profile, "failure") != NULL;
-    enough = json_array_append_new(curves, profile) == 0;
+    record_profile *one = &curves[f->of.profile_count++];
+    *one = has_hung(&f->of, of.kernel) ? failed_profile(of.kernel, &hung, &f->memory) : profiled(of, &s, f);
+    f->of.failed += one->failure.there;
   }
-  *fork_failed |= s.fork_failed;
-  return enough;
+  return !s.fork_failed;
 }
 
 /* ---- shards -------------------------------------------------------------------------------------------------- */
 
 /* Returns which results and profiles are this shard's. */
-static json_t *shard_json(const run_request *request, const exam_parts *p, const bool *mine) {
-  int64_t *numbers = memory_take(p->count + request->kernel_count, sizeof *numbers);
-  record_run_shard made = {.there = true, .number = request->only.number, .of = request->only.of, .items = numbers};
-  run_record whole;
+static record_run_shard shard_of(const run_request *request, const exam_parts *p, const bool *mine, record_memory *in) {
+  int64_t *items = record_allocate(in, p->count, sizeof *items), number = 0,
+          *profiles = record_allocate(in, request->kernel_count, sizeof *profiles);
+  record_run_shard made = {.there = true,
+                           .number = request->only.number,
+                           .of = request->only.of,
+                           .items = items,
+                           .profiles = profiles,
+                           .run = run_record(request, in)};
   for (size_t n = 0; n < p->count; n++)
-    if (mine[n]) numbers[made.items_count++] = (int64_t)p->all[n].exam;
-  int64_t *profiles = numbers + made.items_count, number = 0;
-  made.profiles = profiles;
+    if (mine[n]) items[made.items_count++] = (int64_t)p->all[n].exam;
   for (size_t k = 0; k < request->kernel_count; k++) {
     if (!profile_wanted(request, k)) continue;
     if (mine[p->count + k]) profiles[made.profiles_count++] = number;
     number++;
   }
-  run_make(request, &whole);
-  made.run = whole.of;
-  json_t *json = record_write_run_shard(&made);
-  run_forget(&whole);
-  free(numbers);
-  return json;
+  return made;
 }
 
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
@@ -288,8 +306,10 @@ typedef struct work {
   exam part;
   double elements, done;
   enum { WAITS, BEGUN, ENDED } state;
-  char *text; /* the record as the worker has sent it, until all exams have ended; or null */
-  json_t *record;
+  /* The result as the worker has sent it, which takes less memory than a struct: the process is copied for each further
+     exam. With parsed records, the copies took a quarter of the time of tests/kernels. */
+  char *text;
+  const record_result *result; /* null until all exams have ended */
 } work;
 
 /* An exam whose kernel is asked whether it takes the shape. */
@@ -307,7 +327,7 @@ struct examination {
   inquiry *needed;   /* what must be asked before an exam can begin, or null */
   tally counts;
   showing progress;
-  int error; /* an errno value: no process could be created, or memory ran out, and the run ends */
+  bool fork_failed; /* no process could be created, and the run ends */
 };
 
 /* Returns where the part is kept in which the kernel of an exam hung. */
@@ -385,29 +405,39 @@ static void note_answer(inquiry *q, const isolated *end) {
   q->state = end->how == ENDED_BY_SILENCE ? SILENT : is_taken ? TAKEN : REFUSED;
 }
 
-/* Returns the record of an exam whose kernel hung when it was asked whether it takes an earlier shape, or null if it
+/* Returns the result of an exam whose kernel hung when it was asked whether it takes an earlier shape, or null if it
    answered: its exam would take as long to hang again. */
-static json_t *record_of_silence(const examination *all, const work *w) {
+static char *text_of_silence(const examination *all, const work *w) {
   for (size_t n = 0; n < w->exam; n++) {
     const inquiry *q = &all->asked[n];
     if (q->of.kernel != w->part.kernel || q->state != SILENT) continue;
     isolated end = {.how = ENDED_BY_SILENCE};
     snprintf(end.last, sizeof end.last, "a plan of %s", q->of.of->name);
-    return record_of_end(&w->part, &end);
+    return text_of_end(&w->part, &end);
   }
   return NULL;
 }
 
-/* Takes a record over, and corrects the progress: elements of a table that the kernel refuses do not count. */
-static void take_record(work *w, json_t *record, bool hangs) {
+/* Returns the result of a text, for record_free; null if it has none. */
+static const record_result *result_of(const char *text) {
+  json_t *json = record_of_text(text);
+  const record_result *result = json ? record_take_result(json) : NULL;
+  json_decref(json);
+  return result;
+}
+
+/* Takes a result and its text over, and corrects the progress: elements of a table that the kernel refuses do not
+   count. */
+static void take_result(work *w, const record_result *result, char *text, bool hangs) {
   examination *all = w->all;
   const work **noted = hung_in(all, &w->part);
   w->state = ENDED;
-  w->record = record;
+  w->text = text;
   w->done = w->elements;
-  count_checks(record, &all->counts);
-  if (json_is_string(json_object_get(record, "refusal"))) all->progress.total -= w->elements, w->done = 0.0;
+  count_checks(result, &all->counts);
+  if (*result->refusal) all->progress.total -= w->elements, w->done = 0.0;
   if (hangs && !*noted) *noted = w;
+  record_free(result);
 }
 
 /* Decides which checks a part makes; false if something must be asked before. A part whose kernel has hung gets its
@@ -422,8 +452,8 @@ static bool prepare(work *w) {
   /* A kernel cannot tell for what its rows of f32 are made. */
   e->brief = e->brief || (is_seen_in_f32(all, w->exam) && is_library_known(all, w->exam));
   if (!hung && all->needed) return false;
-  json_t *record = hung ? record_left_out(e, &hung->part) : record_of_silence(all, w);
-  if (record) take_record(w, record, !hung);
+  char *text = hung ? text_of_left_out(e, &hung->part) : text_of_silence(all, w);
+  if (text) take_result(w, result_of(text), text, !hung);
   return true;
 }
 
@@ -441,7 +471,7 @@ static void show_work(const char *doing, double share, void *argument) {
    those of all parts. */
 static bool next_piece(piece *set, void *argument) {
   examination *all = argument;
-  for (size_t n = 0; n < all->count && !all->error; n++) {
+  for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
     work *w = &all->works[n];
     if (w->state != WAITS) continue;
     const bool is_ready = prepare(w);
@@ -461,51 +491,38 @@ static bool next_piece(piece *set, void *argument) {
   return false;
 }
 
-/* Keeps a record as text, which takes less memory: the process is copied for each further exam. With parsed records,
-   the copies took a quarter of the time of tests/kernels. */
-static void keep_text(work *w, const char *text) {
-  w->text = memory_copy_text(text);
-  json_decref(w->record);
-  w->record = NULL;
-}
-
 static void piece_ended(size_t number, const isolated *end, void *argument) {
   examination *all = argument;
   if (end->how == ENDED_FORK_FAILED) {
-    all->error = EAGAIN;
+    all->fork_failed = true;
   } else if (number >= all->count) {
     note_answer(&all->asked[number - all->count], end);
   } else {
     work *w = &all->works[number];
-    json_t *record = end->result ? json_loads(end->result, 0, NULL) : record_of_end(&w->part, end);
-    if (!record) all->error = ENOMEM;
-    take_record(w, record, end->how == ENDED_BY_SILENCE);
-    if (end->result) keep_text(w, end->result);
-  }
-}
-
-static void read_texts(examination *all) {
-  for (size_t n = 0; n < all->count; n++) {
-    work *w = &all->works[n];
-    if (w->text) w->record = json_loads(w->text, 0, NULL);
-    free(w->text);
+    const record_result *result = result_of(end->result);
+    char *text = result ? memory_copy_text(end->result) : text_of_end(&w->part, end);
+    take_result(w, result ? result : result_of(text), text, end->how == ENDED_BY_SILENCE);
   }
 }
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
    failures alone tell it, too. */
-static void tell_left_out(const examination *all) {
+static void tell_left_out(const examination *all, record_memory *in) {
   for (size_t n = 0; n < all->count; n++) {
-    const work *w = &all->works[n];
-    if (!w->record || *hung_in(all, &w->part) != w) continue;
+    work *w = &all->works[n];
+    if (*hung_in(all, &w->part) != w) continue;
     size_t left_out = 0;
     for (size_t m = 0; m < all->count; m++)
-      left_out += all->works[m].part.kernel == w->part.kernel && is_left_out(all->works[m].record);
-    json_t *failed = json_array_get(json_object_get(w->record, "checks"), 0);
-    char note[500];
-    snprintf(note, sizeof note, "%s; %zu other exams of the kernel were left out because of it",
-             field_string(failed, "note"), left_out);
-    if (left_out) json_object_set_new(failed, "note", json_string(note));
+      left_out += all->works[m].part.kernel == w->part.kernel && is_left_out(all->works[m].result);
+    if (!left_out) continue;
+    record_result *told = record_allocate(in, 1, sizeof *told);
+    record_check *failed = record_allocate(in, 1, sizeof *failed);
+    *told = *w->result;
+    *failed = *told->checks;
+    failed->note =
+        record_format(in, "%s; %zu other exams of the kernel were left out because of it", failed->note, left_out);
+    told->checks = failed;
+    w->result = told;
   }
 }
 
@@ -521,12 +538,11 @@ static int larger_first(const void *a, const void *b) {
   return in_order(a, b);
 }
 
-static bool open_examination(examination *all, const exam_parts *p, const bool *mine) {
+static void open_examination(examination *all, const exam_parts *p, const bool *mine) {
   const size_t exams = all->exams = all->request->item_count;
-  all->works = calloc(p->count + 1, sizeof *all->works);
-  all->asked = calloc(exams + 1, sizeof *all->asked);
-  all->hung = calloc(exams + 1, sizeof(*all->hung));
-  if (!all->works || !all->asked || !all->hung) return false;
+  all->works = memory_take(p->count + 1, sizeof *all->works);
+  all->asked = memory_take(exams + 1, sizeof *all->asked);
+  all->hung = memory_take(exams + 1, sizeof(*all->hung));
   for (size_t n = 0; n < exams; n++) all->asked[n].of = exam_of(all->request, n);
   for (size_t n = 0; n < p->count; n++) {
     if (!mine[n]) continue;
@@ -536,61 +552,67 @@ static bool open_examination(examination *all, const exam_parts *p, const bool *
     all->progress.total += w->elements;
   }
   qsort(all->works, all->count, sizeof *all->works, larger_first);
-  return true;
 }
 
-/* Returns the records of the parts that are set in `mine`, in their order. Returns null and sets errno if memory runs
-   out or no process can be created. */
-static json_t *examine_all(const run_request *request, const exam_parts *p, const bool *mine, tally *counts) {
+static void close_examination(examination *all) {
+  for (size_t n = 0; n < all->count; n++) free(all->works[n].text);
+  free(all->works);
+  free(all->asked);
+  free(all->hung);
+}
+
+/* Adds the results of the parts that are set in `mine`, in their order. Returns false if no process could be
+   created. */
+static bool examine_all(const run_request *request, const exam_parts *p, const bool *mine, findings *f) {
   examination all = {.request = request, .progress = {.stage = request->exam.rests ? "verify: measure" : "verify"}};
-  json_t *records = json_array();
-  if (!records || !open_examination(&all, p, mine)) all.error = ENOMEM;
+  open_examination(&all, p, mine);
   isolate_all(&(pieces){next_piece, piece_ended, &all});
-  read_texts(&all);
-  if (!all.error) tell_left_out(&all);
-  if (all.works) qsort(all.works, all.count, sizeof *all.works, in_order);
-  for (size_t n = 0; n < all.count; n++)
-    if (all.works[n].record) json_array_append_new(records, all.works[n].record);
-  *counts = all.counts;
-  free(all.works);
-  free(all.asked);
-  free(all.hung);
-  if (!all.error) return records;
-  json_decref(records);
-  errno = all.error;
-  return NULL;
+  if (!all.fork_failed) {
+    record_result *results = record_allocate(&f->memory, all.count, sizeof *results);
+    for (size_t n = 0; n < all.count; n++) all.works[n].result = keep(f, result_of(all.works[n].text));
+    tell_left_out(&all, &f->memory);
+    qsort(all.works, all.count, sizeof *all.works, in_order);
+    for (size_t n = 0; n < all.count; n++) results[n] = *all.works[n].result;
+    f->of.records = results;
+    f->of.records_count = all.count;
+    f->of.passed = all.counts.passed;
+    f->of.failed = all.counts.failed;
+    f->of.skipped = all.counts.skipped;
+  }
+  close_examination(&all);
+  return !all.fork_failed;
+}
+
+/* Returns the record as JSON. */
+static json_t *write(const run_request *request, findings *f) {
+  record_accuracy *made = &f->of;
+  made->schema = "posenc-accuracy-1";
+  made->environment = allocated(environment_json());
+  made->seed = (int64_t)request->exam.seed;
+  made->budget = request->exam.budget;
+  made->has_seed = made->has_budget = true;
+  json_t *json = record_write_accuracy(made);
+  json_decref(made->environment);
+  return json;
 }
 
 json_t *verify_run(const run_request *given) {
   run_request request = *given;
   exam_parts split;
-  const bool is_split = split_exams(given, &split);
-  json_t *kernels = contracts(given), *curves = json_array(), *distances = NULL, *records = NULL, *part = NULL;
-  tally t = {0, 0, 0};
-  bool *mine = is_split ? deal(given, &split) : NULL, fork_failed = false;
+  findings f = {.kept = NULL};
+  split_exams(given, &split);
+  bool *mine = deal(given, &split);
   request.team = threads_most();
-  errno = ENOMEM;
-  if (kernels && curves && mine) records = examine_all(&request, &split, mine, &t);
-  bool enough = records && add_profiles(&request, mine + split.count, records, curves, &distances, &t, &fork_failed);
-  if (fork_failed) errno = EAGAIN;
-  if (enough && shard_is_part(given->only)) {
-    part = shard_json(given, &split, mine);
-    enough = part;
-  }
-  const int error = errno;
+  add_contracts(given, &f.of, &f.memory);
+  const bool is_made = examine_all(&request, &split, mine, &f) && add_profiles(&request, mine + split.count, &f),
+             is_part = is_made && shard_is_part(given->only);
+  if (is_part) f.of.shard = shard_of(given, &split, mine, &f.memory);
+  json_t *json = is_made ? write(given, &f) : NULL;
+  if (is_part) run_forget(&f.of.shard.run);
   free(mine);
   free(split.all);
+  forget(&f);
   progress_clear();
-  if (!enough) {
-    json_decref(records);
-    json_decref(kernels);
-    json_decref(curves);
-    json_decref(distances);
-    errno = error;
-    return NULL;
-  }
-  return json_pack("{s:s, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:I, s:o*}", "schema", "posenc-accuracy-1",
-                   "environment", environment_json(), "kernels", kernels, "seed", (json_int_t)given->exam.seed,
-                   "budget", (json_int_t)given->exam.budget, "records", records, "profile", curves, "unique", distances,
-                   "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "shard", part);
+  if (!is_made) errno = EAGAIN;
+  return json;
 }

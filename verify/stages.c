@@ -110,25 +110,33 @@ split_parts stage_samples_mean(const stage_samples *t, const oracle *reference) 
   return (split_parts){sum.frequency / elements, sum.phase / elements, sum.trig / elements, sum.store / elements};
 }
 
-json_t *parts_json(const split_parts *parts) {
-  return json_pack("{s:o, s:o, s:o, s:o}", "frequency", field_real(parts->frequency), "phase", field_real(parts->phase),
-                   "trig", field_real(parts->trig), "store", field_real(parts->store));
+record_parts parts_record(const split_parts *parts) {
+  return (record_parts){
+      .there = true, .frequency = parts->frequency, .phase = parts->phase, .trig = parts->trig, .store = parts->store};
 }
 
 /* ---- attribution of errors ------------------------------------------------------------------------------------ */
 
 enum { ROWS = 16 };
 
-/* Explains the element of the largest error; JSON's null in the padding row, where nothing is computed. */
-static json_t *explain_worst(subject *s, const oracle *reference, arena *a, stage_samples *t) {
+/* Returns the largest error in parts; what is not there in the padding row, where nothing is computed. */
+static record_explained_error explain_worst(subject *s, const oracle *reference, arena *a, stage_samples *t) {
   const witness *w = &s->found.max_abs;
   stage_samples_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
-  if (!t->count) return json_null();
+  if (!t->count) return (record_explained_error){0};
   split_pair pair;
   split_errors(reference, &t->cases[w->index], 1, &pair);
-  return json_pack("{s:I, s:I, s:s, s:o, s:o}", "position", (json_int_t)w->position, "index", (json_int_t)w->index,
-                   "function", w->cosine ? "cos" : "sin", "error", field_real((w->got - w->exact_high) - w->exact_low),
-                   "parts", parts_json(w->cosine ? &pair.cosine : &pair.sine));
+  const split_parts *parts = w->cosine ? &pair.cosine : &pair.sine;
+  return (record_explained_error){.there = true,
+                                  .position = w->position,
+                                  .index = w->index,
+                                  .function = w->cosine ? "cos" : "sin",
+                                  .error = (w->got - w->exact_high) - w->exact_low,
+                                  .parts = {.there = true,
+                                            .frequency = parts->frequency,
+                                            .phase = parts->phase,
+                                            .trig = parts->trig,
+                                            .store = parts->store}};
 }
 
 /* Returns the least power of two above a position, at most 2^62. */
@@ -138,37 +146,45 @@ static int64_t next_power(int64_t position) {
   return power;
 }
 
+/* The most powers of two that a position can be, and the first row. */
+enum { EXPLAINED_MOST = 64 };
+
 /* Adds the means of the rows from a position on. */
-static void add_rows(json_t *list, subject *s, const oracle *reference, arena *a, stage_samples *t, int64_t position) {
+static void add_rows(record_explained_rows *list, size_t *count, subject *s, const oracle *reference, arena *a,
+                     stage_samples *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
   stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
   if (!t->count) return; /* the padding row is left out */
   const split_parts mean = stage_samples_mean(t, reference);
-  json_array_append_new(list, json_pack("{s:I, s:o}", "position", (json_int_t)position, "parts", parts_json(&mean)));
+  list[(*count)++] = (record_explained_rows){.there = true, .position = position, .parts = parts_record(&mean)};
 }
 
-static json_t *explain_rows(subject *s, const oracle *reference, arena *a, stage_samples *t) {
+/* Returns the number of rows in `list`, which has room for EXPLAINED_MOST. */
+static size_t explain_rows(record_explained_rows *list, subject *s, const oracle *reference, arena *a,
+                           stage_samples *t) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t last = problem->first + (problem->rows - 1);
-  json_t *list = json_array();
-  add_rows(list, s, reference, a, t, problem->first);
+  size_t count = 0;
+  add_rows(list, &count, s, reference, a, t, problem->first);
   for (int64_t position = next_power(problem->first), before = problem->first; position <= last && position > before;
        before = position, position = next_power(position))
-    add_rows(list, s, reference, a, t, position);
-  return list;
+    add_rows(list, &count, s, reference, a, t, position);
+  return count;
 }
 
-json_t *explain_json(subject *s, arena *a) {
+record_explanation explain(subject *s, arena *a, record_memory *in) {
   const posenc_problem *problem = &s->shape->problem;
   stage_samples t;
-  if (problem->rows == 0) return json_pack("{s:n, s:[]}", "worst", "rows");
+  record_explanation made = {.there = problem->rows == 0};
+  if (problem->rows == 0) return made;
   stage_samples_create(&t, ROWS * problem->dim / 2);
   oracle *reference = allocated(oracle_create(problem));
-  json_t *made = json_null();
-  if (stage_samples_take(&t, s, s->plan, 0, 1, a))
-    made =
-        json_pack("{s:o, s:o}", "worst", explain_worst(s, reference, a, &t), "rows", explain_rows(s, reference, a, &t));
+  if (stage_samples_take(&t, s, s->plan, 0, 1, a)) {
+    record_explained_rows *rows = record_allocate(in, EXPLAINED_MOST, sizeof *rows);
+    made = (record_explanation){.there = true, .worst = explain_worst(s, reference, a, &t), .rows = rows};
+    made.rows_count = explain_rows(rows, s, reference, a, &t);
+  }
   oracle_destroy(reference);
   stage_samples_free(&t);
   return made;

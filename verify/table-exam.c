@@ -507,8 +507,8 @@ void table_exam_free(table_exam *e) {
 
 /* ---- the record of a table in a file --------------------------------------------------------------------------- */
 
-static json_t *position_json(const table_exam *e, int64_t position) {
-  return e->problem.positions ? json_real(e->problem.positions[position]) : json_integer(position);
+static record_number number_of_position_in(const table_exam *e, int64_t position) {
+  return e->problem.positions ? record_number_of(e->problem.positions[position]) : (record_number){position, 0.0};
 }
 
 /* Returns the column of a witness in the file. If it occurs twice, returns the one with the witness's value. */
@@ -529,20 +529,23 @@ static int64_t column_of_witness(table_exam *e, const witness *w) {
                                                                                                             : first;
 }
 
-static json_t *witness_json(table_exam *e, const witness *w) {
-  json_t *made = replayed_witness(w, record_command(e->request->replay));
-  json_object_set_new(made, "row", json_integer(w->position - e->problem.first));
-  json_object_set_new(made, "column", json_integer(column_of_witness(e, w)));
-  if (e->problem.positions) json_object_set_new(made, "position", position_json(e, w->position));
+static record_witness witness_of(table_exam *e, const witness *w, record_memory *in) {
+  record_witness made = witness_record(w, e->request->replay, in);
+  made.row = w->position - e->problem.first;
+  made.column = column_of_witness(e, w);
+  made.has_row = made.has_column = true;
+  made.position = number_of_position_in(e, w->position);
   return made;
 }
 
-static json_t *equal_rows_json(const table_exam *e) {
-  json_t *first = e->equal ? json_pack("[o, o]", position_json(e, position_of(e, e->equal_first[0])),
-                                       position_json(e, position_of(e, e->equal_first[1])))
-                           : json_null();
-  return json_pack("{s:I, s:I, s:o}", "compared", (json_int_t)e->digested, "equal", (json_int_t)e->equal, "first",
-                   first);
+static record_equal_rows equal_rows_of(const table_exam *e, record_memory *in) {
+  record_equal_rows made = {.there = true, .compared = e->digested, .equal = e->equal};
+  if (!e->equal) return made;
+  record_number *first = record_allocate(in, 2, sizeof *first);
+  for (int n = 0; n < 2; n++) first[n] = number_of_position_in(e, position_of(e, e->equal_first[n]));
+  made.first = first;
+  made.first_count = 2;
+  return made;
 }
 
 static void finish_checks(table_exam *e, char *figures, size_t size) {
@@ -574,26 +577,31 @@ static json_t *record_of(table_exam *e) {
   const accuracy *a = &e->found;
   const table_request *request = e->request;
   const shape of = shape_of(&request->problem);
-  json_t *checks = json_array();
+  const file_exam file = {.name = request->name,
+                          .table = request->table,
+                          .shape = &of,
+                          .command = request->replay,
+                          .limit = request->limit,
+                          .found = a};
+  record_memory memory = {NULL};
+  record_check checks[PROPERTIES];
   char figures[120];
   finish_checks(e, figures, sizeof figures);
+  record_file made = file_record(&file, &memory);
+  made.checks = checks;
   for (property p = 0; p < PROPERTIES; p++)
-    if (property_subjects(p) & FILES) json_array_append_new(checks, check_json(property_name(p), &e->checks[p]));
-  const file_record record = {.name = request->name,
-                              .table = request->table,
-                              .shape = &of,
-                              .command = request->replay,
-                              .limit = request->limit,
-                              .found = a,
-                              .of = of.problem.rows * table_stored(request->table)->dim,
-                              .not_finite = e->not_finite,
-                              .max_ulp = witness_json(e, &a->max_ulp),
-                              .max_abs = witness_json(e, &a->max_abs),
-                              .worst = request->limit ? witness_json(e, &a->worst) : json_null(),
-                              .positions = octaves_json(&e->by_size, e->problem.positions),
-                              .checks = checks};
-  return record_of_file(&record,
-                        json_pack("{s:b, s:o}", "recorded", (int)request->recorded, "equal_rows", equal_rows_json(e)));
+    if (property_subjects(p) & FILES)
+      checks[made.checks_count++] = check_record(property_name(p), &e->checks[p], &memory);
+  made.of = of.problem.rows * table_stored(request->table)->dim;
+  made.not_finite = e->not_finite;
+  made.max_ulp = witness_of(e, &a->max_ulp, &memory);
+  made.max_abs = witness_of(e, &a->max_abs, &memory);
+  if (request->limit) made.worst = witness_of(e, &a->worst, &memory);
+  made.recorded = request->recorded;
+  made.has_recorded = true;
+  made.equal_rows = equal_rows_of(e, &memory);
+  octaves_record(&made, &e->by_size, e->problem.positions, &memory);
+  return file_check_json(&made, &memory);
 }
 
 static void read_file(void *from, int64_t row, int64_t rows, void *out) {

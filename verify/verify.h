@@ -6,6 +6,7 @@
 #include "common/isolation.h"
 #include "common/run.h"
 #include "posenc.h"
+#include "records/read.h"
 
 #include <jansson.h>
 
@@ -24,19 +25,19 @@
  * Each kernel is examined in a process of its own, one shape at a time. If the process ends early, the record has one
  * failed check: memory if the kernel touched memory outside its rows, else survival.
  *
- * Returns null if memory runs out; or with errno EAGAIN, if a process could not be created, which is not the fault of a
- * kernel. No other thread may be running, and no OpenMP region may have run in this process (fork).
+ * Returns null, with errno EAGAIN, if a process could not be created, which is not the fault of a kernel. No other
+ * thread may be running, and no OpenMP region may have run in this process (fork).
  */
 json_t *verify_run(const run_request *request);
 
 /* ---- joining --------------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the result of a whole exam, joined from those of its ranges in their order, a new reference. If no check
- * fails, it is bit for bit the result of one exam of the whole table. `parts` are fields "records" of accuracy records,
- * with the types of records/fields.def. Returns null if they do not fit together, or if memory runs out.
+ * Returns the result of a whole exam, joined from those of its ranges in their order, as JSON, a new reference. If
+ * no check fails, it is bit for bit the result of one exam of the whole table. Returns null if they do not fit
+ * together.
  */
-json_t *verify_join(json_t *const *parts, size_t count);
+json_t *verify_join(const record_result *const *parts, size_t count);
 
 /* ---- hard-to-round cases --------------------------------------------------------------------------------------- */
 
@@ -70,9 +71,8 @@ posenc_bound propose_measuring(const posenc_kernel *kernel);
 bool propose_takes(const posenc_problem *problem);
 
 /* Sets the kernel's bound to the one for all results that the record, made with rests and that seed, has of it. Returns
-   the proposal of the record; with `why` and without a change if there is no bound to propose. Null if memory runs
-   out. */
-json_t *propose_bound(const json_t *record, posenc_kernel *kernel, uint64_t seed);
+   the proposal of the record; with `why` and without a change if there is no bound to propose. */
+record_proposal propose_bound(const record_accuracy *record, posenc_kernel *kernel, uint64_t seed, record_memory *in);
 
 /* ---- the encodings other than the table, against their contracts ----------------------------------------------- */
 
@@ -104,7 +104,7 @@ extern const encoders encoders_library;
  * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-encodings-1", no
  * kernels, but
  *
- *   "encodings": [ encoding_json() … ]
+ *   "encodings": [ encoding_record() … ]
  *
  * In its records, "kernel" is the encoding's name and "shape" has a name only. Checks: accuracy, memory, extension,
  * index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is written),

@@ -69,8 +69,8 @@ static const void *read_baseline(const json_t *json, record_fault *why) {
   return record_read_baseline(json, why);
 }
 
-static json_t *join_none(json_t *const *parts, size_t count) {
-  return count ? json_incref(parts[0]) : NULL;
+static json_t *join_none(const record_result *const *parts, size_t count) {
+  return count ? json_incref(parts[0]->json) : NULL;
 }
 
 /* Does with a record that was accepted what commands do with it. */
