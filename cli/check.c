@@ -277,11 +277,13 @@ static bool is_stored_wider(const json_t *record, const char *held) {
   return *held && strcmp(held, field_string(json_object_get(record, "shape"), "dtype")) != 0;
 }
 
-/* Prints the dtype of the values if they were stored in a wider one. */
+/* Prints the dtype of the values if they were stored in a wider one, and whose ulp is meant. */
 static void print_held(const json_t *record, FILE *stream) {
   const char *held = field_string(record, "held"), *dtype = field_string(json_object_get(record, "shape"), "dtype");
-  if (is_stored_wider(record, held) && !json_is_object(json_object_get(record, "limit")))
-    fprintf(stream, "%-15s all are numbers of %s, stored as %s: judged as those of %s\n", "values", held, dtype, held);
+  const bool is_limited = json_is_object(json_object_get(record, "limit"));
+  if (is_stored_wider(record, held))
+    fprintf(stream, "%-15s all are numbers of %s, stored as %s: %s %s\n", "values", held, dtype,
+            is_limited ? "an ulp is that of" : "judged as those of", is_limited ? dtype : held);
 }
 
 static void print_text(const json_t *whole, FILE *stream) {

@@ -174,6 +174,13 @@ done
 refused '--part tan: not cos or sin' f32.npy --part tan
 refused '--layout split-cs: with --part it is duplicated, interleaved or split' f32.npy --part cos --layout split-cs
 
+# x has zeros and ones alone, which bf16 has, too. The limit is in ulp of the file.
+"$POSENC" write --positions 0,0,0 --dim 8 --layout split-cs -o ones.npy
+check 'whose ulp it is' eval 'ends 1 --op rope --x ones.npy ones.npy --layout split --max-ulp 2 &&
+  says "^values  *all are numbers of [b]*f16, stored as f32: an ulp is that of f32$"'
+check 'without a limit, too' eval 'ends 1 --op rope --x ones.npy ones.npy --layout split &&
+  says "^values  *all are numbers of \([b]*f16\), stored as f32: judged as those of \1$"'
+
 # ---- malformed files ----
 
 length() { # TEXT: prints its length as two bytes, the lower one first
