@@ -251,8 +251,10 @@ COLUMN_MAKERS(_whole_both, TILES, _narrow_certified, _whole_streamed, .vectors =
 COLUMN_MAKERS(_alone, tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
 
 /* The variants for tables with an attention factor, of any dtype. */
-COLUMN_MAKER(scaled, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true)
-COLUMN_MAKER(scaled_alone, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true, .alone = true)
+#define SCALED_COLUMN_MAKER(way, ...)                                                                                  \
+  COLUMN_MAKER(scaled##way, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true, __VA_ARGS__)
+SCALED_COLUMN_MAKER(_whole, .alone = false)
+SCALED_COLUMN_MAKER(_alone, .alone = true)
 
 /* The variants of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
 typedef struct dtype_makers {
@@ -290,7 +292,7 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     return;
   }
   if (table->is_scaled) {
-    execute_rows(scaled, table, problem, all, row, rows, to);
+    execute_rows(scaled_whole, table, problem, all, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
