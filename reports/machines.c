@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 bool machines_failed(const record_machines *record) {
-  bool failed = record->accuracy.broken > 0;
+  bool failed = record->accuracy.broken > 0 || record->accuracy.wrong > 0;
   RECORD_EACH(machine, record, machines) failed = failed || machine->failed > 0;
   return failed;
 }
@@ -143,6 +143,12 @@ static void write_answer(page *p, const record_machines *record) {
     page_say(p, "No two machines have results of one version, by a kernel that promises the same bits everywhere and "
                 "over the same elements: nothing was held to that promise.");
   page_close(p, PAGE_ANSWER);
+  if (record->accuracy.wrong) {
+    page_open(p, PAGE_ANSWER);
+    page_say(p, WRONG("Misrounded though the contract is correct rounding: %" PRId64) ", in red in Accuracy.",
+             record->accuracy.wrong);
+    page_close(p, PAGE_ANSWER);
+  }
   RECORD_EACH(machine, record, machines) {
     if (!machine->failed) continue;
     page_open(p, PAGE_ANSWER);
@@ -279,6 +285,53 @@ static void write_differences(page *p, const record_machines *record) {
   page_table_end(p);
 }
 
+static void write_error_cell(page *p, const record_accuracy_cell *of) {
+  if (!of->there)
+    page_cell(p, "%s", "");
+  else
+    page_cell(p, of->wrong ? WRONG("%s ulp, %s, %s of %s misrounded") : "%s ulp, %s, %s of %s misrounded",
+              words_significant(of->max_ulp, 4).text, words_significant(of->max_abs, 3).text,
+              words_count((double)of->misrounded).text, words_count((double)of->elements).text);
+}
+
+static void write_commands(page *p, const record_machines *record) {
+  const record_accuracy_of_machines *accuracy = &record->accuracy;
+  static const page_column columns[] = {{"kernel", false}, {"dtype", false}, {"machine", false}, {"command", false}};
+  page_data(p, "The command of each cell");
+  page_table(p, "The command that makes the largest error of a cell again.", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(row, accuracy, rows)
+    for (size_t i = 0; i < row->machines_count; i++) {
+      if (!row->machines[i].there) continue;
+      page_cell(p, CODE("%s"), row->kernel);
+      page_cell(p, "%s", row->dtype);
+      page_cell(p, "%s", record->machines[i].label);
+      page_prose(p, CODE("%s"), row->machines[i].replay);
+    }
+  page_table_end(p);
+  page_data_end(p);
+}
+
+/* Writes the table of kernels and dtypes by machine. */
+static void write_errors(page *p, const record_machines *record) {
+  const record_accuracy_of_machines *accuracy = &record->accuracy;
+  if (!accuracy->rows_count) return;
+  page_column_add(p, false, "kernel");
+  page_column_add(p, false, "dtype");
+  add_machine_columns(p, record, false);
+  page_table(p,
+             "Largest error in ulp and absolute, and misrounded elements, of all tables that a machine looked at. In "
+             "red: elements "
+             "are misrounded, though the contract is correct rounding.",
+             NULL, 0);
+  RECORD_EACH(row, accuracy, rows) {
+    page_cell(p, CODE("%s"), row->kernel);
+    page_cell(p, "%s", row->dtype);
+    RECORD_EACH(cell, row, machines) write_error_cell(p, cell);
+  }
+  page_table_end(p);
+  write_commands(p, record);
+}
+
 static void write_accuracy(page *p, const record_machines *record) {
   const int64_t compared = record->accuracy.compared, same = record->accuracy.same, unlike = record->accuracy.unlike;
   page_section(p, "Accuracy");
@@ -305,6 +358,7 @@ static void write_accuracy(page *p, const record_machines *record) {
              unlike);
   page_close(p, PAGE_PARAGRAPH);
   if (same != compared) write_differences(p, record);
+  write_errors(p, record);
 }
 
 /* Whether the accuracy record has the same fact of a timing record, on all machines. */

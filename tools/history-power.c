@@ -193,8 +193,8 @@ static double normal(void) {
   return sqrt(-2.0 * log(1.0 - random_unit(&state))) * cos(2.0 * acos(-1.0) * random_unit(&state));
 }
 
-/* Returns the place of the most likely change, beside the true one, on one side of it: moving it by a commit adds to the
-   logarithm of its likelihood a number of mean -step^2 / 2 and deviation `step`, in spreads of a point. */
+/* Returns the place of the most likely change, beside the true one, on one side of it: moving it by a commit adds to
+   the logarithm of its likelihood a number of mean -step^2 / 2 and deviation `step`, in spreads of a point. */
 static int likeliest(double step, double *most) {
   int at = 0;
   double sum = *most = 0.0;

@@ -332,14 +332,76 @@ static void compare_table(const maker *m, const record_table *table, json_t *ker
   }
 }
 
+/* Whether the kernel's contract in that dtype is correct rounding. */
+static bool is_correct(const record_kernel *kernel, posenc_dtype dtype) {
+  const posenc_bound bound = report_bound_in(kernel, dtype);
+  return kernel->bound.derived && bound.ulp <= 0.5 && bound.abs == 0.0 && bound.growth == 0.0;
+}
+
+static bool is_table_of(const record_table *table, posenc_dtype dtype) {
+  const char *op = table->shape.op;
+  return report_dtype(&table->shape) == dtype && (!*op || strcmp(op, "table") == 0);
+}
+
+/* Whether the first error is larger. NaN is the largest. */
+static bool is_larger(double one, double other) {
+  return isnan(one) || one > other;
+}
+
+/* Returns what the tables of a dtype say of a kernel on a machine. */
+static json_t *cell_of(const record_report *report, const char *name, posenc_dtype dtype, json_int_t *wrong) {
+  const record_kernel *kernel = record_find_kernel(report->kernels, report->kernels_count, name);
+  const record_row *worst = NULL;
+  json_int_t misrounded = 0, elements = 0;
+  double max_abs = 0.0;
+  RECORD_EACH(table, report, shapes) {
+    const record_row *row = is_table_of(table, dtype) ? report_row(table, name) : NULL;
+    if (!row || row->elements <= 0) continue;
+    misrounded += row->misrounded > 0 ? row->misrounded : 0;
+    elements += row->elements;
+    if (is_larger(row->max_abs.abs, max_abs)) max_abs = row->max_abs.abs;
+    if (!worst || is_larger(row->max_ulp.ulp, worst->max_ulp.ulp)) worst = row;
+  }
+  if (!worst || !kernel) return json_null();
+  const bool is_wrong = misrounded && is_correct(kernel, dtype);
+  *wrong += is_wrong;
+  return json_pack("{s:o, s:o, s:I, s:I, s:b, s:s}", "max_ulp", field_real(worst->max_ulp.ulp), "max_abs",
+                   field_real(max_abs), "misrounded", misrounded, "elements", elements, "wrong", (int)is_wrong,
+                   "replay", *worst->max_ulp.replay ? worst->max_ulp.replay : worst->replay);
+}
+
+/* Returns a row for each kernel and dtype that a machine has tables of, and counts the wrong cells. */
+static json_t *make_rows(const maker *m, json_t *kernels, json_int_t *wrong) {
+  json_t *rows = json_array(), *unused;
+  const char *kernel;
+  json_object_foreach(kernels, kernel, unused) for (posenc_dtype dtype = POSENC_F32; dtype_names[dtype]; dtype++) {
+    json_t *machines = json_array();
+    bool any = false;
+    for (size_t i = 0; i < m->count; i++) {
+      json_t *cell = cell_of(m->reports[i], kernel, dtype, wrong);
+      any = any || !json_is_null(cell);
+      field_append(machines, cell);
+    }
+    if (any)
+      field_append(rows,
+                   json_pack("{s:s, s:s, s:o}", "kernel", kernel, "dtype", dtype_names[dtype], "machines", machines));
+    else
+      json_decref(machines);
+  }
+  return rows;
+}
+
 static json_t *make_accuracy(const maker *m, json_t *kernels) {
+  json_int_t wrong = 0;
   accuracy made = {.broken_ones = json_array(), .others = json_array()};
   cursor at = {0, NULL};
   for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, kernels, &made);
   json_array_extend(made.broken_ones, made.others);
   json_decref(made.others);
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "compared", made.compared, "same", made.same, "unlike",
-                   made.unlike, "bits", made.bits, "broken", made.broken, "differences", made.broken_ones);
+  json_t *rows = make_rows(m, kernels, &wrong);
+  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "compared", made.compared, "same", made.same, "unlike",
+                   made.unlike, "bits", made.bits, "broken", made.broken, "differences", made.broken_ones, "rows", rows,
+                   "wrong", wrong);
 }
 
 /* ---- the document ---- */

@@ -125,6 +125,7 @@ const page_format page_html = {
             [PAGE_SMALL] = {"<small>", "</small>"},
             [PAGE_CODE] = {"<code>", "</code>"},
             [PAGE_FILE] = {"", "</a>"},
+            [PAGE_WRONG] = {"<strong class=\"wrong\">", "</strong>"},
         },
     .row = {"<tr>", "</tr>\n"},
     .table_end = "</tbody>\n</table>\n</div>\n",

@@ -112,6 +112,7 @@ const page_format page_markdown = {
             [PAGE_SMALL] = {"", ""},
             [PAGE_CODE] = {"", ""}, /* as many backticks as the text needs */
             [PAGE_FILE] = {"", ""},
+            [PAGE_WRONG] = {"**", "**"},
         },
     .row = {"|", "\n"},
     .table_end = "\n",

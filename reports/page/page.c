@@ -45,7 +45,7 @@ static void write_run(page *p, page_look look, const char *run) {
 static void write_runs(page *p, char *text) {
   page_look look = PAGE_PLAIN;
   for (char *run = text, *end; *run; run = end) {
-    end = run + strcspn(run, STRONG("") SMALL("") CODE("") LINK(""));
+    end = run + strcspn(run, STRONG("") SMALL("") CODE("") LINK("") WRONG(""));
     const page_look mark = (page_look)*end;
     if (mark) *end++ = '\0';
     if (*run) write_run(p, look, run);

@@ -18,11 +18,12 @@ typedef enum page_part {
 } page_part;
 
 /* Looks of text. Formats mark a run of it: "Take " CODE("%s") ", at " STRONG("%s GB/s") " " SMALL("(%s)"). */
-typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FILE, PAGE_LOOKS } page_look;
+typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FILE, PAGE_WRONG, PAGE_LOOKS } page_look;
 #define STRONG(text) "\1" text "\1"
 #define SMALL(text) "\2" text "\2"
 #define CODE(text) "\3" text "\3"
-#define LINK(file) "\4" file "\4" /* a link to a file beside the page */
+#define WRONG(text) "\5" text "\5" /* red, where there are colours */
+#define LINK(file) "\4" file "\4"  /* a link to a file beside the page */
 
 typedef struct page_column {
   const char *title;
