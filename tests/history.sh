@@ -123,6 +123,8 @@ else
     'id="series-without-a-change"' 'hot/8x8/k0, x: 4'
   check 'an upright line at the change' count_is page.html '#d55e00' 1
   check 'two levels beside it, one elsewhere' count_is page.html '#0072b2' 3
+  tr '\n' ' ' <page.html | grep -oE "#0072b2' +d='M[0-9.]+,[0-9.]+ L[0-9.]+" | sed 's/.*M//; s/,.* L/ /' >levels
+  check 'the second begins where the first ends' awk 'NR == 1 { end = $2 } NR == 2 { exit $1 != end }' levels
   check 'its ids are unique' ids_unique page.html
 fi
 
