@@ -29,8 +29,8 @@ static inline double limit_unit(posenc_dtype held) {
   return held == POSENC_F64 ? 0x1p-53 : 0x1p-24;
 }
 
-/* Returns the most that an angle at a position may be off, of any frequency. Code in f32 stays below 1/8 at positions to
-   131072, and farther out below 4 u |p|: a power off by 2 u, a reciprocal and the product by 1 u each. */
+/* Returns the most that an angle at a position may be off, of any frequency. Code in f32 stays below 1/8 at positions
+   to 131072, and farther out below 4 u |p|: a power off by 2 u, a reciprocal and the product by 1 u each. */
 static inline double limit_most(double position, double unit) {
   return fmax(0.125, 4.0 * unit * fabs(position));
 }

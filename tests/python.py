@@ -261,6 +261,11 @@ def check_records():
     apart = np.zeros((2, 150, 40), np.float32)
     apart[:, :100, :24] = cache
     as_command("a rope cache in gaps", apart[:, :100, :24], part="sin")
+    as_command("both of its tables", cache, max_ulp=1)
+    as_command("both in gaps", apart[:, :100, :24], max_ulp=1)
+    report(posenc.check(apart[:, :100, :24], max_ulp=1).ok, "which are right")
+    apart[1, 99, 23] += 1
+    report(not posenc.check(apart[:, :100, :24], max_ulp=1).ok, "and not if an element of the second is wrong")
     report(posenc.check(cache, part="sin", max_ulp=1).ok, "which is right")
     x = generator.standard_normal((2, 30, 3, 24)).astype(np.float32)
     as_command("rope", posenc.rope(x, layout="split"), x=x, layout="split")
