@@ -383,14 +383,13 @@ static const char *current_name(const char *name) {
 }
 
 void rename_kernels(options *given) {
-  char *words = given->kernel ? strdup(given->kernel) : NULL, *rest = words, *text = NULL;
-  size_t length;
-  FILE *stream = words ? open_memstream(&text, &length) : NULL;
   if (!given->kernel) return;
-  if (!stream) die("out of memory");
+  char *words = memory_copy_text(given->kernel), *rest = words, *text = NULL;
+  size_t length;
+  FILE *stream = allocated(open_memstream(&text, &length));
   const char *separator = "";
   for (char *word; (word = strsep(&rest, ",")); separator = ",") fprintf(stream, "%s%s", separator, current_name(word));
-  if (fclose(stream) != 0) die("out of memory");
+  if (fclose(stream) != 0) memory_end();
   free(words);
   given->kernel = text; /* freed at the end of the program */
 }

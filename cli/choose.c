@@ -377,7 +377,6 @@ static void set_defaults(options *given) {
    they are of others, and no choice depends on them. */
 static bool has_failed(const json_t *accuracy, const record_timing *timing) {
   const record_accuracy *record = record_take_accuracy(accuracy);
-  if (!record) die("out of memory");
   bool failed = false;
   const char *key;
   json_t *words;
@@ -428,8 +427,7 @@ static int run(options *given) {
                                 .calls = given->calls,
                                 .elsewhere = is_elsewhere};
   json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given), &work);
-  const record_choice *choice = made ? record_take_choice(made) : NULL;
-  if (!choice) die("out of memory");
+  const record_choice *choice = record_take_choice(made);
 
   const bool found = *choice->choice;
   if (format_is(given, "json")) {

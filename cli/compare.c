@@ -306,7 +306,6 @@ static int run(options *given) {
   output *out = open_output("--output", given->output);
   json_t *json = (given->run_programs ? compare_programs : compare_files)(given, &limits);
   const record_comparison *comparison = record_take_comparison(json);
-  if (!comparison) die("out of memory");
   const char *format = given->format ? given->format : "text";
   if (strcmp(format, "json") == 0)
     field_print(json, output_stream(out));

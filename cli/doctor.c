@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/others.h"
 #include "reports/page/plot.h"
@@ -183,8 +184,7 @@ static void print_text(const json_t *record, FILE *out) {
 
 static int run(options *given) {
   output *out = open_output("--output", given->output);
-  json_t *facts = environment_json(), *record = facts ? examine(facts) : NULL;
-  if (!record) die("out of memory");
+  json_t *facts = allocated(environment_json()), *record = allocated(examine(facts));
   const bool fit = json_is_true(json_object_get(record, "fit"));
   (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
   json_decref(record);

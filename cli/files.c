@@ -170,7 +170,7 @@ static void require_known_name(const options *given) {
 
 void write_file(const options *given, const file_content *content) {
   const char *path = given->output, *failure = NULL;
-  if (!content->header) die("out of memory");
+  allocated(content->header);
   require_known_name(given);
   require_room(path, (double)content->header_bytes +
                          (double)content->rows * (double)content->elements * (double)content->element_bytes);

@@ -6,6 +6,7 @@
 #include "cli/model.h"
 #include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "inspect/identify/formula.h"
@@ -56,8 +57,7 @@ enum { KEYS = sizeof keys / sizeof *keys };
 static const double usual_error = 1e-6, shown_error = 1e-9;
 
 void expect_require(const char *option, const char *text) {
-  char *words = strdup(text), *rest = words;
-  if (!words) die("out of memory");
+  char *words = memory_copy_text(text), *rest = words;
   for (char *word; (word = strsep(&rest, ","));) {
     char *value = strchr(word, '=');
     const char *nearest = NULL;
@@ -116,10 +116,9 @@ static bool is_met(const json_t *value, double error, const char *expected) {
    differences to `why`. */
 static bool expect_is_met(const char *text, const json_t *record, char *why, size_t size) {
   const size_t axes = json_array_size(json_object_get(record, "axes"));
-  char *words = strdup(text), *rest = words;
+  char *words = memory_copy_text(text), *rest = words;
   size_t used = 0;
   bool met = true;
-  if (!words) die("out of memory");
   snprintf(why, size, "%s", text);
   for (char *word; (word = strsep(&rest, ","));) {
     double error = 0.0;
@@ -209,8 +208,7 @@ void print_applied(const json_t *record, FILE *stream) {
 static const posenc_kernel **recipes(size_t *count_of) {
   size_t all;
   const posenc_kernel *const *kernels = catalogue_kernels(&all);
-  const posenc_kernel **some = calloc(all, sizeof(*some));
-  if (!some) die("out of memory");
+  const posenc_kernel **some = memory_take(all, sizeof(*some));
   *count_of = 0;
   for (size_t n = 0; n < all; n++)
     if (strncmp(kernels[n]->name, "recipe/", strlen("recipe/")) == 0) some[(*count_of)++] = kernels[n];
@@ -311,8 +309,7 @@ static void print_lost(const posenc_kernel *kernel, const char *words, void *arg
 /* Returns the result of identify_once; null on failure, with the reason in `why`. */
 static json_t *identified_isolated(const identify_request *request, double silence, bool *lost, char *why,
                                    size_t size) {
-  job of = {*request, calloc(request->kernel_count + 1, sizeof *of.left_out)};
-  if (!of.left_out) die("out of memory");
+  job of = {*request, memory_take(request->kernel_count + 1, sizeof *of.left_out)};
   const isolation how = {
       .kernels = request->kernels, .kernel_count = request->kernel_count, .silence = silence, .argument = lost};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
@@ -499,8 +496,7 @@ static json_t *record_of_array(const options *given, const char *file, const que
     *is_right = false;
   }
   json_decref(applied);
-  if (!record) die("out of memory");
-  return record;
+  return allocated(record);
 }
 
 json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right) {

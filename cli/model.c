@@ -135,8 +135,7 @@ void take_model(options *given) {
 /* Returns the sections of M-RoPE without positions, which are kept until the program ends; null if there are none. */
 static posenc_axes *axes_of(const model_rope *rope) {
   if (!rope->section_count) return NULL;
-  posenc_axes *axes = malloc(sizeof *axes);
-  if (!axes) die("out of memory");
+  posenc_axes *axes = memory_take(1, sizeof *axes);
   *axes = posenc_grid(rope->section_count, (const int64_t[POSENC_AXES]){1, 1, 1, 1}, 2);
   for (int a = 0; a < rope->section_count; a++) axes->axis[a].pairs = rope->sections[a];
   axes->order = rope->in_turns ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;

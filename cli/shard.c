@@ -208,13 +208,13 @@ shard shard_read(const char *option, const char *text) {
 const char *shard_output(shard part, const char *name) {
   char *path = NULL;
   size_t size;
-  FILE *stream = open_memstream(&path, &size);
-  for (const char *at = name; stream && *at; at++)
+  FILE *stream = allocated(open_memstream(&path, &size));
+  for (const char *at = name; *at; at++)
     if (at[0] == '%' && at[1] == 'I' && at++)
       fprintf(stream, "%d", part.number);
     else
       putc(*at, stream);
-  if (!stream || fclose(stream) != 0) die("out of memory");
+  if (fclose(stream) != 0) memory_end();
   return path;
 }
 

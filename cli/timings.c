@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/contract.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/others.h"
 
@@ -146,8 +147,8 @@ void print_unreliable(const record_timing *record, FILE *stream) {
 
 void print_timings(const record_timing *record, FILE *stream) {
   const size_t most = record->benchmarks_count + 1;
-  mode_repetitions s = {.entries = calloc(most, sizeof(*s.entries)), .scratch = calloc(most, sizeof *s.scratch)};
-  if (!s.entries || !s.scratch) die("out of memory");
+  mode_repetitions s = {.entries = memory_take(most, sizeof(*s.entries)),
+                        .scratch = memory_take(most, sizeof *s.scratch)};
   const char *before = "";
   for (bench_mode mode = 0; mode < BENCH_MODES; mode++) {
     collect(&s, record, bench_mode_name(mode));

@@ -295,9 +295,8 @@ static void set_pairs(const reader *r) {
 }
 
 posenc_axes *parse_grid(const char *option, const char *text, bool files, int64_t *rows) {
-  char *words = strdup(text), *rest = words;
-  reader r = {.option = option, .text = text, .files = files, .axes = calloc(1, sizeof *r.axes)};
-  if (!words || !r.axes) die("out of memory");
+  char *words = memory_copy_text(text), *rest = words;
+  reader r = {.option = option, .text = text, .files = files, .axes = memory_take(1, sizeof *r.axes)};
   r.axes->size = sizeof *r.axes;
   while (rest) {
     char *key = rest;
