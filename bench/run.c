@@ -150,16 +150,15 @@ static void tell_unsuited(const run_request *request, size_t i) {
 }
 
 /* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
-static bool choose_shapes(session *run) {
+static void choose_shapes(session *run) {
   const run_request *request = run->request;
-  double *sizes = calloc(request->shape_count + 1, sizeof *sizes);
-  for (size_t i = 0; sizes && i < request->shape_count; i++) {
+  double *sizes = memory_take(request->shape_count, sizeof *sizes);
+  for (size_t i = 0; i < request->shape_count; i++) {
     const posenc_problem *problem = &request->shapes[i].problem;
     sizes[i] = request->timing.min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
   }
-  run->mine = sizes ? shard_partition(request->only, sizes, request->shape_count) : NULL;
+  run->mine = shard_partition(request->only, sizes, request->shape_count);
   free(sizes);
-  return run->mine || bench_tell_memory();
 }
 
 /* Whether the memory exists. Linux grants more memory than there is, and kills a process that uses it. */
@@ -209,7 +208,7 @@ static bool setup_subjects(session *run, const json_t *environment) {
   run->taken = calloc(request->item_count + 1, sizeof *run->taken);
   run->benchmarks = calloc(request->item_count * BENCH_MODES + 1, sizeof *run->benchmarks);
   if (!run->taken || !run->benchmarks) return bench_tell_memory();
-  if (!choose_shapes(run)) return false;
+  choose_shapes(run);
   for (size_t i = 0; i < request->shape_count; i++)
     if (run->mine[i]) tell_unsuited(request, i);
   run->watch = watch_start(request, last_cache_bytes());

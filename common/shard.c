@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/shard.h"
 
+#include "common/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -32,31 +34,22 @@ static int larger_first(const void *a, const void *b) {
 }
 
 bool *shard_partition(shard part, const double *sizes, size_t count) {
-  bool *mine = calloc(count + 1, sizeof *mine);
-  work *works = calloc(count + 1, sizeof *works);
-  double *dealt = calloc((size_t)part.of + 1, sizeof *dealt);
-  for (size_t i = 0; mine && i < count; i++) mine[i] = !shard_is_part(part);
-  for (size_t i = 0; works && i < count; i++) works[i] = (work){sizes[i], i};
-  if (works) qsort(works, count, sizeof *works, larger_first);
-  for (size_t i = 0; mine && works && dealt && shard_is_part(part) && i < count; i++) {
+  bool *mine = memory_take(count + 1, sizeof *mine);
+  work *works = memory_take(count + 1, sizeof *works);
+  double *dealt = memory_take((size_t)part.of + 1, sizeof *dealt);
+  for (size_t i = 0; i < count; i++) {
+    mine[i] = !shard_is_part(part);
+    works[i] = (work){sizes[i], i};
+  }
+  qsort(works, count, sizeof *works, larger_first);
+  for (size_t i = 0; shard_is_part(part) && i < count; i++) {
     int least = 0;
     for (int s = 1; s < part.of; s++)
       if (dealt[s] < dealt[least]) least = s;
     dealt[least] += works[i].size;
     mine[works[i].number] = least + 1 == part.number;
   }
-  if (!works || !dealt) {
-    free(mine);
-    mine = NULL;
-  }
   free(works);
   free(dealt);
   return mine;
-}
-
-json_t *shard_numbers(const bool *mine, size_t count) {
-  json_t *numbers = json_array();
-  for (size_t i = 0; i < count; i++)
-    if (mine[i]) json_array_append_new(numbers, json_integer((json_int_t)i));
-  return numbers;
 }

@@ -3,7 +3,6 @@
 #ifndef POSENC_COMMON_SHARD_H
 #define POSENC_COMMON_SHARD_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,11 +20,8 @@ static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Returns which of `count` works are the shard's, as a new array; null if memory runs out. The works are assigned from
+/* Returns which of `count` works are the shard's, as a new array. The works are assigned from
    the largest on, each to the shard with the smallest sum so far, so that all machines make the same partition. */
 bool *shard_partition(shard part, const double *sizes, size_t count);
-
-/* Returns a new array of the indices that are set in `mine`. */
-json_t *shard_numbers(const bool *mine, size_t count);
 
 #endif

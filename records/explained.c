@@ -2,7 +2,6 @@
 #include "records/print.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,42 +32,39 @@ void record_print_explained(const record_result *result, const char *prefix, FIL
   if (explained->rows_count > 0) print_rows(explained, prefix, stream);
 }
 
-/* Whether the errors of the result were not judged because the contract has no bound. */
-static bool lacks_bound(const json_t *result) {
-  const json_t *accurate = field_find(json_object_get(result, "checks"), "property", "accuracy");
-  return strcmp(field_string(accurate, "note"), CONTRACT_WITHOUT_BOUND) == 0;
-}
-
 /* Returns why the result of a kernel proves nothing; null if it does. */
-static const char *emptiness_of(const json_t *result) {
-  if (json_integer_value(json_object_get(result, "elements")) > 0)
-    return lacks_bound(result) ? "its errors were " CONTRACT_WITHOUT_BOUND : NULL;
-  if (json_integer_value(json_object_get(result, "of"))) return "no element was compared";
-  return "the table is empty, nothing was compared";
+static const char *emptiness_of(const record_result *result) {
+  const record_check *accurate = record_find_check(result->checks, result->checks_count, "accuracy");
+  if (result->elements == 0) return result->of ? "no element was compared" : "the table is empty, nothing was compared";
+  return accurate && strcmp(accurate->note, CONTRACT_WITHOUT_BOUND) == 0 ? "its errors were " CONTRACT_WITHOUT_BOUND
+                                                                         : NULL;
 }
 
-const char *record_mistrust(const json_t *record, char *text, size_t size) {
-  size_t i;
-  json_t *result;
+/* As record_mistrust. */
+static const char *mistrust(const record_accuracy *record, char *text, size_t size) {
   bool any = false;
-  const json_t *uncompared = json_object_get(record, "uncompared");
-  if (json_array_size(uncompared)) {
-    const char *more = json_array_size(uncompared) > 1 ? " and others" : "",
-               *name = json_string_value(json_array_get(uncompared, 0));
-    snprintf(text, size, "the baseline has %.60s%s, of which nothing was compared with it", name ? name : "", more);
+  if (record->uncompared_count) {
+    const char *more = record->uncompared_count > 1 ? " and others" : "";
+    snprintf(text, size, "the baseline has %.60s%s, of which nothing was compared with it", record->uncompared[0],
+             more);
     return text;
   }
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (!json_object_get(result, "mode")) continue; /* the kernel refused or died */
+  RECORD_EACH(result, record, records) {
+    if (!*result->mode) continue; /* the kernel refused or died */
     any = true;
     const char *why = emptiness_of(result);
     if (!why) continue;
-    snprintf(text, size, "%s on %s: %s", json_string_value(json_object_get(result, "kernel")),
-             json_string_value(json_object_get(json_object_get(result, "shape"), "name")), why);
+    snprintf(text, size, "%s on %s: %s", result->kernel, result->shape.name, why);
     return text;
   }
-  if (any || json_integer_value(json_object_get(record, "failed")) > 0) return NULL;
-  if (json_object_get(record, "shard")) return NULL; /* a shard may have no elements */
+  if (any || record->failed > 0 || record->shard.there) return NULL; /* a shard may have no elements */
   snprintf(text, size, "no kernel did any of the tables");
   return text;
+}
+
+const char *record_mistrust(const json_t *record, char *text, size_t size) {
+  const record_accuracy *taken = record_take_accuracy(record);
+  const char *why = mistrust(taken, text, size);
+  record_free(taken);
+  return why;
 }

@@ -182,7 +182,7 @@ static bool *deal(const run_request *request, const exam_parts *p) {
   }
   for (size_t k = 0; k < kernels; k++) sizes[exams + k] = profile_elements(profile_wanted(request, k));
   if (wants_profiles(request)) sizes[exams + kernels] = profile_elements(RUN_SCAN);
-  bool *mine = allocated(shard_partition(request->only, sizes, works));
+  bool *mine = shard_partition(request->only, sizes, works);
   free(sizes);
   return mine;
 }
