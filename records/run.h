@@ -6,8 +6,8 @@
 #include "common/run.h"
 #include "records/read.h"
 
-/* Returns what a record has of a run, for run_forget. Its lists are in `in`; names and digests are those of the request.
-   Both must outlive it. */
+/* Returns what a record has of a run, for run_forget. Its lists are in `in`; names and digests are those of the
+   request. Both must outlive it. */
 record_run run_record(const run_request *asked, record_memory *in);
 void run_forget(record_run *made);
 

@@ -26,7 +26,7 @@ static posenc_problem make(int64_t rows, int64_t dim, int64_t first, double base
    with their portable ones. */
 static size_t corners(shape *shapes, size_t most) {
   static const int64_t dims[] = {2, 4, 14, 16, 18, 30, 32, 34, 62, 64, 66, 130, 258};
-  static const int64_t firsts[] = {0, 1, 15, 16, 17, 31, 100003, -40, INT64_C(1) << 33};
+  static const int64_t firsts[] = {0, 1, 15, 16, 17, 31, 65549, -40, INT64_C(1) << 33};
   static const double bases[] = {10000.0, 500000.0, 1e6, 1e7, 1.0, 2.5};
   size_t count = 0;
   for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
@@ -46,7 +46,7 @@ static size_t corners(shape *shapes, size_t most) {
 /* Lists such shapes for add and rope. They are fewer, because nearly all kernels share the code for add and rope. */
 static size_t applied_corners(shape *shapes) {
   static const int64_t dims[] = {2, 6, 14, 34, 66, 130};
-  static const int64_t firsts[] = {0, 17, 100003, -40, INT64_C(1) << 33};
+  static const int64_t firsts[] = {0, 17, 65549, -40, INT64_C(1) << 33};
   size_t count = 0;
   for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
     for (int op = POSENC_ADD; op <= POSENC_ROPE; op++)
