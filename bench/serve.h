@@ -40,7 +40,7 @@ typedef struct limits {
 typedef struct mode_facts {
   bool takes_long;
   int64_t rows, iterations; /* rows of an iteration; iterations of a repetition */
-  double seconds, beside;   /* approximate seconds of a repetition, and of its limits, 0 unless it is foretold */
+  double seconds, beside;   /* approximate seconds of a repetition; and, to be foretold, of its limits, else 0 */
   size_t limit_bytes;       /* 0: it has no limit */
 } mode_facts;
 

@@ -79,8 +79,8 @@ window_numbers sampling_windows(const sampling *v, range r) {
 double sampling_elements(const sampling *v, range r) {
   const window_numbers n = sampling_windows(v, r);
   const double rows = (double)(n.end - n.first) * (double)v->rows,
-               most = (double)v->all - (double)n.first * (double)v->rows;
-  return (double)v->width * (v->exhaustive && most < rows ? most : rows);
+               left = (double)v->all - (double)n.first * (double)v->rows;
+  return (double)v->width * (v->exhaustive ? fmin(left, rows) : rows);
 }
 
 window sampling_window(const sampling *v, int64_t number, uint64_t *random) {

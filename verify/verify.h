@@ -20,7 +20,7 @@
 #define VERIFY_DEFAULT_SEARCH 1000
 
 /*
- * Makes the accuracy record, see records/record.schema.json and doc/records.md.
+ * Makes the accuracy record (BEGIN(accuracy) of records/fields.def, doc/records.md).
  *
  * Each kernel is examined in a process of its own, one shape at a time. If the process ends early, the record has one
  * failed check: memory if the kernel touched memory outside its rows, else survival.

@@ -55,7 +55,7 @@ typedef void column_maker(const destination *to, int64_t column, int64_t count, 
                           const double *now, const double *before);
 
 /* The variant of a column_maker. Its members are constants of the compiler, which leave no branch in the loops; only
-   the dtype of tables with an attention factor is none. */
+   the dtype of tables with an attention factor is no constant. */
 typedef struct variant {
   posenc_dtype dtype;
   /* Of columns that fill no tile, and of the next row's, if this one tests none; not for `alone` and `scaled`. */

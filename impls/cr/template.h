@@ -77,7 +77,7 @@ TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *
    block before. */
 typedef enum anchor_use { ANCHOR_ALONE, ANCHOR_FOUND, ANCHOR_ADVANCED } anchor_use;
 
-/* The order of the columns of a pair, in the loop below a constant of the compiler, and `use`, which is none. */
+/* The order of the columns of a pair, in the loop below a constant of the compiler, and `use`, which is no constant. */
 typedef struct pair_order {
   bool interleaved, cosine_first;
   anchor_use use;
