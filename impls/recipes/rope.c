@@ -54,12 +54,13 @@ static float llama3_of(const posenc_problem *problem, float plain) {
   return (1.0f - smooth) * plain / factor + smooth * plain;
 }
 
-/* Returns the base, which a dynamic scaling raises. */
+/* Returns the base, which a dynamic scaling raises: in f32, as the length is an element of a tensor. */
 static double base_of(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return problem->base;
-  return problem->base * pow(how->factor * (double)how->length / (double)how->original - (how->factor - 1.0),
-                             (double)problem->dim / (double)(problem->dim - 2));
+  const float stretched = (float)how->factor * (float)how->length / (float)how->original;
+  const double exponent = (double)problem->dim / (double)(problem->dim - 2);
+  return (double)((float)problem->base * powf(stretched - (float)(how->factor - 1.0), (float)exponent));
 }
 
 /* As transformers' modeling_rope_utils.py has it: arrays are f32, and what does not depend on the index is double. */
@@ -96,7 +97,7 @@ RECIPE_OF(
     .algorithm = "w[i] = 1 / powf(base, 2i/d), scaled in f32; sinf(p × w[i]), cosf(p × w[i]), times an f32 attention "
                  "factor.",
     .provenance = "huggingface/transformers, src/transformers/models/llama/modeling_llama.py, 2023, and "
-                  "modeling_rope_utils.py, 2024; "
+                  "modeling_rope_utils.py, 2024, its dynamic base as since the length is a tensor, so in 5.24; "
                   "meta-llama/llama, llama/model.py",
     .can_do = recipe_of_hf, .scales = true, .attends = true, .bound = RECIPE_BOUND(2.0, 0.0, 2.6e-7))
 
