@@ -14,20 +14,28 @@
 
 /* ---- results of add and rope --------------------------------------------------------------------- */
 
+/* The first checks of a file; the second is of add and rope. */
+enum { OF_ACCURACY, OF_UNTOUCHED };
+
+static bool has_failed(const record_file *of) {
+  RECORD_EACH(one, of, checks)
+    if (!one->ok) return true;
+  return false;
+}
+
 /* Whether a result of add or rope is within the limit of a check that is given none. */
-static bool is_array_within(const json_t *record) {
-  const json_t *untouched = json_array_get(json_object_get(record, "checks"), 1);
-  return field_integer(record, "beyond") == 0 && field_integer(record, "not_finite") == 0 &&
-         json_is_true(json_object_get(untouched, "ok"));
+static bool is_array_within(const record_file *of) {
+  return of->beyond == 0 && of->not_finite == 0 && of->checks[OF_UNTOUCHED].ok;
 }
 
 /* Compares with the exact result for pairs of a layout. Exits on bad input. */
-static json_t *examine(options *given, array_request *request, posenc_layout layout) {
+static file_result examine(options *given, array_request *request, posenc_layout layout) {
   int64_t bad_row;
+  file_result made;
   given->problem.layout = request->problem.layout = layout;
-  json_t *record = verify_array(request, &bad_row);
-  if (!record) die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
-  return record;
+  if (!verify_array(request, &made, &bad_row))
+    die("--x %s: not all numbers of row %" PRId64 " are finite", given->x, bad_row);
+  return made;
 }
 
 /* Whether the pairs of --config's rope are known. */
@@ -35,14 +43,12 @@ static bool has_pairs(const options *given) {
   return !given->model || given->problem.op != POSENC_ROPE || given->rope.has_pairs || is_given(given, OPTION_LAYOUT);
 }
 
-static bool passes(const json_t *whole) {
-  const json_t *record = json_array_get(json_object_get(whole, "records"), 0);
-  const bool is_limited = json_is_object(json_object_get(record, "limit"));
-  return is_limited ? field_integer(whole, "failed") == 0 : is_array_within(record);
+static bool passes(const record_file *of) {
+  return of->limit.there ? !has_failed(of) : is_array_within(of);
 }
 
-/* Reads --x and FILE, opens --output, and compares. Returns the record, a new reference. Exits on bad input. */
-static json_t *check_array(options *given, output **out) {
+/* Reads --x and FILE, opens --output, and compares. Exits on bad input. */
+static file_result check_array(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(PART), SET(ODD)), "--op");
   const applied_arrays arrays = open_arrays(given, file);
@@ -58,17 +64,17 @@ static json_t *check_array(options *given, output **out) {
                            .max_abs = given->max_abs,
                            .replay = given->command_line};
   threads_limit(0);
-  json_t *record = examine(given, &request, given->problem.layout);
-  if (!has_pairs(given) && !passes(record)) {
-    json_t *other = examine(given, &request, POSENC_INTERLEAVED);
-    const bool is_other = passes(other);
+  file_result found = examine(given, &request, given->problem.layout);
+  if (!has_pairs(given) && !passes(&found.of)) {
+    file_result other = examine(given, &request, POSENC_INTERLEAVED);
+    const bool is_other = passes(&other.of);
     if (!is_other) given->problem.layout = POSENC_SPLIT;
-    json_decref(is_other ? record : other);
-    record = is_other ? other : record;
+    file_forget(is_other ? &found : &other);
+    if (is_other) found = other;
   }
   table_close(arrays.x);
   table_close(arrays.out);
-  return record;
+  return found;
 }
 
 static const char usage[] = "Usage: posenc check FILE [OPTION]...\n"
@@ -121,38 +127,25 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
-/* Returns the number of that key; null in the record stands for infinity. */
-static double number(const json_t *object, const char *key) {
-  return field_number_or(object, key, INFINITY);
+static void print_witness(const record_witness *w, bool by_ulp, FILE *stream) {
+  fprintf(stream, "%-15s %.6g%s at p = %s, i = %" PRId64 ", %s: exact %s, got %s\n", "largest error",
+          record_or_infinity(by_ulp ? w->ulp : w->abs), by_ulp ? " ulp" : "", record_number_text(w->position).text,
+          w->index, w->function, w->exact, w->got);
 }
 
-static void print_witness(const json_t *record, const char *key, const char *name, const char *unit, FILE *stream) {
-  const json_t *w = json_object_get(record, key);
-  fprintf(stream, "%-15s %.6g%s at p = %s, i = %" JSON_INTEGER_FORMAT ", %s: exact %s, got %s\n", name,
-          number(w, *unit ? "ulp" : "abs"), unit, field_text(json_object_get(w, "position")).text,
-          field_integer(w, "index"), field_string(w, "function"), field_string(w, "exact"), field_string(w, "got"));
-}
-
-static void print_histogram(const json_t *record, FILE *stream) {
-  size_t i;
-  json_t *bin;
+static void print_histogram(const record_file *of, FILE *stream) {
   fputs("\nerror in ulp, below   elements\n", stream);
-  json_array_foreach(json_object_get(record, "histogram"), i, bin) {
-    if (field_integer(bin, "count") == 0) continue;
-    fprintf(stream, "%19.6g   %8" JSON_INTEGER_FORMAT "\n", number(bin, "below"), field_integer(bin, "count"));
-  }
+  RECORD_EACH(bin, of, histogram)
+    if (bin->count > 0) fprintf(stream, "%19.6g   %8" PRId64 "\n", bin->below, bin->count);
 }
 
-static void print_positions(const json_t *record, FILE *stream) {
-  size_t i;
-  json_t *each;
+static void print_positions(const record_file *of, FILE *stream) {
   fprintf(stream, "\n%19s %10s %11s %11s %11s %11s\n", "from position", "rows", "max ulp", "max abs", "mean abs",
           "misrounded");
-  json_array_foreach(json_object_get(record, "positions"), i, each) {
-    fprintf(stream, "%19s %10" JSON_INTEGER_FORMAT " %11.6g %11.3g %11.3g %11" JSON_INTEGER_FORMAT "\n",
-            field_text(json_object_get(each, "position")).text, field_integer(each, "rows"), number(each, "max_ulp"),
-            number(each, "max_abs"), number(each, "mean_abs"), field_integer(each, "misrounded"));
-  }
+  RECORD_EACH(each, of, positions)
+    fprintf(stream, "%19s %10" PRId64 " %11.6g %11.3g %11.3g %11" PRId64 "\n", record_number_text(each->position).text,
+            each->rows, record_or_infinity(each->max_ulp), record_or_infinity(each->max_abs),
+            record_or_infinity(each->mean_abs), each->misrounded);
 }
 
 /* Returns the words for the quantity that a property limits. */
@@ -164,163 +157,146 @@ static const char *deviation_of(const char *property) {
 }
 
 /* Whether the check is a finding of identify. */
-static bool is_finding(const json_t *check) {
-  const char *property = field_string(check, "property");
+static bool is_finding(const record_check *check) {
+  const char *property = check->property;
   return strcmp(property, "config") == 0 || strcmp(property, "expect") == 0 || strcmp(property, "formula") == 0;
 }
 
 /* Returns the first finding that fails, else the first finding, or null if there is none. */
-static const json_t *main_finding(const json_t *record) {
-  const json_t *first = NULL;
-  size_t n;
-  json_t *check;
-  json_array_foreach(json_object_get(record, "checks"), n, check) {
+static const record_check *main_finding(const record_file *of) {
+  const record_check *first = NULL;
+  RECORD_EACH(check, of, checks) {
     if (!is_finding(check)) continue;
-    if (!json_is_true(json_object_get(check, "ok"))) return check;
+    if (!check->ok) return check;
     if (!first) first = check;
   }
   return first;
 }
 
-static void print_properties(const json_t *record, FILE *stream) {
-  const json_t *equal = json_object_get(record, "equal_rows"), *first = json_object_get(equal, "first");
-  const bool judged = json_is_object(json_object_get(record, "limit"));
-  size_t i;
-  json_t *check;
+static void print_property(const record_file *of, const record_check *check, FILE *stream) {
+  const record_equal_rows *equal = &of->equal_rows;
+  const char *property = check->property;
+  const bool is_unique = strcmp(property, "unique-rows") == 0;
+  if (check->compared == 0)
+    fputs("not looked at", stream);
+  else if (isinf(record_or_infinity(check->worst)))
+    fprintf(stream, "%s: some values are NaN or infinite", deviation_of(property));
+  else if (!is_unique)
+    fprintf(stream, "%s %.6g", deviation_of(property), check->worst);
+  else if (equal->first_count == 0)
+    fprintf(stream, "all of %" PRId64, equal->compared);
+  else
+    fprintf(stream, "%" PRId64 " of %" PRId64 " equal one before; the first p = %s and p = %s", equal->equal,
+            equal->compared, record_number_text(equal->first[0]).text, record_number_text(equal->first[1]).text);
+  if (of->limit.there && !check->skipped) fputs(check->ok ? ": ok" : ": FAILS", stream);
+  if (of->limit.there && !check->ok && !is_unique) fprintf(stream, ", %s", check->note);
+}
+
+static void print_properties(const record_file *of, FILE *stream) {
   fputc('\n', stream);
-  json_array_foreach(json_object_get(record, "checks"), i, check) {
-    const char *property = field_string(check, "property");
-    if (strcmp(property, "accuracy") == 0) continue;
-    fprintf(stream, "%-15s ", property);
-    if (is_finding(check)) {
-      const bool is_ok = json_is_true(json_object_get(check, "ok"));
-      fprintf(stream, "%s: %s\n", is_ok ? "agrees" : "DISAGREES", field_string(check, "note"));
-      continue;
-    }
-    if (field_integer(check, "compared") == 0)
-      fputs("not looked at", stream);
-    else if (isinf(number(check, "worst")))
-      fprintf(stream, "%s: some values are NaN or infinite", deviation_of(property));
-    else if (strcmp(property, "unique-rows") != 0)
-      fprintf(stream, "%s %.6g", deviation_of(property), number(check, "worst"));
-    else if (json_is_null(first))
-      fprintf(stream, "all of %" JSON_INTEGER_FORMAT, field_integer(equal, "compared"));
+  RECORD_EACH(check, of, checks) {
+    if (strcmp(check->property, "accuracy") == 0) continue;
+    fprintf(stream, "%-15s ", check->property);
+    if (is_finding(check))
+      fprintf(stream, "%s: %s", check->ok ? "agrees" : "DISAGREES", check->note);
     else
-      fprintf(stream,
-              "%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT " equal one before; the first p = %s and p = %s",
-              field_integer(equal, "equal"), field_integer(equal, "compared"),
-              field_text(json_array_get(first, 0)).text, field_text(json_array_get(first, 1)).text);
-    if (judged && !json_is_true(json_object_get(check, "skipped")))
-      fputs(json_is_true(json_object_get(check, "ok")) ? ": ok" : ": FAILS", stream);
-    if (judged && !json_is_true(json_object_get(check, "ok")) && strcmp(property, "unique-rows") != 0)
-      fprintf(stream, ", %s", field_string(check, "note"));
+      print_property(of, check, stream);
     fputc('\n', stream);
   }
 }
 
 /* Prints the largest absolute error, or if that is within a tolerance in ulp, the largest error in ulp: "off by
    0.000387 at row 4999, column 12: 0.98151511 instead of 0.98190232" */
-static void print_worst(const json_t *record, FILE *stream) {
-  const json_t *limit = json_object_get(record, "limit"), *w = json_object_get(record, "max_abs");
-  if (json_is_object(limit) && number(w, "ulp") <= number(limit, "ulp")) w = json_object_get(record, "worst");
-  const int digits = strcmp(field_string(json_object_get(record, "shape"), "dtype"), "f64") == 0 ? 17 : 9;
-  fprintf(stream, "off by %.3g at ", number(w, "abs"));
-  if (json_object_get(w, "place"))
-    fputs(field_string(w, "place"), stream);
+static void print_worst(const record_file *of, FILE *stream) {
+  const record_witness *w = of->limit.there && of->max_abs.ulp <= of->limit.ulp ? &of->worst : &of->max_abs;
+  const int digits = strcmp(of->shape.dtype, "f64") == 0 ? 17 : 9;
+  fprintf(stream, "off by %.3g at ", record_or_infinity(w->abs));
+  if (w->place)
+    fputs(w->place, stream);
   else
-    fprintf(stream, "row %" JSON_INTEGER_FORMAT ", column %" JSON_INTEGER_FORMAT, field_integer(w, "row"),
-            field_integer(w, "column"));
-  fprintf(stream, ": %.*g instead of %.*g\n", digits, strtod(field_string(w, "got"), NULL), digits,
-          strtod(field_string(w, "exact"), NULL));
+    fprintf(stream, "row %" PRId64 ", column %" PRId64, w->row, w->column);
+  fprintf(stream, ": %.*g instead of %.*g\n", digits, strtod(w->got, NULL), digits, strtod(w->exact, NULL));
 }
 
 /* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. */
-static void print_limit(const json_t *record, const char *further, FILE *stream) {
-  const json_t *limit = json_object_get(record, "limit"),
-               *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  const bool by_ulp = number(limit, "ulp") > 0.0;
-  fprintf(stream, "--max-%s %.6g%s%s%s\n", by_ulp ? "ulp" : "abs", number(limit, by_ulp ? "ulp" : "abs"),
-          json_is_true(json_object_get(of_accuracy, "ok")) ? "" : ": ", field_string(of_accuracy, "note"), further);
+static void print_limit(const record_file *of, const char *further, FILE *stream) {
+  const record_check *accurate = &of->checks[OF_ACCURACY];
+  const bool by_ulp = of->limit.ulp > 0.0;
+  fprintf(stream, "--max-%s %.6g%s%s%s\n", by_ulp ? "ulp" : "abs", by_ulp ? of->limit.ulp : of->limit.abs,
+          accurate->ok ? "" : ": ", accurate->note, further);
 }
 
-static void print_verdict(const json_t *whole, const json_t *record, FILE *stream) {
+static void print_failure(const record_file *of, FILE *stream) {
   static const char next[] = "      ";
-  const bool limited = json_is_object(json_object_get(record, "limit"));
-  const json_t *finding = main_finding(record), *of_accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  const bool is_ok = json_is_true(json_object_get(finding, "ok")), is_finite = !field_integer(record, "not_finite"),
-             is_told = limited ? !is_ok && json_is_true(json_object_get(of_accuracy, "ok")) : !is_ok || is_finite;
+  fputs("FAIL: ", stream);
+  if (of->axes && of->limit.there && of->checks[OF_ACCURACY].ok)
+    fprintf(stream, "columns that rope leaves alone: %s\n", of->checks[OF_UNTOUCHED].note);
+  else
+    print_worst(of, stream);
+  fputs(next, stream);
+  if (of->limit.there)
+    print_limit(of, "", stream);
+  else
+    fputs("not all elements are finite\n", stream);
+  if (!of->axes) fprintf(stream, "%sposenc identify tells what this table is\n", next);
+}
+
+static void print_verdict(const record_file *of, FILE *stream) {
+  const record_check *finding = main_finding(of);
+  const bool is_ok = finding && finding->ok,
+             is_told = of->limit.there ? !is_ok && of->checks[OF_ACCURACY].ok : !is_ok || !of->not_finite;
   if (finding && is_told) {
-    fprintf(stream, "%s: %s: %s%s\n", is_ok ? "PASS" : "FAIL", field_string(finding, "property"),
-            field_string(finding, "note"), is_ok ? field_string(record, "unchecked") : "");
-  } else if (limited && field_integer(whole, "failed") == 0) {
+    fprintf(stream, "%s: %s: %s%s\n", is_ok ? "PASS" : "FAIL", finding->property, finding->note,
+            is_ok ? of->unchecked : "");
+  } else if (of->limit.there && !has_failed(of)) {
     fputs("PASS: ", stream);
-    print_limit(record, field_string(record, "unchecked"), stream);
+    print_limit(of, of->unchecked, stream);
   } else {
-    const json_t *checks = json_object_get(record, "checks"), *accurate = json_array_get(checks, 0),
-                 *untouched = json_array_get(checks, 1);
-    fputs("FAIL: ", stream);
-    if (json_object_get(record, "axes") && limited && json_is_true(json_object_get(accurate, "ok")))
-      fprintf(stream, "columns that rope leaves alone: %s\n", field_string(untouched, "note"));
-    else
-      print_worst(record, stream);
-    fputs(next, stream);
-    if (limited)
-      print_limit(record, "", stream);
-    else
-      fputs("not all elements are finite\n", stream);
-    if (!json_object_get(record, "axes")) fprintf(stream, "%sposenc identify tells what this table is\n", next);
+    print_failure(of, stream);
   }
 }
 
 /* Whether values of dtype `held`, "" if that is not known, were stored in a wider one. */
-static bool is_stored_wider(const json_t *record, const char *held) {
-  return *held && strcmp(held, field_string(json_object_get(record, "shape"), "dtype")) != 0;
+static bool is_stored_wider(const record_file *of, const char *held) {
+  return *held && strcmp(held, of->shape.dtype) != 0;
 }
 
 /* Prints the dtype of the values if they were stored in a wider one, and whose ulp is meant. */
-static void print_held(const json_t *record, FILE *stream) {
-  const char *held = field_string(record, "held"), *dtype = field_string(json_object_get(record, "shape"), "dtype");
-  const bool is_limited = json_is_object(json_object_get(record, "limit"));
-  if (is_stored_wider(record, held))
-    fprintf(stream, "%-15s all are numbers of %s, stored as %s: %s %s\n", "values", held, dtype,
-            is_limited ? "an ulp is that of" : "judged as those of", is_limited ? dtype : held);
+static void print_held(const record_file *of, FILE *stream) {
+  const char *dtype = of->shape.dtype;
+  if (is_stored_wider(of, of->held))
+    fprintf(stream, "%-15s all are numbers of %s, stored as %s: %s %s\n", "values", of->held, dtype,
+            of->limit.there ? "an ulp is that of" : "judged as those of", of->limit.there ? dtype : of->held);
 }
 
-static void print_text(const json_t *whole, FILE *stream) {
-  const json_t *record = json_array_get(json_object_get(whole, "records"), 0);
-  const json_t *tensor = json_object_get(record, "tensor"), *of = json_object_get(record, "shape");
-  fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", field_string(record, "kernel"),
-          json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
-          field_string(of, "name"), field_string(record, "format"), field_string(of, "dtype"), number(of, "base"));
-  const bool is_rope = strcmp(field_string(of, "op"), "rope") == 0;
-  print_verdict(whole, record, stream);
-  if (json_is_string(json_object_get(record, "cause")) && field_integer(whole, "failed") > 0)
-    fprintf(stream, "%-15s %s\n", "likely cause", field_string(record, "cause"));
-  if (json_object_get(record, "contents")) fprintf(stream, "%-15s %s\n", "file", field_string(record, "contents"));
-  if (json_object_get(record, "axes"))
-    fprintf(stream, "%-15s %s, axes %s\n", "x", field_string(record, "x"), field_string(record, "axes"));
-  if (json_is_true(json_object_get(record, "recorded")))
-    fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
-  print_held(record, stream);
-  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", each compared with the exact value%s\n", "elements",
-          field_integer(record, "elements"), is_rope ? "; ulp of the length of a pair" : "");
-  print_witness(record, "max_ulp", "largest error", " ulp", stream);
-  print_witness(record, "max_abs", "largest error", "", stream);
-  fprintf(stream, "%-15s %.6g ulp, %.3g\n", "mean error", number(record, "mean_ulp"), number(record, "mean_abs"));
-  fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT "\n", "misrounded", field_integer(record, "misrounded"));
-  if (field_integer(record, "not_finite"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite",
-            field_integer(record, "not_finite"));
-  print_histogram(record, stream);
-  print_positions(record, stream);
-  print_properties(record, stream);
+static void print_text(const record_file *of, FILE *stream) {
+  fprintf(stream, "%s%s%s: %s (%s), %s, base %.15g\n", of->kernel, of->tensor ? ", " : "", of->tensor ? of->tensor : "",
+          of->shape.name, of->format, of->shape.dtype, of->shape.base);
+  const bool is_rope = strcmp(of->shape.op, "rope") == 0;
+  print_verdict(of, stream);
+  if (*of->cause && has_failed(of)) fprintf(stream, "%-15s %s\n", "likely cause", of->cause);
+  if (*of->contents) fprintf(stream, "%-15s %s\n", "file", of->contents);
+  if (of->axes) fprintf(stream, "%-15s %s, axes %s\n", "x", of->x, of->axes);
+  if (of->recorded) fprintf(stream, "%-15s as posenc write has recorded it in the file, but for options\n", "formula");
+  print_held(of, stream);
+  fprintf(stream, "%-15s %" PRId64 ", each compared with the exact value%s\n", "elements", of->elements,
+          is_rope ? "; ulp of the length of a pair" : "");
+  print_witness(&of->max_ulp, true, stream);
+  print_witness(&of->max_abs, false, stream);
+  fprintf(stream, "%-15s %.6g ulp, %.3g\n", "mean error", record_or_infinity(of->mean_ulp),
+          record_or_infinity(of->mean_abs));
+  fprintf(stream, "%-15s %" PRId64 "\n", "misrounded", of->misrounded);
+  if (of->not_finite) fprintf(stream, "%-15s %" PRId64 " (NaN or infinite)\n", "not finite", of->not_finite);
+  print_histogram(of, stream);
+  print_positions(of, stream);
+  print_properties(of, stream);
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void print_record(const json_t *record, const char *name, FILE *stream) {
+static void print_record(const record_file *of, const json_t *record, const char *name, FILE *stream) {
   if (!name || strcmp(name, "text") == 0)
-    print_text(record, stream);
+    print_text(of, stream);
   else if (strcmp(name, "tap") == 0)
     record_print_tap(record, stream);
   else
@@ -410,96 +386,91 @@ static table_file *open_checked(const options *given, const char *file, table_pa
   return table;
 }
 
-/* Adds a finding to the checks. */
-static void add_check(json_t *whole, json_t *record, json_t *finding) {
-  const char *key = json_is_true(json_object_get(finding, "ok")) ? "passed" : "failed";
-  json_array_append(json_object_get(record, "checks"), finding);
-  json_object_set_new(whole, key, json_integer(field_integer(whole, key) + 1));
+static void add_check(file_result *found, record_check finding) {
+  record_file *of = &found->of;
+  record_check *all = record_allocate(&found->memory, of->checks_count + 1, sizeof *all);
+  memcpy(all, of->checks, of->checks_count * sizeof *all);
+  finding.property = record_format(&found->memory, "%s", finding.property);
+  finding.note = record_format(&found->memory, "%s", finding.note);
+  all[of->checks_count++] = finding;
+  of->checks = all;
 }
 
-/* Sets the cause: why the file is not what was asked for, or why it fails although its formula is right. */
-static void set_cause(const json_t *whole, json_t *record, const json_t *found, bool is_table) {
-  const json_t *agreement = json_object_get(found, "agreement"),
-               *accurate = json_array_get(json_object_get(record, "checks"), 0);
-  const char *cause = field_string(found, "cause"), *errors = field_string(agreement, "errors");
-  const bool is_inaccurate = json_is_object(json_object_get(record, "limit")) && field_integer(whole, "failed") > 0 &&
-                             !json_is_true(json_object_get(accurate, "ok"));
-  if (*cause) {
-    json_object_set_new(record, "cause", json_string(cause));
-  } else if (is_inaccurate && *errors && (is_table || is_array_within(record))) {
-    const double most = number(json_object_get(record, "max_abs"), "abs");
-    json_object_set_new(
-        record, "cause",
-        json_sprintf("the formula agrees: the errors are %s; --max-abs %.2g passes", errors, tolerance_above(most)));
-  }
+/* Sets the cause: why the file is not what was asked for, or why it fails although its formula is right. `told` is the
+   record of posenc identify, here and below. */
+static void set_cause(file_result *found, const json_t *told, bool is_table) {
+  record_file *of = &found->of;
+  const char *cause = field_string(told, "cause"), *errors = field_string(json_object_get(told, "agreement"), "errors");
+  const bool is_inaccurate = of->limit.there && !of->checks[OF_ACCURACY].ok;
+  if (*cause)
+    of->cause = record_format(&found->memory, "%s", cause);
+  else if (is_inaccurate && *errors && (is_table || is_array_within(of)))
+    of->cause = record_format(&found->memory, "the formula agrees: the errors are %s; --max-abs %.2g passes", errors,
+                              tolerance_above(record_or_infinity(of->max_abs.abs)));
 }
 
 /* Whether no element of the file has a larger error than those that identify has seen, not in a column or row that is
    no part of the formula, either. */
-static bool are_within(const json_t *record, const json_t *agreement) {
-  const json_t *within = json_object_get(agreement, "within");
+static bool are_within(const record_file *of, const json_t *agreement) {
   const double of_doubles = 1e-15;
-  return within && number(json_object_get(record, "max_abs"), "abs") <= 2.0 * json_number_value(within) + of_doubles;
+  return of->max_abs.abs <= 2.0 * field_number(agreement, "within") + of_doubles;
 }
 
 /* Whether a table is what identify has found, within the limit of a check that is given none, at successive positions
    if none are asked. */
-static bool is_found_within(const options *given, const json_t *found) {
-  const json_t *list = json_object_get(found, "positions");
-  return strcmp(field_string(found, "verdict"), "table") == 0 && field_integer(found, "unexplained") == 0 &&
-         json_array_size(json_object_get(found, "damage")) == 0 && field_integer(found, "not_finite") == 0 &&
-         field_integer(found, "padding_rows") <= 1 && (!json_is_object(list) || given->problem.positions) &&
-         field_integer(found, "step") >= 0;
+static bool is_found_within(const options *given, const json_t *told) {
+  const json_t *list = json_object_get(told, "positions");
+  return strcmp(field_string(told, "verdict"), "table") == 0 && field_integer(told, "unexplained") == 0 &&
+         json_array_size(json_object_get(told, "damage")) == 0 && field_integer(told, "not_finite") == 0 &&
+         field_integer(told, "padding_rows") <= 1 && (!json_is_object(list) || given->problem.positions) &&
+         field_integer(told, "step") >= 0;
 }
 
 /* Writes why the file is not within the limit of a check that is given none. */
-static void tell_beyond(const json_t *record, const json_t *found, bool is_table, char *text, size_t size) {
-  const json_t *agreement = json_object_get(found, "agreement"),
-               *untouched = json_array_get(json_object_get(record, "checks"), 1);
-  const char *cause = field_string(record, "cause"), *errors = field_string(agreement, "errors"),
-             *held = field_string(is_table ? found : record, "held");
-  const double most = number(json_object_get(record, "max_abs"), "abs");
-  const bool is_right = json_is_true(json_object_get(agreement, "agrees"));
-  if (*cause)
-    snprintf(text, size, "%s", cause);
-  else if (!is_table && !json_is_true(json_object_get(untouched, "ok")))
-    snprintf(text, size, "columns that rope leaves alone: %s", field_string(untouched, "note"));
-  else if (is_right)
+static void tell_beyond(const record_file *of, const json_t *agreement, bool is_table, const char *code, char *text,
+                        size_t size) {
+  const record_check *untouched = &of->checks[OF_UNTOUCHED];
+  const char *errors = field_string(agreement, "errors");
+  if (*of->cause)
+    snprintf(text, size, "%s", of->cause);
+  else if (!is_table && !untouched->ok)
+    snprintf(text, size, "columns that rope leaves alone: %s", untouched->note);
+  else if (json_is_true(json_object_get(agreement, "agrees")))
     snprintf(text, size,
-             "the formula agrees, but errors are larger than those of code in %s%s%s; --max-abs %.2g passes",
-             strcmp(held, "f64") == 0 ? "f64" : "f32", *errors ? ": " : "", errors, tolerance_above(most));
+             "the formula agrees, but errors are larger than those of code in %s%s%s; --max-abs %.2g passes", code,
+             *errors ? ": " : "", errors, tolerance_above(record_or_infinity(of->max_abs.abs)));
   else
     snprintf(text, size, "the cause is not known");
 }
 
-/* Returns the finding of a check without a limit: whether the file is what the options say, or with --expect alone what
-   it was found to be, within the errors of code as it is usual. found: null if all errors are within `right` ulp, or an
+/* Adds the finding of a check without a limit: whether the file is what the options say, or with --expect alone what it
+   was found to be, within the errors of code as it is usual. told: null if all errors are within `right` ulp, or an
    array is within its limit. */
-static json_t *formula_finding(const options *given, const json_t *record, const json_t *found, bool is_table,
-                               double right) {
-  const json_t *agreement = json_object_get(found, "agreement");
-  const char *errors = field_string(agreement, "errors"), *held = field_string(is_table ? found : record, "held");
-  const bool is_near = number(json_object_get(record, "max_ulp"), "ulp") <= right, is_asked = json_is_object(agreement);
+static void add_formula(const options *given, file_result *found, const json_t *told, bool is_table, double right) {
+  const record_file *of = &found->of;
+  const json_t *agreement = json_object_get(told, "agreement");
+  const char *errors = field_string(agreement, "errors"), *held = is_table ? field_string(told, "held") : of->held,
+             *code = strcmp(held, "f64") == 0 ? "f64" : "f32";
+  const bool is_near = of->max_ulp.ulp <= right, is_wider = is_stored_wider(of, held);
   bool is_ok = is_near;
   if (!is_table)
-    is_ok = is_array_within(record);
-  else if (is_asked && !is_near)
-    is_ok = json_is_true(json_object_get(agreement, "agrees")) && are_within(record, agreement);
+    is_ok = is_array_within(of);
+  else if (json_is_object(agreement) && !is_near)
+    is_ok = json_is_true(json_object_get(agreement, "agrees")) && are_within(of, agreement);
   else if (!is_near)
-    is_ok = given->expect && is_found_within(given, found);
+    is_ok = given->expect && is_found_within(given, told);
   char text[300];
   if (!is_ok)
-    tell_beyond(record, found, is_table, text, sizeof text);
+    tell_beyond(of, agreement, is_table, code, text, sizeof text);
   else if (is_near)
     snprintf(text, sizeof text, "no error is larger than %g ulp, the limit if none is given", right);
   else
     snprintf(text, sizeof text, "the errors are %s; the limit, as none is given, is that of code in %s%s%s",
-             *errors ? errors : "those of roundings", strcmp(held, "f64") == 0 ? "f64" : "f32",
-             is_stored_wider(record, held) ? ", of values of " : "", is_stored_wider(record, held) ? held : "");
-  return finding_json("formula", is_ok, text);
+             *errors ? errors : "those of roundings", code, is_wider ? ", of values of " : "", is_wider ? held : "");
+  add_check(found, finding_of("formula", is_ok, text));
 }
 
-/* Writes what of a config cannot be checked without options that tell it; "" if all can. */
+/* Returns what of a config cannot be checked without options that tell it; "" if all can. */
 static const char *unchecked(const options *given) {
   if (!given->model) return "";
   const bool is_paired = has_pairs(given), has_axes = !given->rope.section_count || given->grid;
@@ -508,24 +479,14 @@ static const char *unchecked(const options *given) {
   return has_axes ? "" : "; not checked: positions on several axes (--grid)";
 }
 
-/* Adds the finding of --config of an array that is within its limit. */
-static void add_config(const options *given, json_t *whole, json_t *record) {
-  char name[240];
-  snprintf(name, sizeof name, "%.200s", given->config);
-  json_t *finding = finding_json("config", true, name);
-  add_check(whole, record, finding);
-  json_decref(finding);
-}
-
 /* Adds the cause of a wrong file, and the findings of identify, for --expect, and for --config if the values differ
    from those of the config. Without a limit, the formula is a finding of its own. */
-static void add_findings(const options *given, table_file *table, table_part part, json_t *whole) {
+static void add_findings(const options *given, table_file *table, table_part part, file_result *found) {
   enum { RIGHT = 2 };
-  json_t *record = json_array_get(json_object_get(whole, "records"), 0);
-  const bool is_limited = json_is_object(json_object_get(record, "limit")),
-             is_far = !(number(json_object_get(record, "max_ulp"), "ulp") <= RIGHT),
-             is_open = table ? given->model || (is_far && !given->expect) : !is_array_within(record),
-             is_wrong = is_limited ? field_integer(whole, "failed") > 0 : is_open,
+  record_file *of = &found->of;
+  const bool is_limited = of->limit.there, is_far = !(of->max_ulp.ulp <= RIGHT),
+             is_open = table ? given->model || (is_far && !given->expect) : !is_array_within(of),
+             is_wrong = is_limited ? has_failed(of) : is_open,
              has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
              is_sought = is_wrong || (given->model && !has_columns), is_asked = is_sought || given->expect;
   const char *file = given->operands[0];
@@ -536,21 +497,23 @@ static void add_findings(const options *given, table_file *table, table_part par
   bool unused;
   if (!is_sought) without.model = NULL;
   const question *const sought = is_sought ? &what : NULL;
-  json_t *found = NULL;
+  json_t *told = NULL;
   if (is_asked)
-    found = table ? identified_table(&without, table, file, sought, &unused)
-                  : identified_array(&without, file, sought, &unused);
-  if (is_sought) set_cause(whole, record, found, table);
-  if (table && json_object_get(found, "held")) json_object_set(record, "held", json_object_get(found, "held"));
-  if (!is_sought && !is_limited && given->model) add_config(given, whole, record);
-  json_array_foreach(json_object_get(found, "findings"), n, finding) add_check(whole, record, finding);
-  if (!is_limited) {
-    finding = formula_finding(given, record, found, table, RIGHT);
-    add_check(whole, record, finding);
-    json_decref(finding);
+    told = table ? identified_table(&without, table, file, sought, &unused)
+                 : identified_array(&without, file, sought, &unused);
+  if (is_sought) set_cause(found, told, table);
+  if (table) of->held = record_format(&found->memory, "%s", field_string(told, "held"));
+  if (!is_sought && !is_limited && given->model) {
+    char name[240];
+    snprintf(name, sizeof name, "%.200s", given->config);
+    add_check(found, finding_of("config", true, name));
   }
-  if (*unchecked(given)) json_object_set_new(record, "unchecked", json_string(unchecked(given)));
-  json_decref(found);
+  json_array_foreach(json_object_get(told, "findings"), n, finding)
+      add_check(found, finding_of(field_string(finding, "property"), json_is_true(json_object_get(finding, "ok")),
+                                  field_string(finding, "note")));
+  if (!is_limited) add_formula(given, found, told, table, RIGHT);
+  of->unchecked = unchecked(given);
+  json_decref(told);
 }
 
 /* The tables of a file of angles: that which is compared, and that which is identified. Of frequencies, the first has
@@ -590,7 +553,7 @@ static const char *take_folded(options *given, table_file *table, const char *fi
   return "each column twice; compared is one of the two, and the other has the same bits";
 }
 
-static json_t *check_table(options *given, output **out) {
+static file_result check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
                  "--op table");
@@ -627,32 +590,32 @@ static json_t *check_table(options *given, output **out) {
                                  .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
                                  .replay = given->command_line};
   threads_limit(0);
-  json_t *record = verify_table(&request);
-  if (contents)
-    json_object_set_new(json_array_get(json_object_get(record, "records"), 0), "contents", json_string(contents));
+  file_result found = verify_table(&request);
+  if (contents) found.of.contents = contents;
   if (of_angles.identified.table) {
     given->problem.first = 0;
     given->problem.rows = VECTOR_ROWS;
   }
-  add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, record);
+  add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, &found);
   if (!of_angles.compared.table) table_close(table);
   recovered_free(&of_angles.compared);
   recovered_free(&of_angles.identified);
   free(positions);
-  return record;
+  return found;
 }
 
 static int run(options *given) {
   take_x(given);
   output *out, *saved = open_output("--save", given->save);
-  json_t *record = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
-  if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, record);
-  print_record(record, given->format, output_stream(out));
+  file_result found = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
+  if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, &found);
+  json_t *record = file_check_json(&found.of);
+  print_record(&found.of, record, given->format, output_stream(out));
   if (saved) field_print(record, output_stream(saved));
   if (given->github) record_print_github(record, given->github, stderr);
-  const bool is_finite = field_integer(json_array_get(json_object_get(record, "records"), 0), "not_finite") == 0;
-  const int status = is_finite && field_integer(record, "failed") == 0 ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
+  const int status = found.of.not_finite == 0 && !has_failed(&found.of) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);
+  file_forget(&found);
   close_output("--save", given->save, saved);
   close_output("--output", given->output, out);
   return status;

@@ -322,15 +322,23 @@ static json_t *identified_isolated(const identify_request *request, double silen
 
 /* ---- findings ---------------------------------------------------------------------------------- */
 
-json_t *finding_json(const char *property, bool is_ok, const char *text) {
-  return json_pack("{s:s, s:b, s:b, s:i, s:i, s:i, s:s}", "property", property, "ok", (int)is_ok, "skipped", 0, "worst",
-                   (int)!is_ok, "bound", 0, "compared", 1, "note", text);
+record_check finding_of(const char *property, bool is_ok, const char *text) {
+  return (record_check){.there = true,
+                        .property = property,
+                        .ok = is_ok,
+                        .worst = !is_ok,
+                        .has_worst = true,
+                        .has_bound = true,
+                        .compared = 1,
+                        .note = text,
+                        .has_note = true};
 }
 
 static void add_finding(json_t *record, const char *property, bool is_ok, const char *text) {
+  const record_check finding = finding_of(property, is_ok, text);
   json_t *findings = json_object_get(record, "findings");
   if (!findings) json_object_set_new(record, "findings", findings = json_array());
-  json_array_append_new(findings, finding_json(property, is_ok, text));
+  field_append(findings, record_write_check(&finding));
 }
 
 /* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it

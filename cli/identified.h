@@ -40,8 +40,8 @@ json_t *identified_table(const options *given, table_file *table, const char *fi
 /* As identified_table, for the table that --op has applied to --x. The verdict is "none" if there is no such table. */
 json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right);
 
-/* Returns a finding, which is like a check of a record. */
-json_t *finding_json(const char *property, bool is_ok, const char *text);
+/* Returns a finding, which is like a check of a record, and keeps the texts. */
+record_check finding_of(const char *property, bool is_ok, const char *text);
 
 /* Whether all findings of a record, --config's and --expect's, are as asked. */
 bool findings_are_met(const json_t *record);

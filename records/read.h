@@ -184,6 +184,7 @@ json_t *record_write_comparison(const record_comparison *from);
 json_t *record_write_choice(const record_choice *from);
 json_t *record_write_history(const record_history *from);
 json_t *record_write_shape(const record_shape *from);
+json_t *record_write_check(const record_check *from);
 json_t *record_write_context(const record_context *from);
 json_t *record_write_run(const record_run *from);
 json_t *record_write_run_shard(const record_run_shard *from);

@@ -2,7 +2,6 @@
 /* Tests results of add and rope in files: posenc check accepts correct results and names the mistake in wrong ones, and
    posenc identify finds what was applied. */
 #include "common/environment.h"
-#include "common/field.h"
 #include "inspect/files/npy.h"
 #include "inspect/identify/identify.h"
 #include "inspect/models/model.h"
@@ -167,36 +166,38 @@ static array_request request_of(const doing *as) {
       .x_name = "x", .name = "out", .problem = problem, .start = as->start, .max_ulp = 0.51, .replay = "posenc check"};
 }
 
-static json_t *entry_of(const json_t *record) {
-  return json_array_get(json_object_get(record, "records"), 0);
+static int failed_of(const file_result *found) {
+  int failed = 0;
+  RECORD_EACH(check, &found->of, checks) failed += !check->ok;
+  return failed;
 }
 
-/* Returns the record of this result and its cause, if `asked` is expected. Returns null, with the row in *bad_row, if x
+/* Returns what is found of this result and its cause, if `asked` is expected; nothing, with the row in *bad_row, if x
    is not finite. */
-static json_t *verified(const doing *asked, const array *x, const array *out, int64_t *bad_row) {
+static file_result verified(const doing *asked, const array *x, const array *out, int64_t *bad_row) {
+  file_result found = {.of = {.cause = ""}};
   array_request request = request_of(asked);
   request.arrays = opened_both(asked, x, out);
-  json_t *record = verify_array(&request, bad_row);
+  const bool is_finite = verify_array(&request, &found, bad_row);
   suspect_list suspects = {.count = 0};
   formula_suspects(&request.problem, &suspects);
   request.suspects = &suspects;
-  const array_cause cause = record ? array_cause_of(&request) : (array_cause){.text = ""};
-  json_object_set_new(entry_of(record), "cause", *cause.text ? json_string(cause.text) : json_null());
+  if (is_finite) found.of.cause = record_format(&found.memory, "%s", array_cause_of(&request).text);
   close_both(&request.arrays);
-  return record;
+  return found;
 }
 
-/* Returns the record of the result of `done` on x, if `asked` is expected. */
-static json_t *record_of(const doing *asked, const doing *done) {
+/* Returns what is found of the result of `done` on x, if `asked` is expected. */
+static file_result result_of(const doing *asked, const doing *done) {
   const array x = new_array(asked), out = new_array(asked);
   int64_t bad_row;
   fill(asked, &x);
   make_result(done, &x, &out);
-  json_t *record = verified(asked, &x, &out, &bad_row);
-  if (!record) abort();
+  const file_result found = verified(asked, &x, &out, &bad_row);
+  if (bad_row >= 0) abort();
   free(x.bytes);
   free(out.bytes);
-  return record;
+  return found;
 }
 
 static const doing plain = {.op = POSENC_ROPE,
@@ -252,14 +253,12 @@ static void test_right(doing as, const char *what) {
   static const char *const names[] = {"f32", "f64", "f16", "bf16"};
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype = next_dtype(dtype)) {
     as.dtype = (posenc_dtype)dtype;
-    json_t *record = record_of(&as, &as), *entry = entry_of(record);
-    const double ulp = field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY),
-                 abs = field_number_or(json_object_get(entry, "max_abs"), "abs", INFINITY);
+    file_result found = result_of(&as, &as);
+    const double ulp = found.of.max_ulp.ulp, abs = found.of.max_abs.abs;
     const bool accurate =
         dtype == POSENC_F64 ? abs < 2e-15 * fmax(as.size, 1.0) : ulp <= 0.51; /* long double has 11 more bits */
-    ok(accurate && json_is_null(json_object_get(entry, "cause")) && field_integer(entry, "elements") > 0,
-       "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
-    json_decref(record);
+    ok(accurate && !*found.of.cause && found.of.elements > 0, "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
+    file_forget(&found);
     test_recovered(&as, what);
   }
 }
@@ -300,10 +299,10 @@ static void test_right_ones(void) {
 static void test_wrong(doing asked, doing done, const char *cause) {
   for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype = next_dtype(dtype)) {
     asked.dtype = done.dtype = (posenc_dtype)dtype;
-    json_t *record = record_of(&asked, &done), *entry = entry_of(record);
-    const char *told = field_string(entry, "cause");
-    ok(strcmp(told, cause) == 0 && field_integer(record, "failed") > 0, "dtype %d: %s; told: %s", dtype, cause, told);
-    json_decref(record);
+    file_result found = result_of(&asked, &done);
+    const char *told = found.of.cause;
+    ok(strcmp(told, cause) == 0 && failed_of(&found) > 0, "dtype %d: %s; told: %s", dtype, cause, told);
+    file_forget(&found);
   }
 }
 
@@ -364,24 +363,20 @@ static void test_sizes(void) {
   wrong.nothing = true;
   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
     as.size = wrong.size = sizes[n];
-    json_t *right = record_of(&as, &as), *bad = record_of(&as, &wrong);
-    const json_t *of_right = entry_of(right), *of_bad = entry_of(bad);
-    const double ulp = field_number_or(json_object_get(of_right, "max_ulp"), "ulp", INFINITY);
-    ok(ulp <= 0.6 && json_is_null(json_object_get(of_right, "cause")) && field_integer(bad, "failed") == 1 &&
-           strcmp(field_string(of_bad, "cause"), "nothing is turned") == 0,
+    file_result right = result_of(&as, &as), bad = result_of(&as, &wrong);
+    const double ulp = right.of.max_ulp.ulp;
+    ok(ulp <= 0.6 && !*right.of.cause && failed_of(&bad) == 1 && strcmp(bad.of.cause, "nothing is turned") == 0,
        "x of size %g: %.3f ulp", sizes[n], ulp);
-    json_decref(right);
-    json_decref(bad);
+    file_forget(&right);
+    file_forget(&bad);
     test_recovered(&as, "x of that size");
   }
   as = plain;
   as.dtype = POSENC_F16;
   as.size = 0x1p-17;
-  json_t *record = record_of(&as, &as), *entry = entry_of(record);
-  ok(json_is_null(json_object_get(entry, "cause")) &&
-         field_number_or(json_object_get(entry, "max_ulp"), "ulp", INFINITY) <= 0.51,
-     "subnormal numbers of f16 are not accused");
-  json_decref(record);
+  file_result found = result_of(&as, &as);
+  ok(!*found.of.cause && found.of.max_ulp.ulp <= 0.51, "subnormal numbers of f16 are not accused");
+  file_forget(&found);
 }
 
 /* Tests half of the columns rotated, and others that are neither rotated nor those of x. */
@@ -394,9 +389,9 @@ static void test_damaged_rest(void) {
   fill(&plain, &x);
   make_result(&done, &x, &out);
   for (int64_t row = 0; row < x.rows; row++) values[64 * row + 50] += 0.25f;
-  json_t *record = verified(&plain, &x, &out, &bad_row);
-  ok(json_is_null(json_object_get(entry_of(record), "cause")), "half is turned, the rest is damaged: no cause");
-  json_decref(record);
+  file_result found = verified(&plain, &x, &out, &bad_row);
+  ok(bad_row < 0 && !*found.of.cause, "half is turned, the rest is damaged: no cause");
+  file_forget(&found);
   free(x.bytes);
   free(out.bytes);
 }
@@ -406,10 +401,9 @@ static void test_unknown(void) {
   doing done = plain;
   done.base = 12345.0;
   done.first = 7;
-  json_t *record = record_of(&plain, &done), *entry = entry_of(record);
-  ok(field_integer(record, "failed") == 1 && json_is_null(json_object_get(entry, "cause")),
-     "another mistake: no cause");
-  json_decref(record);
+  file_result found = result_of(&plain, &done);
+  ok(failed_of(&found) == 1 && !*found.of.cause, "another mistake: no cause");
+  file_forget(&found);
 }
 
 /* ---- results that no rope makes ------------------------------------------------------------------------------- */
@@ -447,19 +441,18 @@ static void test_untouched(void) {
   for (int n = 0; n < 3; n++) {
     const float changed = n == 1 ? 5.0f : NAN;
     if (n) memcpy(out.bytes + at, &changed, sizeof changed);
-    json_t *record = verified(&as, &x, &out, &bad_row),
-           *check = json_array_get(json_object_get(entry_of(record), "checks"), 1);
-    ok(json_is_true(json_object_get(check, "ok")) == (n == 0) && field_integer(check, "compared") == 900 * 32,
-       "a column that is left alone: %s",
+    file_result found = verified(&as, &x, &out, &bad_row);
+    const record_check *check = &found.of.checks[1];
+    ok(check->ok == (n == 0) && check->compared == 900 * 32, "a column that is left alone: %s",
        n == 0   ? "as it was"
        : n == 1 ? "changed"
                 : "not a number");
-    json_decref(record);
+    file_forget(&found);
   }
   const float nan = NAN;
   memcpy(x.bytes + x.header + 4 * 64 * 321, &nan, sizeof nan);
-  const json_t *none = verified(&as, &x, &out, &bad_row);
-  ok(!none && bad_row == 321, "x is no number in row %ld", (long)bad_row);
+  const file_result none = verified(&as, &x, &out, &bad_row);
+  ok(!none.of.there && bad_row == 321, "x is no number in row %ld", (long)bad_row);
   free(x.bytes);
   free(out.bytes);
 }
@@ -473,18 +466,16 @@ static void test_witness(void) {
   fill(&plain, &x);
   make_result(&plain, &x, &out);
   wrong[64 * ROW + COLUMN] += 1.0f;
-  json_t *record = verified(&plain, &x, &out, &bad_row), *entry = entry_of(record);
-  const char *const keys[] = {"max_ulp", "max_abs", "worst"};
-  for (size_t n = 0; n < sizeof keys / sizeof *keys; n++) {
-    const json_t *w = json_object_get(entry, keys[n]);
-    const char *const where = field_string(w, "place");
-    ok(field_integer(w, "row") == ROW && field_integer(w, "column") == COLUMN && field_integer(w, "position") == 107 &&
-           field_integer(w, "index") == COLUMN - 32 && strcmp(field_string(w, "function"), "second") == 0 &&
-           strcmp(where, "b 0, l 107, h 1, d 40") == 0,
-       "%s: %s", keys[n], where);
+  file_result found = verified(&plain, &x, &out, &bad_row);
+  const record_witness *const all[] = {&found.of.max_ulp, &found.of.max_abs, &found.of.worst};
+  for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+    const record_witness *w = all[n];
+    ok(w->row == ROW && w->column == COLUMN && record_number_value(w->position) == 107.0 && w->index == COLUMN - 32 &&
+           strcmp(w->function, "second") == 0 && strcmp(w->place, "b 0, l 107, h 1, d 40") == 0,
+       "witness %zu: %s", n, w->place);
   }
-  ok(fabs(field_number_or(json_object_get(entry, "max_abs"), "abs", 0.0) - 1.0) < 1e-5, "it is off by 1");
-  json_decref(record);
+  ok(fabs(found.of.max_abs.abs - 1.0) < 1e-5, "it is off by 1");
+  file_forget(&found);
   free(x.bytes);
   free(out.bytes);
 }

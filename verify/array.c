@@ -279,7 +279,7 @@ static void finish_checks(array_exam *e, char *figures, size_t size) {
   if (untouched->compared == 0) untouched->skip = "all columns are worked on";
 }
 
-static json_t *record_of(array_exam *e) {
+static file_result result_of(array_exam *e) {
   static const property properties[] = {[OF_ACCURACY] = ACCURACY, [OF_UNTOUCHED] = UNTOUCHED};
   const accuracy *a = &e->found;
   const array_request *request = e->request;
@@ -292,28 +292,27 @@ static json_t *record_of(array_exam *e) {
                           .command = request->replay,
                           .limit = is_limited ? &limit : NULL,
                           .found = a};
-  record_memory memory = {NULL};
-  record_check checks[sizeof properties / sizeof *properties];
+  enum { CHECKS = sizeof properties / sizeof *properties };
+  file_result found = {.memory = {NULL}};
+  record_file *made = &found.of;
+  record_memory *in = &found.memory;
   char figures[120];
   finish_checks(e, figures, sizeof figures);
-  for (size_t n = 0; n < sizeof properties / sizeof *properties; n++)
-    checks[n] = check_record(property_name(properties[n]), &e->checks[n], &memory);
-  record_file made = file_record(&file, &memory);
-  made.of = e->at->rows * request->problem.dim;
-  made.not_finite = e->not_finite;
-  made.max_ulp = witness_of(e, &a->max_ulp, e->rows_of[0], &memory);
-  made.max_abs = witness_of(e, &a->max_abs, e->rows_of[1], &memory);
-  if (is_limited) made.worst = made.max_ulp;
-  made.checks = checks;
-  made.checks_count = sizeof checks / sizeof *checks;
-  made.x = name_record(request->x_name, &memory);
-  made.axes = request->arrays.axes;
-  made.start = request->start;
-  made.beyond = e->beyond;
-  made.has_start = made.has_beyond = true;
-  made.held = dtype_name(e->held);
-  octaves_record(&made, &e->by_size, NULL, &memory);
-  return file_check_json(&made, &memory);
+  record_check *checks = file_begin(&found, &file, CHECKS);
+  for (size_t n = 0; n < CHECKS; n++) checks[n] = check_record(property_name(properties[n]), &e->checks[n], in);
+  made->of = e->at->rows * request->problem.dim;
+  made->not_finite = e->not_finite;
+  made->max_ulp = witness_of(e, &a->max_ulp, e->rows_of[0], in);
+  made->max_abs = witness_of(e, &a->max_abs, e->rows_of[1], in);
+  if (is_limited) made->worst = made->max_ulp;
+  made->x = name_record(request->x_name, in);
+  made->axes = request->arrays.axes;
+  made->start = request->start;
+  made->beyond = e->beyond;
+  made->has_start = made->has_beyond = true;
+  made->held = dtype_name(e->held);
+  octaves_record(made, &e->by_size, NULL, in);
+  return found;
 }
 
 /* Must be closed in any case. */
@@ -340,17 +339,17 @@ static void close_exam(array_exam *e) {
   free(e->got);
 }
 
-json_t *verify_array(const array_request *request, int64_t *bad_row) {
+bool verify_array(const array_request *request, file_result *found, int64_t *bad_row) {
   array_exam e;
-  json_t *record = NULL;
   *bad_row = -1;
   open_exam(&e, request);
   e.held = array_held(request);
   array_limits_open(&e.limits, &e.plain, e.held);
-  if (check_blocks(&e, bad_row)) record = record_of(&e);
+  const bool is_finite = check_blocks(&e, bad_row);
+  if (is_finite) *found = result_of(&e);
   progress_clear();
   close_exam(&e);
-  return record;
+  return is_finite;
 }
 
 /* ---- the result itself ----------------------------------------------------------------------------------------- */

@@ -7,12 +7,22 @@
 #include "common/suspect.h"
 #include "inspect/files/table.h"
 #include "inspect/files/vectors.h"
+#include "records/read.h"
 #include "reference/oracle.h"
-
-#include <jansson.h>
 
 /* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
+
+/* What was found of a file, and the memory of what is added to it. */
+typedef struct file_result {
+  record_file of;
+  record_memory memory;
+} file_result;
+
+void file_forget(file_result *found);
+
+/* Returns the record of posenc check as JSON, a new reference, with the totals of the checks. */
+json_t *file_check_json(const record_file *found);
 
 /* ---- a table --------------------------------------------------------------------------------------------------- */
 
@@ -32,26 +42,11 @@ typedef struct table_request {
   const char *replay;        /* the command that repeats this */
 } table_request;
 
-/*
- * Returns a record in the form of doc/records.md, so that it can be printed like those: schema "posenc-check-1", no
- * kernels, no seed, and one entry in its records, whose "kernel" is the file's name. The entry has no digest, and in
- * addition
- *
- *   "format": "npy" | "safetensors" | "gguf" | "memory", "tensor": name or null,
- *   "recorded": whether the problem is from the file's own metadata,
- *   "limit": {"ulp", "abs"}, one of them 0, or null,
- *   "not_finite": n elements,
- *   "positions": [ {"position": 0, ±2^k or the first of the table, "rows": n from there on,
- *                   "max_ulp", "max_abs", "mean_abs", "misrounded": n} … ],
- *   "equal_rows": {"compared": n, from the first row on, "equal": n that have the bits of one before,
- *                  "first": [p, q] or null}
- *
- * The positions of a list need not be integers.
- *
- * Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
- * Without a limit all are skipped, but have their worst deviations.
- */
-json_t *verify_table(const table_request *request);
+/* Compares a table, for file_forget. The positions of a list need not be integers.
+
+   Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
+   Without a limit all are skipped, but have their worst deviations. */
+file_result verify_table(const table_request *request);
 
 /* ---- the result of add or rope on an array x ------------------------------------------------------------------- */
 
@@ -86,20 +81,12 @@ tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t
 /* Returns the least tolerance of two digits that errors of `most` pass. */
 double tolerance_above(double most);
 
-/*
- * Returns a record in the form of verify_table, without "recorded" and "equal_rows". Its entry has in addition
- *
- *   "x": name of the file, "axes": as requested, "start": n,
- *   "held": the narrowest dtype whose numbers all results are, as which they are judged without tolerances,
- *   "beyond": n pairs with a larger error than reference/limit.h allows.
- *
- * For rope, the ulp of an error is that of the length of the exact pair; the "function" of a witness is "first" or
- * "second", and "place" has the index on each axis.
- *
- * Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns null if a number of x
- * is not finite; *bad_row is then its row, else -1.
- */
-json_t *verify_array(const array_request *request, int64_t *bad_row);
+/* Compares a result, for file_forget. For rope, the ulp of an error is that of the length of the exact pair. The result
+   has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/limit.h allows.
+
+   Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns false, with nothing
+   found, if a number of x is not finite; *bad_row is then its row, else -1. */
+bool verify_array(const array_request *request, file_result *found, int64_t *bad_row);
 
 /*
  * Makes the result itself, of an array x: every element is the exact one, rounded once to the dtype, and columns that

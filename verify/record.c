@@ -98,36 +98,49 @@ const char *name_record(const char *name, record_memory *in) {
   return text;
 }
 
-record_file file_record(const file_exam *of, record_memory *in) {
+record_check *file_begin(file_result *made, const file_exam *of, size_t checks) {
+  record_memory *in = &made->memory;
   const accuracy *a = of->found;
+  record_check *all = record_allocate(in, checks, sizeof *all);
   const char *tensor = table_tensor(of->table);
   const posenc_bound *limit = of->limit;
   const double elements = (double)a->elements;
-  return (record_file){.there = true,
-                       .kernel = name_record(of->name, in),
-                       .shape = shape_record(of->shape),
-                       .replay = of->command,
-                       .format = table_format(of->table),
-                       .tensor = tensor ? name_record(tensor, in) : NULL,
-                       .limit = {.there = limit, .ulp = limit ? limit->ulp : 0.0, .abs = limit ? limit->abs : 0.0},
-                       .mode = "exhaustive",
-                       .elements = a->elements,
-                       .mean_ulp = a->sum_ulp / elements,
-                       .mean_abs = a->sum_abs / elements,
-                       .misrounded = a->misrounded,
-                       .histogram = histogram_record(a, in),
-                       .histogram_count = ACCURACY_BINS};
+  made->of = (record_file){.there = true,
+                           .kernel = name_record(of->name, in),
+                           .shape = shape_record(of->shape),
+                           .replay = of->command,
+                           .format = table_format(of->table),
+                           .tensor = tensor ? name_record(tensor, in) : NULL,
+                           .limit = {.there = limit, .ulp = limit ? limit->ulp : 0.0, .abs = limit ? limit->abs : 0.0},
+                           .mode = "exhaustive",
+                           .elements = a->elements,
+                           .mean_ulp = a->sum_ulp / elements,
+                           .mean_abs = a->sum_abs / elements,
+                           .misrounded = a->misrounded,
+                           .histogram = histogram_record(a, in),
+                           .histogram_count = ACCURACY_BINS,
+                           .checks = all,
+                           .checks_count = checks,
+                           .held = "",
+                           .contents = "",
+                           .cause = "",
+                           .unchecked = ""};
+  made->of.shape.name = record_format(in, "%s", of->shape->name);
+  return all;
 }
 
-json_t *file_check_json(record_file *found, record_memory *in) {
+json_t *file_check_json(const record_file *found) {
   record_file_check made = {
       .schema = "posenc-check-1", .environment = allocated(environment_json()), .records = found, .records_count = 1};
   RECORD_EACH(one, found, checks) ++*(one->skipped ? &made.skipped : one->ok ? &made.passed : &made.failed);
   json_t *json = record_write_file_check(&made);
   json_decref(made.environment);
-  shape_forget(&found->shape);
-  record_release(in);
   return json;
+}
+
+void file_forget(file_result *found) {
+  shape_forget(&found->of.shape);
+  record_release(&found->memory);
 }
 
 /* ---- errors by the size of positions --------------------------------------------------------------------------- */

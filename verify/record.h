@@ -5,10 +5,10 @@
 
 #include "common/isolation.h"
 #include "common/shapes.h"
-#include "inspect/files/table.h"
 #include "records/read.h"
 #include "reference/accuracy.h"
 #include "verify/checks.h"
+#include "verify/files.h"
 
 /* Sends the JSON of a record, which is taken over, from a worker. Returns the JSON that a worker has sent, a new
    reference, and frees its text; null if there is none. */
@@ -32,14 +32,12 @@ typedef struct file_exam {
   const accuracy *found;
 } file_exam;
 
-/* Returns the fields of all kinds of files but the numbers of elements, witnesses, positions and checks. */
-record_file file_record(const file_exam *of, record_memory *in);
+/* Begins the result with the fields of all kinds of files but the numbers of elements, witnesses, positions and checks,
+   for which it has room: so many. Returns these, without a value. */
+record_check *file_begin(file_result *made, const file_exam *of, size_t checks);
 
 /* Returns the name of a file or tensor without "#", as TAP interprets words after it. */
 const char *name_record(const char *name, record_memory *in);
-
-/* Returns the record of posenc check as JSON, a new reference, and releases the shape of the file and `in`. */
-json_t *file_check_json(record_file *found, record_memory *in);
 
 /* Errors by the size of positions: 0, 1, 2 to 3, 4 to 7, … 2^63, counted separately for negative positions. */
 enum { OCTAVES = 65 };

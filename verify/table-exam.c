@@ -573,7 +573,7 @@ static void finish_checks(table_exam *e, char *figures, size_t size) {
   }
 }
 
-static json_t *record_of(table_exam *e) {
+static file_result result_of(table_exam *e) {
   const accuracy *a = &e->found;
   const table_request *request = e->request;
   const shape of = shape_of(&request->problem);
@@ -583,38 +583,38 @@ static json_t *record_of(table_exam *e) {
                           .command = request->replay,
                           .limit = request->limit,
                           .found = a};
-  record_memory memory = {NULL};
-  record_check checks[PROPERTIES];
+  file_result found = {.memory = {NULL}};
+  record_file *made = &found.of;
+  record_memory *in = &found.memory;
   char figures[120];
   finish_checks(e, figures, sizeof figures);
-  record_file made = file_record(&file, &memory);
-  made.checks = checks;
+  record_check *checks = file_begin(&found, &file, PROPERTIES);
+  made->checks_count = 0;
   for (property p = 0; p < PROPERTIES; p++)
-    if (property_subjects(p) & FILES)
-      checks[made.checks_count++] = check_record(property_name(p), &e->checks[p], &memory);
-  made.of = of.problem.rows * table_stored(request->table)->dim;
-  made.not_finite = e->not_finite;
-  made.max_ulp = witness_of(e, &a->max_ulp, &memory);
-  made.max_abs = witness_of(e, &a->max_abs, &memory);
-  if (request->limit) made.worst = witness_of(e, &a->worst, &memory);
-  made.recorded = request->recorded;
-  made.has_recorded = true;
-  made.equal_rows = equal_rows_of(e, &memory);
-  octaves_record(&made, &e->by_size, e->problem.positions, &memory);
-  return file_check_json(&made, &memory);
+    if (property_subjects(p) & FILES) checks[made->checks_count++] = check_record(property_name(p), &e->checks[p], in);
+  made->of = of.problem.rows * table_stored(request->table)->dim;
+  made->not_finite = e->not_finite;
+  made->max_ulp = witness_of(e, &a->max_ulp, in);
+  made->max_abs = witness_of(e, &a->max_abs, in);
+  if (request->limit) made->worst = witness_of(e, &a->worst, in);
+  made->recorded = request->recorded;
+  made->has_recorded = true;
+  made->equal_rows = equal_rows_of(e, in);
+  octaves_record(made, &e->by_size, e->problem.positions, in);
+  return found;
 }
 
 static void read_file(void *from, int64_t row, int64_t rows, void *out) {
   table_rows(from, row, rows, out);
 }
 
-json_t *verify_table(const table_request *request) {
+file_result verify_table(const table_request *request) {
   table_exam *e = table_exam_create(request, read_file, request->table, table_stored(request->table)->dim);
   table_exam_rows(e, (window){0, request->problem.rows});
   octaves_sum(&e->by_size, &e->found);
   check_unique(e);
-  json_t *record = record_of(e);
+  const file_result found = result_of(e);
   progress_clear();
   table_exam_free(e);
-  return record;
+  return found;
 }
