@@ -167,8 +167,8 @@ json_t *answer_make(const record_report *report, samples *times) {
 
 static const char *const use_names[USES] = {"default", "threads", "library", "now"};
 
-/* Whether the kernel is a competitor on another library's vector sines. Records do not say so, but names do. */
-static bool has_foreign_sines(const record_kernel *kernel) {
+/* Records do not say so, but names do. */
+bool answer_has_foreign_sines(const record_kernel *kernel) {
   static const char *const libraries[] = {"sleef-", "libmvec-"};
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
     if (strncmp(kernel->name, libraries[i], strlen(libraries[i])) == 0) return true;
@@ -180,7 +180,7 @@ static bool has_foreign_sines(const record_kernel *kernel) {
 static bool is_of(const record_kernel *kernel, answer_use use) {
   const bool grows = !kernel->bound.derived || kernel->bound.growth > 0;
   if (kernel->threaded || *kernel->plugin || !answer_counts(kernel)) return false;
-  return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && has_foreign_sines(kernel);
+  return use == USE_NOW ? kernel->recipe : !kernel->recipe && grows && answer_has_foreign_sines(kernel);
 }
 
 /* Returns the fastest kernel of a use, or null if none was timed. */

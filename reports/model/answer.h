@@ -57,6 +57,9 @@ size_t answer_mark(const record_report *report, const char *kernel);
    time of a kernel that keeps its rows is that of a copy. */
 bool answer_counts(const record_kernel *kernel);
 
+/* Whether the kernel is a competitor on another library's vector sines. */
+bool answer_has_foreign_sines(const record_kernel *kernel);
+
 /* Returns the smallest budget that includes the kernel's proved bound on that table. */
 answer_budget answer_class(const record_kernel *kernel, const record_table *table);
 

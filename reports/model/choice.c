@@ -368,7 +368,7 @@ void choice_print(const record_choice *choice, FILE *stream) {
 int choice_plot(const record_choice *choice, FILE *stream) {
   pareto_point *points = points_of(choice->candidates, choice->candidates_count);
   const char *label = choice->calls > 0 ? "microseconds of a call and its share of the plan" : "microseconds of a call";
-  char *element = pareto_draw(points, choice->candidates_count, "choice", choice->shape, label, "");
+  char *element = pareto_draw(points, choice->candidates_count, false, "choice", choice->shape, label, "");
   free(points);
   if (!element) return 2;
   plot_standalone(element, stream);

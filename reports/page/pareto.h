@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whose kernel it is: names of others stand beside their points. */
+typedef enum pareto_group { PARETO_OWN, PARETO_COMPETITOR, PARETO_RECIPE, PARETO_GROUPS } pareto_group;
+
 typedef struct pareto_point {
   const char *name;
+  pareto_group group;
   size_t index;           /* for the caller */
   double time, low, high; /* median, smallest and largest */
   double error;           /* the largest absolute error */
@@ -24,9 +28,10 @@ typedef struct pareto_point {
  */
 void pareto_sort(pareto_point *points, size_t count);
 
-/* Draws sorted points, with the front as steps, and a note as plot_axis does. Returns a string to free as plot_finish,
-   or null on an error already printed to stderr. */
-char *pareto_draw(const pareto_point *points, size_t count, const char *name, const char *title, const char *time_label,
-                  const char *note);
+/* Draws sorted points, with the front as steps, and a note as plot_axis does; `narrow` for narrow screens. The legend
+   tells how many names had no place. Returns a string to free as plot_finish, or null on an error already printed to
+   stderr. */
+char *pareto_draw(const pareto_point *points, size_t count, bool narrow, const char *name, const char *title,
+                  const char *time_label, const char *note);
 
 #endif

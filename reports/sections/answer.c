@@ -236,6 +236,9 @@ static pareto_point point_of(const record_kernel *kernel, const record_row *row)
   const record_spread *ns = &row->timing.ns_per_element;
   return (pareto_point){
       .name = kernel->name,
+      .group = kernel->recipe                     ? PARETO_RECIPE
+               : answer_has_foreign_sines(kernel) ? PARETO_COMPETITOR
+                                                  : PARETO_OWN,
       .time = ns->median,
       .low = ns->min,
       .high = ns->max,
@@ -259,10 +262,14 @@ static bool draw_pareto(const record_report *report, const record_table *table, 
   if (count > 0) {
     char title[128];
     snprintf(title, sizeof title, "%.80s: %.0f × %.0f", table->shape.name, table->shape.rows, table->shape.dim);
-    made->svg[FIGURE_PARETO] = pareto_draw(points, count, "pareto", title, "ns per element", words_busy(report).text);
+    const char *label = "ns per element";
+    const words busy = words_busy(report);
+    made->svg[FIGURE_PARETO] = pareto_draw(points, count, false, "pareto", title, label, busy.text);
+    if (made->svg[FIGURE_PARETO])
+      made->svg[FIGURE_PARETO_NARROW] = pareto_draw(points, count, true, "pareto-narrow", title, label, busy.text);
   }
   free(points);
-  return count == 0 || made->svg[FIGURE_PARETO];
+  return count == 0 || made->svg[FIGURE_PARETO_NARROW];
 }
 
 bool draw_answer(const record_report *report, figures *made) {
@@ -565,6 +572,17 @@ static void write_table(page *p, const record_report *report) {
   page_table_end(p);
 }
 
+static void write_front(page *p, const record_report *report) {
+  page_figure_fit(p,
+                  caption_of_times(report,
+                                   "Largest error against time, a point per kernel; further down and left is better. "
+                                   "No kernel is both as fast and as accurate as those on the dashed front; errors are "
+                                   "compared of equal numbers of elements alone. Kernels that failed a check, or copy "
+                                   "a table that they keep, are not on it.")
+                      .text,
+                  p->svg[FIGURE_PARETO], p->svg[FIGURE_PARETO_NARROW]);
+}
+
 void write_answer(page *p, const record_report *report) {
   if (report->checks.failed > 0) {
     page_open(p, PAGE_ANSWER);
@@ -579,6 +597,7 @@ void write_answer(page *p, const record_report *report) {
     say_trusted(p, report);
     page_close(p, PAGE_ANSWER);
   }
+  write_front(p, report);
   char text[200];
   snprintf(text, sizeof text, "Time per element of that %s, by kernel; shorter is better.%s",
            table && table->applied ? "x" : "table",
@@ -591,12 +610,4 @@ void write_fastest(page *p, const record_report *report) {
   page_section(p, report->subjects_count ? "The fastest of these kernels by maximum error"
                                          : "Fastest kernels by maximum error");
   write_table(p, report);
-  page_figure(p,
-              caption_of_times(report,
-                               "Largest error against time on the reference table; further down and left is better. No "
-                               "kernel is both as fast and as accurate as those on the dashed front, which have names; "
-                               "errors are compared of equal numbers of elements alone. Kernels that failed a check, "
-                               "or copy a table that they keep, are not on it.")
-                  .text,
-              p->svg[FIGURE_PARETO]);
 }

@@ -84,12 +84,19 @@ void write_contents(page *p, const record_report *report, contents wanted) {
 /* ---- figures ---- */
 
 const char *const figure_names[FIGURES] = {
-    [FIGURE_BARS] = "bars",           [FIGURE_NARROW] = "bars-narrow",
-    [FIGURE_PARETO] = "headline",     [FIGURE_TIME] = "time",
-    [FIGURE_COLD] = "cold",           [FIGURE_FRESH] = "fresh",
-    [FIGURE_ERROR] = "error",         [FIGURE_RECIPES] = "recipes",
-    [FIGURE_CAUSES] = "causes",       [FIGURE_FREQUENCY] = "frequency",
-    [FIGURE_HISTOGRAM] = "histogram", [FIGURE_RECIPES_HISTOGRAM] = "recipes-histogram",
+    [FIGURE_BARS] = "bars",
+    [FIGURE_NARROW] = "bars-narrow",
+    [FIGURE_PARETO] = "headline",
+    [FIGURE_PARETO_NARROW] = "headline-narrow",
+    [FIGURE_TIME] = "time",
+    [FIGURE_COLD] = "cold",
+    [FIGURE_FRESH] = "fresh",
+    [FIGURE_ERROR] = "error",
+    [FIGURE_RECIPES] = "recipes",
+    [FIGURE_CAUSES] = "causes",
+    [FIGURE_FREQUENCY] = "frequency",
+    [FIGURE_HISTOGRAM] = "histogram",
+    [FIGURE_RECIPES_HISTOGRAM] = "recipes-histogram",
 };
 
 bool figures_make(const record_report *report, figures *made) {

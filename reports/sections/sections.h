@@ -10,7 +10,8 @@ typedef enum figure {
   FIGURE_BARS,   /* time of a few kernels */
   FIGURE_NARROW, /* the same for narrow screens */
   FIGURE_PARETO, /* error against time */
-  FIGURE_TIME,   /* time against length, as the next two */
+  FIGURE_PARETO_NARROW,
+  FIGURE_TIME, /* time against length, as the next two */
   FIGURE_COLD,
   FIGURE_FRESH,
   FIGURE_ERROR,     /* error against position */
