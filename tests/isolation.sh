@@ -273,7 +273,7 @@ else
     posenc verify --kernel rotation-portable --len 40 --dim 16 --format json -o verified.json
     check 'report tells what a given record lacks' \
       lacks_kernel "$ended" report --from verified.json --from lost.json -o page
-    check 'on the page, too' grep -q '^\*\*The times of .*are lacking' page/report.md
+    check 'on the page, too' grep -q '^> \*\*Left out of the times, all or some:\*\* .' page/report.md
     check 'but of no other' ends 0 report --from verified.json --from hot.json -o page
     printf '%s\n' '#define ROWS if (problem->rows == 131072) abort();' '#include "frame.h"' | build one-shape
     posenc report --plugin one-shape.so --kernel mine,rotation-portable --op rope-cache --budget 1000s --search 0 \

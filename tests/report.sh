@@ -441,7 +441,15 @@ check 'one that is faster than the answer is' contains swift.md ' | 0.198× (0.0
 accuracy false 1 >failed-accuracy.json
 made failed failed-accuracy.json known-bench.json
 check 'a failed check is exit status 1' test $status -eq 1
-check 'and told in the answer' contains failed.md '**Failed checks: 1**'
+check 'and told first, with the kernel and the property' \
+  eval 'sed -n 7p failed.md | grep -qx "> \*\*Failed checks: 1\*\*, of .naive.: accuracy\. They are listed under .*"'
+check 'what held is not called excluded' lacks known.md 'Left out of the times'
+sed 's/"context": {/&"kernel_failed.naive": "timed-values: 3 of 9 elements are wrong", "kernel_failed.gone": "it hung", /' \
+  known-bench.json >lost-bench.json
+made lost known-accuracy.json lost-bench.json
+check 'kernels whose times were refused are told first, with the property' contains lost.md \
+  '> **Left out of the times, all or some:** `naive`: timed-values: 3 of 9 elements are wrong; `gone`: it hung.'
+check 'on the front page' contains lost/index.html 'timed-values: 3 of 9'
 
 posenc report --len 0 --dim 4 --kernel naive -o no-rows
 if no_pages; then skip 'an empty table has a page' "$why"; else

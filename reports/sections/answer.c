@@ -417,11 +417,28 @@ static void write_limit(page *p, const record_report *report, const record_table
 
 /* ---- selected kernels ---- */
 
+static size_t count_failures(const record_report *report, const char *kernel) {
+  size_t count = 0;
+  RECORD_EACH(failure, &report->checks, failures) count += strcmp(failure->kernel, kernel) == 0;
+  return count;
+}
+
+/* Writes ": domain, accuracy", the properties that a kernel broke; nothing if it broke none. */
+static void say_broken(page *p, const record_report *report, const char *kernel) {
+  const char *separator = ": ", *last = "";
+  RECORD_EACH(failure, &report->checks, failures) {
+    if (strcmp(failure->kernel, kernel) != 0 || strcmp(failure->property, last) == 0) continue;
+    page_say(p, "%s%s", separator, failure->property);
+    separator = ", ";
+    last = failure->property;
+  }
+}
+
 /* Writes "2 checks failed: domain, accuracy; 26 held", or that all held. */
 static void say_verdict(page *p, const record_report *report, const record_kernel *kernel) {
-  const char *separator = ": ", *last = "", *lost = report_loss(report, kernel->name);
+  const char *lost = report_loss(report, kernel->name);
   const posenc_bound bound = report_bound(kernel);
-  int64_t made = 0, passed = 0, failed = 0;
+  int64_t made = 0, passed = 0;
   RECORD_EACH(table, report, shapes) {
     const record_row *row = report_row(table, kernel->name);
     if (row)
@@ -430,7 +447,7 @@ static void say_verdict(page *p, const record_report *report, const record_kerne
         passed += !check->skipped && check->ok;
       }
   }
-  RECORD_EACH(failure, &report->checks, failures) failed += strcmp(failure->kernel, kernel->name) == 0;
+  const int64_t failed = (int64_t)count_failures(report, kernel->name);
   page_say(p, " Verdict: ");
   if (failed > 0)
     page_say(p, STRONG("%" PRId64 " %s failed"), failed, failed == 1 ? "check" : "checks");
@@ -438,12 +455,7 @@ static void say_verdict(page *p, const record_report *report, const record_kerne
     page_say(p, STRONG("all checks held") " (%" PRId64 ")", made);
   else
     page_say(p, STRONG("nothing was checked"));
-  RECORD_EACH(failure, &report->checks, failures) {
-    if (strcmp(failure->kernel, kernel->name) != 0 || strcmp(failure->property, last) == 0) continue;
-    page_say(p, "%s%s", separator, failure->property);
-    separator = ", ";
-    last = failure->property;
-  }
+  say_broken(p, report, kernel->name);
   if (failed > 0) page_say(p, "; %" PRId64 " held", passed);
   if (made > 0 && bound_is_none(&bound)) page_say(p, "; errors were " CONTRACT_WITHOUT_BOUND);
   page_say(p, ".");
@@ -572,6 +584,50 @@ static void write_table(page *p, const record_report *report) {
   page_table_end(p);
 }
 
+/* ---- what is excluded ---- */
+
+enum { EXCLUDED_MOST = 6 };
+
+/* Names the kernels that failed checks, with the properties: none of them is an answer. */
+static void write_failed(page *p, const record_report *report) {
+  const char *separator = ", of ";
+  size_t kernels = 0;
+  if (report->checks.failed <= 0) return;
+  page_open(p, PAGE_ANSWER);
+  page_say(p, STRONG("Failed checks: %" PRId64), report->checks.failed);
+  RECORD_EACH(kernel, report, kernels) {
+    if (!count_failures(report, kernel->name) || kernels++ >= EXCLUDED_MOST) continue;
+    page_say(p, "%s" CODE("%s"), separator, kernel->name);
+    say_broken(p, report, kernel->name);
+    separator = "; ";
+  }
+  if (kernels > EXCLUDED_MOST) page_say(p, "; and %zu more kernels", kernels - EXCLUDED_MOST);
+  page_say(p, ". They are listed under Checks.");
+  page_close(p, PAGE_ANSWER);
+}
+
+/* Names the kernels that broke a check, crashed, hung or the like while they were timed, but for selected ones, which
+   have a line. */
+static void write_lost(page *p, const record_report *report) {
+  const char *key;
+  bool any = false;
+  json_t *how;
+  json_object_foreach(report->environment.timing, key, how) {
+    const char *name = kernel_of_failure(key);
+    const record_kernel *kernel = name ? report_kernel(report, name) : NULL;
+    if (!name || (kernel && kernel->selected)) continue;
+    if (!any) page_open(p, PAGE_ANSWER);
+    page_say(p, any ? "; " : STRONG("Left out of the times, all or some:") " ");
+    page_say(p, CODE("%s") ": %s", name, json_is_string(how) ? json_string_value(how) : "?");
+    any = true;
+  }
+  if (!any) return;
+  page_say(p, ".");
+  page_close(p, PAGE_ANSWER);
+}
+
+/* ---- all ---- */
+
 static void write_front(page *p, const record_report *report) {
   page_figure_fit(p,
                   caption_of_times(report,
@@ -584,11 +640,8 @@ static void write_front(page *p, const record_report *report) {
 }
 
 void write_answer(page *p, const record_report *report) {
-  if (report->checks.failed > 0) {
-    page_open(p, PAGE_ANSWER);
-    page_say(p, STRONG("Failed checks: %" PRId64) ", listed under Checks.", report->checks.failed);
-    page_close(p, PAGE_ANSWER);
-  }
+  write_failed(p, report);
+  write_lost(p, report);
   const record_table *table = report_table(report, report->headline.shape);
   if (table && (report->subjects_count || answer_find_use(report, USE_DEFAULT))) {
     write_uses(p, report, table);

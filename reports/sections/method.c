@@ -57,19 +57,6 @@ void write_checks(page *p, const record_report *report) {
 
 /* ---- what is not on the page ---- */
 
-/* Names the kernels that crashed, hung or the like while they were timed. */
-static void write_lost(page *p, const record_report *report) {
-  const char *key;
-  json_t *how;
-  json_object_foreach(report->environment.timing, key, how) {
-    const char *name = kernel_of_failure(key);
-    const record_kernel *kernel = name ? report_kernel(report, name) : NULL;
-    if (name && !(kernel && kernel->selected)) /* selected ones have a table */
-      page_paragraph(p, STRONG("The times of ") CODE("%s") STRONG(" are lacking, or some of them") ": %s.", name,
-                     json_is_string(how) ? json_string_value(how) : "?");
-  }
-}
-
 /* A figure that the page lacks of a kernel on a shape, and the reason; both are empty if the page lacks none. */
 typedef struct gap {
   const char *what, *why;
@@ -175,7 +162,6 @@ void write_left_out(page *p, const record_report *report) {
     page_paragraph(
         p, "Kernels that were not selected, and what frameworks compute (" CODE("recipe/*") "), but for "
                                                                                             "those named above.");
-  write_lost(p, report);
   write_gaps(p, report);
 }
 
