@@ -512,7 +512,7 @@ static void add_findings(const options *given, table_file *table, table_part par
       add_check(found, finding_of(field_string(finding, "property"), json_is_true(json_object_get(finding, "ok")),
                                   field_string(finding, "note")));
   if (!is_limited) add_formula(given, found, told, table, RIGHT);
-  of->unchecked = unchecked(given);
+  of->unchecked = record_format(&found->memory, "%s%s", unchecked(given), of->unchecked ? of->unchecked : "");
   json_decref(told);
 }
 

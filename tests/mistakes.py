@@ -115,6 +115,7 @@ count = 0
 
 
 def case(config, x, y, options="", words="-"):
+    """words "not checked ..": it is right, as far as is known."""
     global count
     count += 1
     name = f"{count}"
@@ -122,7 +123,7 @@ def case(config, x, y, options="", words="-"):
         np.save(f"x{name}.npy", x)
         options = f"--op rope --x x{name}.npy {options}"
     np.save(f"{name}.npy", y)
-    print(f"{int(words != '-')}|{words}|{name}.npy --config {config}.json {options}")
+    print(f"{int(words != '-' and not words.startswith('not checked'))}|{words}|{name}.npy --config {config}.json {options}")
 
 
 def draw(length, to=f32, heads=2, dim=64, batch=1):
@@ -276,9 +277,17 @@ def make_axes():
     grid = "--grid t=@t.npy,h=@h.npy,w=@w.npy,pairs=8:12:12,frequencies=continued"
     frequency = inverse(64, 1e6)
 
-    def turned(x, to, q, sections=(8, 12, 12)):
+    def turned(x, to, q, sections=(8, 12, 12), by=halves):
         angles = np.concatenate([np.tile(np.asarray(a, float)[:, None], (1, n)) for a, n in zip(q, sections)], 1)
-        return halves(x, twice(np.cos(angles * frequency)), twice(np.sin(angles * frequency)), to)
+        return by(x, twice(np.cos(angles * frequency)), twice(np.sin(angles * frequency)), to)
+
+    def fused(x, cosine, sine, to, product=bf16):
+        """The sum is rounded once, with a product that is not."""
+        other = np.concatenate([-x[..., 32:], x[..., :32]], -1)
+        return to(x.astype(float) * to(cosine)[None, :, None] + product(other * to(sine)[None, :, None]))
+
+    def rough(x, cosine, sine, to):
+        return fused(x, cosine, sine, to, lambda a: bf16(a * 1.3) / F(1.3))
 
     for to in (f32, bf16):
         x = draw(len(t), to)
@@ -288,9 +297,22 @@ def make_axes():
                          ("axes t and h are exchanged", (h, t, w)),
                          ("axis h: positions are 1 more", (t, h + 1, w)),
                          ("axis h: positions are multiplied by 2", (t, 2 * h, w)),
+                         ("axis w: positions are 1 more", (t, h, w + 1)),
+                         ("axis w: positions are 1 less", (t, h, w - 1)),
+                         ("axis w has the positions of axis t", (t, h, t)),
                          ("axis t: positions are all 0", (0 * t, h, w))):
             case("axes", x, turned(x, to, q), grid, words)
         case("axes", x, turned(x, to, (t, h, w), (12, 10, 10)), grid, "sections are of 12")
+    # Bits tell positions of axis w, by which angles change less than roundings do; those of code
+    # that is not known tell nothing.
+    x = draw(len(t), bf16)
+    for words, q in (("-", (t, h, w)), ("axis w: positions are 1 more", (t, h, w + 1))):
+        case("axes", x, turned(x, bf16, q, by=fused), grid, words)
+    text = np.arange(len(t))
+    np.save("text.npy", text.astype(float))
+    case("axes", x, turned(x, bf16, (text, text, text)), grid.replace("@t", "@text").replace("@h", "@text").replace(
+        "@w", "@text"))
+    case("axes", x, turned(x, bf16, (t, h, w), by=rough), grid, "not checked: whether axis w")
     for words, q in (("-", (t, h, w)), ("axes h and w are exchanged", (t, w, h))):
         angles = np.concatenate([np.tile(a[:, None], (1, n)) for a, n in zip(q, (8, 12, 12))], 1) * frequency
         for columns in (angles, twice(angles)):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cause of what differs in a result of add or rope: mistakes are tried, and the one that explains it is named. */
+#include "common/grid.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
@@ -15,6 +16,18 @@
 #include <string.h>
 
 enum { SAMPLES = 64, EXPLAINED = 16 };
+
+/* How a turned pair is rounded to the dtype of the results: not at all; once, of tables in f32 or in the dtype; or one
+   product, too, as fused multiplication and addition leaves the other; or both. */
+typedef enum arithmetic {
+  UNROUNDED,
+  ROUNDED_ONCE,
+  ROUNDED_TABLE,
+  ROUNDED_OWN,
+  ROUNDED_OTHER,
+  ROUNDED_PRODUCTS,
+  ARITHMETICS
+} arithmetic;
 
 /* The position that a vector is assumed to have: the requested one, what a known mistake makes of it, the same for all,
    those of the first rows again and again, or the vector's index on another axis. */
@@ -48,6 +61,10 @@ typedef struct search {
   double asked, asked_beyond; /* the error of what is asked, and as a multiple of its limit */
   double beyond;              /* that of the last trial */
   double least;
+  /* If the limit does not tell mistakes from what is asked, bits may: by_bits; how many elements of the samples have
+     other bits than the last trial makes by each arithmetic, and than what is asked. */
+  bool by_bits;
+  int64_t unlike[ARITHMETICS], asked_unlike[ARITHMETICS];
   array_cause best;
 } search;
 
@@ -84,19 +101,37 @@ static int64_t frequency_at(const trial *t, int64_t i, bool second) {
   return t->problem.layout == POSENC_SPLIT ? (i + second * pairs) / 2 : (2 * i + second) % pairs;
 }
 
+static double rounded(double value, bool is_rounded, posenc_dtype to) {
+  return is_rounded ? format_nearest(format_of(to), value) : value;
+}
+
 /* Computes what the trial makes of a pair. */
-static void make_pair(const trial *t, const fast_lanes *by, int64_t i, const double x[2], double made[2]) {
+static void make_pair(const search *all, const trial *t, arithmetic how, const fast_lanes *by, int64_t i,
+                      const double x[2], double made[2]) {
+  const bool is_own = how == ROUNDED_OWN || how == ROUNDED_PRODUCTS,
+             is_other = how == ROUNDED_OTHER || how == ROUNDED_PRODUCTS;
   for (int second = 0; second < 2; second++) {
     const fast_pair turn = array_lane(by, frequency_at(t, i, second));
-    const double sine = (t->exchanged ? turn.cosine : turn.sine).high,
-                 cosine = (t->exchanged ? turn.sine : turn.cosine).high,
+    const double sine = rounded((t->exchanged ? turn.cosine : turn.sine).high, how >= ROUNDED_TABLE, all->held),
+                 cosine = rounded((t->exchanged ? turn.sine : turn.cosine).high, how >= ROUNDED_TABLE, all->held),
                  sign = t->is_unsigned || second != t->problem.inverse ? 1.0 : -1.0;
     if (t->nothing)
       made[second] = x[second];
     else if (t->problem.op == POSENC_ADD)
       made[second] = x[second] + (second ? cosine : sine);
     else
-      made[second] = x[second] * cosine + sign * x[!second] * sine;
+      made[second] =
+          rounded(x[second] * cosine, is_own, all->held) + rounded(sign * x[!second] * sine, is_other, all->held);
+    made[second] = rounded(made[second], how != UNROUNDED, all->held);
+  }
+}
+
+static void count_unlike(search *all, const trial *t, const fast_lanes *by, int64_t i, const double x[2],
+                         const double there[2]) {
+  for (int how = ROUNDED_ONCE; how < ARITHMETICS; how++) {
+    double made[2];
+    make_pair(all, t, (arithmetic)how, by, i, x, made);
+    all->unlike[how] += (made[0] != there[0]) + (made[1] != there[1]);
   }
 }
 
@@ -138,7 +173,8 @@ static double error_of_vector(search *all, const trial *t, int64_t at, double *b
                  there[] = {got[is_grouped ? first : to.sin + i * to.step],
                             got[is_grouped ? second : to.cos + i * to.step]};
     double made[2];
-    make_pair(t, by, i, pair, made);
+    make_pair(all, t, UNROUNDED, by, i, pair, made);
+    if (all->by_bits) count_unlike(all, t, by, i, pair, there);
     const double error = array_share(pair, there, made, is_add, l->least) / all->attention,
                  of_limit = error / array_limit_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
@@ -157,6 +193,7 @@ static double error_of(search *all, const trial *t) {
   double worst = 0.0;
   take_reference(all, t);
   all->beyond = 0.0;
+  memset(all->unlike, 0, sizeof all->unlike);
   for (int64_t n = 0; n < count && isfinite(worst); n++) {
     const int64_t row = sampled(all, n, count);
     vectors_read(all->v, row);
@@ -167,7 +204,40 @@ static double error_of(search *all, const trial *t) {
 
 /* ---- trials ---------------------------------------------------------------------------------------------------- */
 
+/* Returns the least number of other bits. */
+static int64_t least_unlike(const int64_t unlike[ARITHMETICS]) {
+  int64_t least = INT64_MAX;
+  for (int how = ROUNDED_ONCE; how < ARITHMETICS; how++) least = unlike[how] < least ? unlike[how] : least;
+  return least;
+}
+
+/* Weighs a trial that the limit allows, as it does what is asked, by bits: it is the cause if an arithmetic explains it
+   far better than any explains what is asked. If the same does not speak against it, it is not told apart. */
+static void weigh(search *all, const trial *t, const char *words) {
+  enum { EVIDENT = 8 }; /* angles in f32 may change single bits */
+  const double error = error_of(all, t);
+  const int64_t asked = least_unlike(all->asked_unlike), other = least_unlike(all->unlike);
+  const bool is_same = error == all->asked && !memcmp(all->unlike, all->asked_unlike, sizeof all->unlike);
+  if (!isfinite(error) || all->beyond > 1.0 || is_same) return;
+  if (asked >= EVIDENT && other <= asked / EXPLAINED && !(error >= all->least && *all->best.text)) {
+    snprintf(all->best.text, sizeof all->best.text, "%s", words);
+    all->best.unlike = asked;
+    all->least = error;
+  } else if (!*all->best.unseen && !(other >= EVIDENT && asked <= other / EXPLAINED)) {
+    snprintf(all->best.unseen, sizeof all->best.unseen, "%s", words);
+  }
+}
+
 __attribute__((format(printf, 3, 4))) static void try(search *all, const trial *t, const char *text, ...) {
+  if (all->by_bits) {
+    char words[sizeof all->best.text];
+    va_list of_words;
+    va_start(of_words, text);
+    vsnprintf(words, sizeof words, text, of_words);
+    va_end(of_words);
+    weigh(all, t, words);
+    return;
+  }
   const double error = error_of(all, t);
   const bool is_right = all->asked_beyond > 1.0 && all->beyond <= 1.0;
   if (!(error < all->least) || !(is_right || error < all->asked / EXPLAINED)) return;
@@ -303,7 +373,27 @@ static void try_formulas(search *all, const trial *asked, const suspect_list *li
   }
 }
 
-/* Tries other axes. */
+/* Tries mistaken positions of each axis, and of all. */
+static void try_axes_positions(search *all, const trial *asked) {
+  const posenc_axes *axes = asked->problem.axes;
+  for (int a = -1; a < axes->count; a++) {
+    const char *words = "";
+    for (size_t n = 0; words; n++) {
+      posenc_axes wrong;
+      bool failed = false;
+      trial t = *asked;
+      t.problem.axes = &wrong;
+      words = axes_mistaken(axes, a, n, &wrong, &failed);
+      if (failed) memory_end();
+      if (words && *words && a < 0) try(all, &t, "%s", words);
+      if (words && *words && a >= 0) try(all, &t, "axis %c: %s", grid_letter(axes, a), words);
+      drop_reference(all); /* it is of the lists of `wrong` */
+      axes_free_mistaken(axes, &wrong);
+    }
+  }
+}
+
+/* Tries other axes, and other positions on them. */
 static void try_axes(search *all, const trial *asked) {
   axes_mistake mistakes[AXES_MISTAKES_MAX];
   const size_t count = axes_mistakes(asked->problem.axes, mistakes);
@@ -314,6 +404,18 @@ static void try_axes(search *all, const trial *asked) {
     valid.dtype = POSENC_F32;
     if (!posenc_problem_refusal(&valid)) try(all, &t, "%s", mistakes[n].words);
   }
+  try_axes_positions(all, asked);
+}
+
+/* Tries positions of axes so slow that the limit does not tell them from those that are asked. */
+static void try_bits(search *all, const trial *asked) {
+  const bool is_narrow = all->held == POSENC_F16 || all->held == POSENC_BF16;
+  if (!asked->problem.axes || asked->problem.op != POSENC_ROPE || !is_narrow) return;
+  all->by_bits = true;
+  all->asked = error_of(all, asked);
+  memcpy(all->asked_unlike, all->unlike, sizeof all->unlike);
+  if (isfinite(all->asked) && all->beyond <= 1.0) try_axes(all, asked);
+  if (*all->best.text) *all->best.unseen = '\0';
 }
 
 static void try_all(search *all, const trial *asked) {
@@ -371,6 +473,7 @@ array_cause array_cause_of(const array_request *request) {
   asked.problem.positions = NULL;
   for (int axis = 0; axis + 1 < (int)v.at->axis_count && !*all.best.text; axis++) try_axis(&all, &asked, axis);
   if (!*all.best.text) try_all(&all, &asked);
+  if (!*all.best.text) try_bits(&all, &asked);
   drop_reference(&all);
   vectors_close(&v);
   return all.best;

@@ -82,7 +82,9 @@ tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t
 double tolerance_above(double most);
 
 /* Compares a result, for file_forget. For rope, the ulp of an error is that of the length of the exact pair. The result
-   has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/limit.h allows.
+   has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/limit.h allows or, if there
+   are none, elements of a sample whose bits are those of a mistake; `unchecked` is a mistake that neither tells, as
+   "; not checked: whether …".
 
    Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns false, with nothing
    found, if a number of x is not finite; *bad_row is then its row, else -1. */
@@ -101,12 +103,17 @@ void array_close(array_exam *e);
 /* How add or rope differed from the request. */
 typedef struct array_cause {
   char text[160]; /* empty if unknown, or if there is nothing to explain */
+  /* If all errors are within the limit: a mistake in the positions of an axis that turns too slowly for the limit to
+     tell it. It is the cause, and `unlike` elements of the sample have other bits than what is asked; or else it is
+     `unseen`, if bits do not tell it, either; "" if there is none. */
+  int64_t unlike;
+  char unseen[160];
 } array_cause;
 
 /* Tries known mistakes, one at a time, on a sample of vectors; if those of some heads or batches are right, on the
    first that are not. A mistake is the cause if it explains them within the limit of reference/limit.h, which the
    request does not, or 16 times as well as that, and better than the other mistakes do. There is no cause if all errors
-   are those of values. */
+   are those of values, but for the positions of axes: results of a narrow dtype may have the bits of others. */
 array_cause array_cause_of(const array_request *request);
 
 #endif

@@ -47,10 +47,4 @@ void axes_print_sections(const posenc_axes *axes, FILE *out);
 /* Describes other places, columns or positions of these rows than those of check's problem. */
 void axes_tell_places(const making *found, const making *asked, int64_t rows, char *text, size_t size);
 
-/* Finds axis `a` with positions of the n-th mistake; a < 0: all axes. The lists of `wrong` are new ones, which the
-   caller frees. Returns the words for the mistake, "" if it changes no position; null if there is no such mistake, or
-   if memory runs out, which sets *failed. */
-const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed);
-void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong);
-
 #endif

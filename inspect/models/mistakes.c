@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *position_mistake(size_t n, long double right, long double *wrong) {
@@ -85,6 +86,13 @@ size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_M
       take_positions(other, b, &right->axis[a]);
     }
   }
+  /* Of two axes, one that has the positions of the other is all of them. */
+  for (int a = 0; a < right->count && right->count > 2; a++)
+    for (int b = 0; b < right->count; b++)
+      if (a != b)
+        take_positions(add_axes(right, list, &count, "axis %c has the positions of axis %c", grid_letter(right, a),
+                                grid_letter(right, b)),
+                       a, &right->axis[b]);
   for (int n = 0; n < 3; n++) {
     const posenc_axis_frequencies of = (posenc_axis_frequencies)n;
     const posenc_axis_order order = (posenc_axis_order)n;
@@ -96,6 +104,63 @@ size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_M
   add_axes(right, list, &count, "rows are the positions, on one axis");
   list[count - 1].is_one = true;
   return count;
+}
+
+void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong) {
+  for (int a = 0; a < axes->count; a++)
+    if (wrong->axis[a].positions != axes->axis[a].positions) free((void *)wrong->axis[a].positions);
+}
+
+/* Writes what the n-th mistake makes of a position on an axis: a known one of positions; or of one axis, another
+   step. */
+static const char *axis_mistake(size_t n, double right, bool is_one, double *wrong) {
+  static const struct {
+    const char *words;
+    double factor;
+  } steps[] = {{"positions are multiplied by 2", 2.0},
+               {"positions are divided by 2", 0.5},
+               {"positions are multiplied by 4", 4.0},
+               {"positions are divided by 4", 0.25},
+               {"positions are multiplied by 14", 14.0},
+               {"positions are divided by 14", 1.0 / 14.0},
+               {"positions are all 0", 0.0}};
+  size_t known = 0;
+  long double other = 0.0L;
+  const char *words = position_mistake(n, right, &other);
+  *wrong = (double)other;
+  if (words) return words;
+  while (position_mistake(known, 0.0L, &other)) known++;
+  if (!is_one || n - known >= sizeof steps / sizeof *steps) return NULL;
+  *wrong = right * steps[n - known].factor;
+  return steps[n - known].words;
+}
+
+/* Replaces the positions of an axis. Returns null if memory runs out. */
+static const char *mistake(const posenc_axis *axis, size_t n, bool is_one, posenc_axis *wrong, bool *is_other) {
+  double *list = calloc((size_t)axis->size, sizeof *list);
+  const char *words = NULL;
+  if (!list) return NULL;
+  for (int64_t k = 0; k < axis->size; k++) {
+    const double right = axis->positions ? axis->positions[k] : (double)k;
+    words = axis_mistake(n, right, is_one, &list[k]);
+    *is_other = *is_other || fabs(list[k] - right) > 0.0;
+  }
+  wrong->positions = list;
+  return words;
+}
+
+const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed) {
+  enum { SIZE_MOST = 1 << 20 };
+  double unused;
+  const char *words = axis_mistake(n, 0.0, a >= 0, &unused);
+  bool is_other = false;
+  *wrong = *axes;
+  for (int each = 0; words && each < axes->count; each++) {
+    if ((a >= 0 && a != each) || axes->axis[each].size > SIZE_MOST) continue;
+    words = mistake(&axes->axis[each], n, a >= 0, &wrong->axis[each], &is_other);
+    *failed = *failed || !words;
+  }
+  return words && !is_other ? "" : words;
 }
 
 /* ---- formulas -------------------------------------------------------------------------------------- */

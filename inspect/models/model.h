@@ -61,10 +61,16 @@ typedef struct axes_mistake {
   char words[64];
 } axes_mistake;
 
-/* Finds the mistakes: axes exchanged, one for all, other frequencies or columns, and last, one axis. Some make a
+/* Finds the mistakes: axes exchanged, one for all or for another, other frequencies or columns, and last, one axis. Some make a
    problem that the library refuses. Returns how many. */
-enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + 5 };
+enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + POSENC_AXES * (POSENC_AXES - 1) + 5 };
 size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
+
+/* Finds axis `a` with positions of the n-th mistake; a < 0: all axes. The lists of `wrong` are new ones, which the
+   caller frees. Returns the words for the mistake, "" if it changes no position; null if there is no such mistake, or
+   if memory runs out, which sets *failed. */
+const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed);
+void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong);
 
 /* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
    the scale or the attention factor left out, or the latter squared. */
