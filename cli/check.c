@@ -512,7 +512,9 @@ static void add_findings(const options *given, table_file *table, table_part par
       add_check(found, finding_of(field_string(finding, "property"), json_is_true(json_object_get(finding, "ok")),
                                   field_string(finding, "note")));
   if (!is_limited) add_formula(given, found, told, table, RIGHT);
-  of->unchecked = record_format(&found->memory, "%s%s", unchecked(given), of->unchecked ? of->unchecked : "");
+  const bool is_half = table && part != TABLE_BOTH && table_stored(table)->halved;
+  of->unchecked = record_format(&found->memory, "%s%s%s", unchecked(given), of->unchecked,
+                                is_half ? "; not checked: the other of its two tables" : "");
   json_decref(told);
 }
 

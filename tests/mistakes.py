@@ -259,6 +259,9 @@ def make_wrong_tables():
                             ("that of layers of sliding_attention", sliding / 8, "full_attention")):
         case("gemma", None, cache(*table(p, w)), f"--part cos --layer-type {layer}", words)
     t = table(p, inverse(64, 1e4))
+    for options, words in (("", "the second table is a copy of the first"),
+                           ("--part cos", "not checked: the other of its two tables")):
+        case("plain", None, cache(t[0], t[0]), options, words)
     late = cache(*t)
     late[:, 2000:] = late[:, 1000:1048]
     case("plain", None, late, "--part cos", "rows are at other positions")

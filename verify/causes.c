@@ -223,7 +223,7 @@ static void weigh(search *all, const trial *t, const char *words) {
     snprintf(all->best.text, sizeof all->best.text, "%s", words);
     all->best.unlike = asked;
     all->least = error;
-  } else if (!*all->best.unseen && !(other >= EVIDENT && asked <= other / EXPLAINED)) {
+  } else if (!*all->best.unseen && !(other > 0 && asked <= other / EXPLAINED)) {
     snprintf(all->best.unseen, sizeof all->best.unseen, "%s", words);
   }
 }

@@ -103,6 +103,15 @@ static bool mistake_of_means(const window *w, char *words, size_t size) {
   return false;
 }
 
+/* Whether the right half of each row is a copy of the left one. */
+static bool mistake_of_copies(const window *w, char *words, size_t size) {
+  const size_t half = (size_t)w->dim / 2;
+  for (int64_t r = 0; r < w->count; r++)
+    if (memcmp(window_row(w, r), window_row(w, r) + half, half * sizeof(double)) != 0) return false;
+  snprintf(words, size, "the second table is a copy of the first");
+  return true;
+}
+
 /* ---- mistakes: rows and columns exchanged -------------------------------------------------------- */
 
 /* Estimates c in x(n+1) + x(n-1) = 2 c x(n) by least squares. Returns NaN if the residual is more than rounding. */
@@ -328,10 +337,14 @@ static bool judge_as_list(search *s, const identity *unread, identity *found) {
   return enough;
 }
 
-/* Whether exponents are from the number of the column, or columns are less their means. Sets the verdict. */
-static bool is_mistake(identity *found, const window *w) {
+/* Whether exponents are from the number of the column, columns are less their means, or the second of two tables is a
+   copy. Sets the verdict. */
+static bool is_mistake(const search *s, identity *found) {
+  const window *w = &s->window;
   char words[sizeof found->reason];
-  if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words)) return false;
+  if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words) &&
+      !(table_stored(s->request->table)->joined && mistake_of_copies(w, words, sizeof words)))
+    return false;
   found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
   return say(found, IDENTIFY_BENT, words);
 }
@@ -392,7 +405,7 @@ static bool explain(search *s, identity *found) {
     if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
-    if (is_mistake(found, w) || (count > 0 && is_negated(s, found))) return true;
+    if (is_mistake(s, found) || (count > 0 && is_negated(s, found))) return true;
     if (mistake_is_transposed(w))
       return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
     return say_other_waves(found, s, count);
@@ -403,7 +416,7 @@ static bool explain(search *s, identity *found) {
   const bool is_read = is_explained(found) && (is_made(found) || found->unexplained * 2 < found->dim);
   if (!is_read && !found->positions && !judge_as_list(s, &unread, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
-  if (is_mistake(found, w)) return true;
+  if (is_mistake(s, found)) return true;
   if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   char near[sizeof found->reason];
