@@ -6,17 +6,24 @@
 
 #include <stdlib.h>
 
+json_t *field_utf8(const char *text) {
+  json_t *string = json_string(text);
+  if (string) return string;
+  char *ascii = memory_copy_text(text);
+  for (char *c = ascii; *c; c++)
+    if ((unsigned char)*c > 0x7e) *c = '?';
+  string = json_string(ascii);
+  free(ascii);
+  return string;
+}
+
 json_t *field_name(const char *name, const char *also) {
   char plain[200];
   size_t used = 0;
   for (; *name && used + 1 < sizeof plain; name++) plain[used++] = strchr(also, *name) ? '?' : *name;
   plain[used] = '\0';
   plain_make(plain);
-  used = strlen(plain);
-  json_t *text = json_string(plain);
-  if (text) return text;
-  for (size_t i = 0; i < used; i++) plain[i] = (unsigned char)plain[i] < 0x80 ? plain[i] : '?';
-  return json_string(plain);
+  return field_utf8(plain);
 }
 
 /* Returns a plain copy of an object, whose keys change. */

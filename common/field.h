@@ -42,6 +42,10 @@ static inline json_t *field_whole(double x) {
   return fabs(x) < 0x1p63 && x == trunc(x) ? json_integer((json_int_t)x) : field_real(x);
 }
 
+/* Returns the text as a new string. If it is not UTF-8, as JSON requires and command lines may violate, it becomes
+   ASCII. */
+json_t *field_utf8(const char *text);
+
 /* Returns a path, or a name from a file, as a new string of at most 199 bytes. Bytes that are not UTF-8, which JSON
    requires, what must not be printed (common/plain.h), and the characters of `also` are replaced by "?". */
 json_t *field_name(const char *name, const char *also);

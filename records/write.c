@@ -4,26 +4,12 @@
 
 #include "common/field.h"
 
-#include <stdlib.h>
-
 /* ---- values: a new reference, or null if the field is not there. `has`: it is there, even if its value is nothing. */
-
-/* Returns the text. If it is not UTF-8, as JSON requires and command lines may violate, it becomes ASCII. */
-static json_t *string_of(const char *text) {
-  json_t *string = json_string(text);
-  if (string) return string;
-  char *ascii = memory_copy_text(text);
-  for (char *c = ascii; *c; c++)
-    if ((unsigned char)*c > 0x7e) *c = '?';
-  string = json_string(ascii);
-  free(ascii);
-  return string;
-}
 
 static json_t *write_text(const char *text, bool has, bool nullable) {
   if (!has && !(text && *text)) return NULL;
   if (nullable && (!text || text == record_null)) return json_null();
-  return string_of(text ? text : "");
+  return field_utf8(text ? text : "");
 }
 
 static json_t *write_integer(int64_t n, bool has, bool nullable) {
@@ -75,7 +61,7 @@ static json_t *write_integers(const int64_t *list, size_t count, bool has, bool 
 static json_t *write_texts(const char *const *list, size_t count, bool has) {
   if (!list && !has) return NULL;
   json_t *made = allocated(json_array());
-  for (size_t i = 0; i < count; i++) field_append(made, string_of(list[i]));
+  for (size_t i = 0; i < count; i++) field_append(made, field_utf8(list[i]));
   return made;
 }
 

@@ -2,7 +2,6 @@
 #include "reports/model/compose.h"
 
 #include "common/field.h"
-#include "common/memory.h"
 #include "common/shapes.h"
 #include "posenc.h"
 #include "records/samples.h"
@@ -13,7 +12,6 @@
 #include "reports/model/regret.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The tables of "hot" are in "shapes", with their plans. Those of the other states have fields of their own. */
@@ -39,18 +37,6 @@ static json_t *copy(const json_t *value) {
 
 static json_t *copy_field(const json_t *object, const char *key) {
   return copy(json_object_get(object, key));
-}
-
-/* Returns the text as JSON. If it is not UTF-8, as JSON requires and command lines may violate, it becomes ASCII. */
-static json_t *text(const char *bytes) {
-  json_t *string = json_string(bytes);
-  if (string) return string;
-  char *ascii = memory_copy_text(bytes);
-  for (char *c = ascii; *c; c++)
-    if ((unsigned char)*c > 0x7e) *c = '?';
-  string = json_string(ascii);
-  free(ascii);
-  return string;
 }
 
 static void add_name(json_t *names, const char *name) {
@@ -380,7 +366,7 @@ static json_t *make_base(const maker *m, const char *command) {
   const json_t *json = m->accuracy->json;
   json_t *kernels, *checks = make_checks(m, &kernels);
   json_t *made =
-      json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-report-1", "command", text(command), "seed",
+      json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-report-1", "command", field_utf8(command), "seed",
                 copy_field(json, "seed"), "budget", copy_field(json, "budget"), "kernels", kernels, "checks", checks);
   put_shapes(m, made);
   const json_t *shapes = json_object_get(made, "shapes");
