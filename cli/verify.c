@@ -73,8 +73,10 @@ static json_t *encodings_record(const options *given, const char *globs) {
       .seed = (uint64_t)given->seed,
       .silence = given->silence,
   };
-  json_t *record = verify_encodings(&request);
-  if (!record) die_unmeasured();
+  const record_encodings *found = verify_encodings(&request);
+  if (!found) die_unmeasured();
+  json_t *record = json_incref(found->json);
+  record_free(found);
   free(encodings);
   return record;
 }

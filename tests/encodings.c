@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  return text ? text : "";
-}
-
 /* ---- contracts ---------------------------------------------------------------------------------- */
 
 static void check_contracts(void) {
@@ -191,29 +186,24 @@ static void check_examples(void) {
 
 /* ---- the library and mutants -------------------------------------------------------------------- */
 
-static json_t *verified(const encoders *by, const char *name) {
+static const record_encodings *verified(const encoders *by, const char *name) {
   const posenc_encoding *encoding = posenc_encoding_find(name);
   const encodings_request request = {.by = by, .encodings = &encoding, .count = 1, .seed = 1, .silence = 60};
   return verify_encodings(&request);
 }
 
 /* Whether that property, and no other, is broken in at least one shape. */
-static bool breaks(const json_t *record, const char *property, const char *also) {
-  size_t i, j;
-  json_t *one, *check;
+static bool breaks(const record_encodings *record, const char *property, const char *also) {
   bool broken = false, others = false;
-  json_array_foreach(json_object_get(record, "records"), i, one) {
-    json_array_foreach(json_object_get(one, "checks"), j, check) {
-      if (json_is_true(json_object_get(check, "ok"))) continue;
-      const char *which = text_of(check, "property");
-      if (strcmp(which, property) == 0)
+  RECORD_EACH(one, record, records)
+    RECORD_EACH(check, one, checks) {
+      if (check->ok) continue;
+      if (strcmp(check->property, property) == 0)
         broken = true;
-      else if (!strstr(also, which))
+      else if (!strstr(also, check->property))
         others = true;
-      printf("# %s breaks %s in %s: %s\n", text_of(one, "kernel"), which,
-             text_of(json_object_get(one, "shape"), "name"), text_of(check, "note"));
+      printf("# %s breaks %s in %s: %s\n", one->kernel, check->property, one->shape.name, check->note);
     }
-  }
   return broken && !others;
 }
 
@@ -222,21 +212,19 @@ static void check_library(void) {
   const posenc_encoding *const *all = posenc_encodings(&count);
   for (size_t i = 0; i < count; i++) {
     if (all[i]->by_kernels) continue;
-    json_t *record = verified(&encoders_library, all[i]->name), *one;
-    size_t n;
-    json_int_t misrounded = 0, elements = 0;
+    const record_encodings *record = verified(&encoders_library, all[i]->name);
+    int64_t misrounded = 0, elements = 0;
     breaks(record, "", "");
-    json_array_foreach(json_object_get(record, "records"), n, one) {
-      misrounded += json_integer_value(json_object_get(one, "misrounded"));
-      elements += json_integer_value(json_object_get(one, "elements"));
+    RECORD_EACH(one, record, records) {
+      misrounded += one->misrounded;
+      elements += one->elements;
     }
-    const json_int_t passed = json_integer_value(json_object_get(record, "passed"));
-    ok(json_integer_value(json_object_get(record, "failed")) == 0 && passed > 0 && elements > 1000,
-       "%s keeps its contract: %" JSON_INTEGER_FORMAT " checks, %" JSON_INTEGER_FORMAT " elements", all[i]->name,
-       passed, elements);
+    const int64_t passed = record->passed;
+    ok(record->failed == 0 && passed > 0 && elements > 1000,
+       "%s keeps its contract: %" PRId64 " checks, %" PRId64 " elements", all[i]->name, passed, elements);
     if (strcmp(all[i]->name, "dropout") != 0 && strcmp(all[i]->name, "learned") != 0)
       ok(misrounded == 0, "and rounds correctly");
-    json_decref(record);
+    record_free(record);
   }
 }
 
@@ -320,9 +308,9 @@ static posenc_status mask_in_pairs(const posenc_dropout *dropout, const posenc_s
 
 static void check_mutant(const encoders *by, const char *name, const char *fault, const char *property,
                          const char *also) {
-  json_t *record = verified(by, name);
+  const record_encodings *record = verified(by, name);
   ok(breaks(record, property, also), "%s that %s breaks %s", name, fault, property);
-  json_decref(record);
+  record_free(record);
 }
 
 static posenc_status learned_dead(const posenc_learned_table *table, const posenc_slice *positions, posenc_dtype dtype,

@@ -225,7 +225,7 @@ static const record_encodings *add_examined(encoding_exam *e, record_encodings *
   return NULL;
 }
 
-json_t *verify_encodings(const encodings_request *request) {
+const record_encodings *verify_encodings(const encodings_request *request) {
   record_memory memory = {NULL};
   const size_t count = request->count;
   const record_encodings **kept = record_allocate(&memory, count, sizeof *kept);
@@ -243,15 +243,17 @@ json_t *verify_encodings(const encodings_request *request) {
   }
   RECORD_EACH(one, &made, records)
     RECORD_EACH(each, one, checks) ++*(each->ok ? &made.passed : &made.failed);
-  json_t *json = NULL;
+  const record_encodings *found = NULL;
   if (!fork_failed) {
     made.environment = allocated(environment_json());
-    json = record_write_encodings(&made);
+    json_t *json = record_write_encodings(&made);
+    found = record_take_encodings(json);
+    json_decref(json);
     json_decref(made.environment);
   }
   for (size_t i = 0; i < count; i++) record_free(kept[i]);
   free((void *)(uintptr_t)made.records);
   record_release(&memory);
   if (fork_failed) errno = EAGAIN;
-  return json;
+  return found;
 }
