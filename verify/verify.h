@@ -101,10 +101,11 @@ typedef struct encodings_request {
 extern const encoders encoders_library;
 
 /*
- * Returns a record, for record_free, whose JSON can be printed like those of kernels. Checks: accuracy, memory, extension,
- * index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is written),
- * and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and statistics. Each
- * encoding is checked in a process of its own. Returns null, with errno EAGAIN, if a process could not be created.
+ * Returns a record, for record_free, whose JSON can be printed like those of kernels. Checks: accuracy, memory,
+ * extension, index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is
+ * written), and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and
+ * statistics. Each encoding is checked in a process of its own. Returns null, with errno EAGAIN, if a process could not
+ * be created.
  */
 const record_encodings *verify_encodings(const encodings_request *request);
 
