@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* An accuracy record or a timing record. A report has two entries, which are made of it. */
 typedef struct entry {
@@ -52,23 +51,6 @@ void history_close(history *all) {
 
 /* ---- records ---- */
 
-/* Returns the seconds since 1970 of "2026-11-28", "2026-11-28T22:44:38Z" or "2026-11-28T22:44:38+00:00"; RECORD_NONE
-   for other texts. */
-static int64_t seconds_of(const char *date) {
-  struct tm utc = {0};
-  int hours = 0, minutes = 0, length = 0;
-  const char *rest = strptime(date, "%Y-%m-%d", &utc);
-  if (rest && *rest == 'T') rest = strptime(rest, "T%H:%M:%S", &utc);
-  if (!rest) return RECORD_NONE;
-  const char sign = *rest;
-  if (strcmp(rest, "") != 0 && strcmp(rest, "Z") != 0 &&
-      !((sign == '+' || sign == '-') && sscanf(rest + 1, "%2d:%2d%n", &hours, &minutes, &length) == 2 &&
-        rest[1 + length] == '\0'))
-    return RECORD_NONE;
-  const int64_t ahead = 60 * (60 * (int64_t)hours + minutes);
-  return (int64_t)timegm(&utc) + (sign == '-' ? ahead : -ahead);
-}
-
 /* Returns the commit whose kernels were measured: plugins may be from another repository than posenc. */
 static const char *measured_commit(const json_t *facts) {
   const char *given = field_string(facts, "measured_commit");
@@ -89,7 +71,7 @@ static void add_entry(history *all, const source *from, json_t *json, bool is_ac
     made.accuracy = record_take_accuracy(json);
   else
     timings_open(&made.timing, json);
-  made.seconds = seconds_of(field_string(made.told, "date"));
+  made.seconds = record_seconds(field_string(made.told, "date"));
   all->entries = memory_grow(all->entries, all->count + 1, sizeof *all->entries);
   all->entries[all->count++] = made;
 }
@@ -432,7 +414,7 @@ static bool tell_times(const telling *t, const series *in) {
 static bool set_since(const history *all, const char *since, telling *t) {
   t->place = t->seconds = INT64_MIN;
   if (!since) return true;
-  const int64_t seconds = seconds_of(since);
+  const int64_t seconds = record_seconds(since);
   if (seconds != RECORD_NONE) return t->seconds = seconds, true;
   if (all->commits) return (t->place = place_of(all->commits, all->commit_count, since)) != RECORD_NONE;
   for (size_t i = 0; i < all->count && all->entries[i].place != RECORD_NONE; i++) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "records/read.h"
 
 #include "common/contract.h"
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char record_null[] = "";
 
@@ -494,6 +497,21 @@ const record_check *record_find_check(const record_check *checks, size_t size, c
   for (size_t i = 0; i < size; i++)
     if (strcmp(checks[i].property, property) == 0) return &checks[i];
   return NULL;
+}
+
+int64_t record_seconds(const char *date) {
+  struct tm utc = {0};
+  int hours = 0, minutes = 0, length = 0;
+  const char *rest = strptime(date, "%Y-%m-%d", &utc);
+  if (rest && *rest == 'T') rest = strptime(rest, "T%H:%M:%S", &utc);
+  if (!rest) return RECORD_NONE;
+  const char sign = *rest;
+  if (strcmp(rest, "") != 0 && strcmp(rest, "Z") != 0 &&
+      !((sign == '+' || sign == '-') && sscanf(rest + 1, "%2d:%2d%n", &hours, &minutes, &length) == 2 &&
+        rest[1 + length] == '\0'))
+    return RECORD_NONE;
+  const int64_t ahead = 60 * (60 * (int64_t)hours + minutes);
+  return (int64_t)timegm(&utc) + (sign == '-' ? ahead : -ahead);
 }
 
 double record_nanoseconds(const record_benchmark *entry) {

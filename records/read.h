@@ -215,6 +215,10 @@ const record_check *record_find_check(const record_check *checks, size_t count, 
 /* Returns real_time in ns, NaN if it is missing or in a unit that Google Benchmark does not write. */
 double record_nanoseconds(const record_benchmark *entry);
 
+/* Returns the seconds since 1970 of "2026-11-28", "2026-11-28T22:44:38Z" or "2026-11-28T22:44:38+00:00"; RECORD_NONE
+   for other texts. */
+int64_t record_seconds(const char *date);
+
 /* Whether the facts of a record identify the sources: a commit, unmodified. */
 bool record_names_sources(const json_t *facts);
 

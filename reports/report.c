@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- data: comma-separated values ---- */
 
@@ -198,7 +199,7 @@ typedef struct report {
 } report;
 
 static void write_page(const report *r, FILE *stream, const page_format *format, contents wanted) {
-  page p = {.format = format, .stream = stream};
+  page p = {.format = format, .stream = stream, .made = (int64_t)time(NULL)};
   if (r->one) {
     p.svg = r->drawn->svg;
     write_contents(&p, r->one, wanted);

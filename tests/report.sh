@@ -444,12 +444,42 @@ check 'a failed check is exit status 1' test $status -eq 1
 check 'and told first, with the kernel and the property' \
   eval 'sed -n 7p failed.md | grep -qx "> \*\*Failed checks: 1\*\*, of .naive.: accuracy\. They are listed under .*"'
 check 'what held is not called excluded' lacks known.md 'Left out of the times'
-sed 's/"context": {/&"kernel_failed.naive": "timed-values: 3 of 9 elements are wrong", "kernel_failed.gone": "it hung", /' \
-  known-bench.json >lost-bench.json
+sed 's/"context": {/&"kernel_failed.naive": "timed-values: 3 of 9 elements are wrong",/
+  s/"kernel_failed[^,]*,/&"kernel_failed.gone": "it hung", /' known-bench.json >lost-bench.json
 made lost known-accuracy.json lost-bench.json
 check 'kernels whose times were refused are told first, with the property' contains lost.md \
   '> **Left out of the times, all or some:** `naive`: timed-values: 3 of 9 elements are wrong; `gone`: it hung.'
 check 'on the front page' contains lost/index.html 'timed-values: 3 of 9'
+
+# Figures have the date of their record, of the older one if they are of both; what is 90 days older than the page is
+# grey.
+dated() { # FOLDER DATE-OF-ACCURACY DATE-OF-TIMES
+  sed "s/\"cpu\": \"abacus\"/&, \"date\": \"$2\"/" failed-accuracy.json >dated-accuracy.json
+  sed "s/\"context\": {/&\"date\": \"$3\", /" known-bench.json >dated-bench.json
+  made "$1" dated-accuracy.json dated-bench.json
+}
+now=$(date -u +%Y-%m-%dT%H:%M:%SZ) today=$(date -u +%Y-%m-%d) before=2020-02-03T04:05:06+00:00
+ago='2020-02-03, more than 90 days before this page.'
+dated fresh "$now" "$now"
+check 'what was measured today is not grey' lacks fresh/index.html ' old"'
+check 'nor a figure' lacks fresh/index.html 'class="old"'
+check 'the date is in captions' grep -q "<figcaption>Time per element.* $today\.</figcaption>" fresh/index.html
+check 'and in the answer' grep -q "^Time to compute .*(median, least–most, of $today; " fresh.md
+dated stale "$now" "$before"
+check 'old times are grey in the answer' contains stale/index.html '<p class="answer old"><strong>The fastest'
+check 'and in figures, which tell it' grep -q "<figcaption>Time per element.* $ago</figcaption>" stale/index.html
+check 'every one of them' eval '! grep -q "<figure>" stale/index.html'
+check 'and in tables' contains stale/index.html '<div class="table old" role="region"'
+check 'but not what failed, of the other record' contains stale/index.html \
+  '<div class="table" role="region" tabindex="0" aria-label="What failed.'
+for days in 89 91; do
+  then=$(date -u -d "$days days ago" +%Y-%m-%d)
+  dated $days "$then" "$then"
+  check "$days days are told" contains $days/index.html " $then"
+  check "$days days: grey after 90" test "$(grep -c 'class="answer old"' $days/index.html)" -eq $((days > 90 ? 4 : 0))
+done
+dated later "$before" "$now"
+check 'old errors make times beside them old' grep -q "<figcaption>Largest error against time.* $ago<" later/index.html
 
 posenc report --len 0 --dim 4 --kernel naive -o no-rows
 if no_pages; then skip 'an empty table has a page' "$why"; else

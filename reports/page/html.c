@@ -80,7 +80,8 @@ static void data(page *p, const char *summary) {
 }
 
 static void table(page *p, const char *caption) {
-  around(p, "<div class=\"table\" role=\"region\" tabindex=\"0\" aria-label=\"", caption, "\">\n");
+  around(p, p->old ? "<div class=\"table old\"" : "<div class=\"table\"", "", "");
+  around(p, " role=\"region\" tabindex=\"0\" aria-label=\"", caption, "\">\n");
   around(p, "<table>\n<caption>", caption, "</caption>\n<thead>\n<tr>");
   for (size_t i = 0; i < p->column_count; i++)
     around(p, p->columns[i].numeric ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", p->columns[i].title,
@@ -101,7 +102,7 @@ static void cell_end(page *p, size_t span) {
 }
 
 static void figure(page *p, const char *caption, const char *svg, const char *narrow) {
-  around(p, "<figure>\n<figcaption>", caption, "</figcaption>\n");
+  around(p, p->old ? "<figure class=\"old\">\n<figcaption>" : "<figure>\n<figcaption>", caption, "</figcaption>\n");
   fprintf(p->stream, "<div class=\"drawing%s\"", narrow ? " wide" : "");
   around(p, " role=\"group\" tabindex=\"0\" aria-label=\"", caption, "\">");
   fprintf(p->stream, "%s</div>\n", svg);
@@ -114,6 +115,7 @@ const page_format page_html = {
         {
             [PAGE_PARAGRAPH] = {"<p>", "</p>\n"},
             [PAGE_ANSWER] = {"<p class=\"answer\">", "</p>\n"},
+            [PAGE_ANSWER_OLD] = {"<p class=\"answer old\">", "</p>\n"},
             [PAGE_LIST] = {"<ul>\n", "</ul>\n"},
             [PAGE_ITEM] = {"<li>", "</li>\n"},
             [PAGE_MULTIPLES] = {"<div class=\"multiples\">\n", "</div>\n"},

@@ -101,6 +101,7 @@ const page_format page_markdown = {
         {
             [PAGE_PARAGRAPH] = {"", "\n\n"},
             [PAGE_ANSWER] = {"> ", "\n\n"},
+            [PAGE_ANSWER_OLD] = {"> ", "\n\n"},
             [PAGE_LIST] = {"", "\n"},
             [PAGE_ITEM] = {"- ", "\n"},
             [PAGE_MULTIPLES] = {"", ""},

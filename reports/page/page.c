@@ -4,6 +4,7 @@
 #include "reports/page/page.h"
 
 #include "common/memory.h"
+#include "records/read.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -64,6 +65,24 @@ void page_begin(page *p, const char *title) {
   p->format->begin(p, title);
 }
 
+void page_date(page *p, const char *date) {
+  const int64_t then = date ? record_seconds(date) : RECORD_NONE, old = PAGE_OLD_DAYS * INT64_C(86400);
+  p->date = then == RECORD_NONE ? NULL : date;
+  p->old = p->date && p->made && p->made - then > old;
+}
+
+/* Returns the caption with the day of what it is of. Returns a new string. */
+static char *dated(const page *p, const char *caption) {
+  char *made;
+  if (asprintf(&made,
+               p->old    ? "%s %.10s, more than %d days before this page."
+               : p->date ? "%s %.10s."
+                         : "%s",
+               caption, p->date, PAGE_OLD_DAYS) < 0)
+    memory_end();
+  return made;
+}
+
 void page_end(page *p) {
   p->format->end(p);
 }
@@ -81,6 +100,7 @@ void page_code_block(page *p, const char *text) {
 }
 
 void page_open(page *p, page_part part) {
+  if (part == PAGE_ANSWER && p->old) part = PAGE_ANSWER_OLD;
   put(p, p->format->parts[part][0]);
 }
 
@@ -118,7 +138,10 @@ void page_figure(page *p, const char *caption, const char *svg) {
 }
 
 void page_figure_fit(page *p, const char *caption, const char *svg, const char *narrow) {
-  if (svg) p->format->figure(p, caption, svg, narrow);
+  if (!svg) return;
+  char *told = dated(p, caption);
+  p->format->figure(p, told, svg, narrow);
+  free(told);
 }
 
 void page_data(page *p, const char *summary) {
@@ -145,7 +168,9 @@ void page_table(page *p, const char *caption, const page_column *columns, size_t
   p->columns = columns ? columns : p->added;
   p->column_count = columns ? count : p->added_count;
   p->column = 0;
-  p->format->table(p, caption);
+  char *told = dated(p, caption);
+  p->format->table(p, told);
+  free(told);
 }
 
 void page_table_end(page *p) {

@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Containers of text. */
 typedef enum page_part {
   PAGE_PARAGRAPH,
   PAGE_ANSWER, /* the most important paragraph */
+  PAGE_ANSWER_OLD,
   PAGE_LIST,
   PAGE_ITEM,
   PAGE_MULTIPLES, /* small figures side by side */
@@ -33,6 +35,9 @@ typedef struct page_column {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
+  int64_t made;       /* when, in seconds since 1970; 0 if nothing on it is called old */
+  const char *date;   /* of page_date, or null */
+  bool old;           /* whether that is long ago */
   char *const *svg;   /* figures by number, null if there is none */
   page_column *added; /* columns of page_column_add, for the next table */
   size_t added_count;
@@ -61,6 +66,11 @@ typedef struct page_format {
 extern const page_format page_html, page_markdown;
 
 void page_begin(page *p, const char *title);
+
+/* Sets the date of the answers, tables and figures that follow, as records write it; "" or null for none. Captions tell
+   it, and what is older than PAGE_OLD_DAYS when the page is made is grey. */
+enum { PAGE_OLD_DAYS = 90 };
+void page_date(page *p, const char *date);
 void page_end(page *p);
 void page_section(page *p, const char *title);
 void page_subsection(page *p, const char *title);

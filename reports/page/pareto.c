@@ -51,11 +51,11 @@ static void draw_front(plot *picture, const pareto_point *points, size_t count) 
 
 /* ---- names ---- */
 
-/* The edges of a picture, as logarithms, and pixels per decade, which need only be near the truth. */
-typedef struct view {
+/* The edges of a picture, as logarithms, and pixels per decade; approximate. */
+typedef struct canvas {
   double left, right, low, high;
   double across, up;
-} view;
+} canvas;
 
 /* A name beside its point, at pixels from the lower left corner. */
 typedef struct label {
@@ -67,9 +67,9 @@ typedef struct label {
 
 enum { HEIGHT_NARROW = 340, LINE_NARROW = 18 };
 
-static view view_of(const pareto_point *points, size_t count, bool narrow) {
+static canvas canvas_of(const pareto_point *points, size_t count, bool narrow) {
   enum { AXIS_PIXELS = 120, AXIS_NARROW = 80, AREA_HEIGHT = 215, AREA_NARROW = 190 };
-  view v = {INFINITY, -INFINITY, INFINITY, -INFINITY, 0, 0};
+  canvas v = {INFINITY, -INFINITY, INFINITY, -INFINITY, 0, 0};
   for (size_t i = 0; i < count; i++) {
     v.left = fmin(v.left, log10(points[i].low > 0 ? points[i].low : points[i].time));
     v.right = fmax(v.right, log10(points[i].high));
@@ -89,7 +89,7 @@ static bool has_label(const pareto_point *point) {
   return !point->selected && (point->front || point->group != PARETO_OWN);
 }
 
-/* Where the text has the point: at its beginning, its middle or its end. */
+/* Where the text has the point: at its beginning, its centre or its end. */
 enum { RIGHT_OF, ACROSS, LEFT_OF, SIDES };
 static const struct {
   const char *word;
@@ -108,7 +108,7 @@ static box box_of(const label *one, bool narrow) {
   return (box){left - letter / 2, left + width + letter / 2, low, low + line};
 }
 
-static bool has_place(const label *one, const label *placed, size_t count, const view *v, bool narrow) {
+static bool has_place(const label *one, const label *placed, size_t count, const canvas *v, bool narrow) {
   const box a = box_of(one, narrow);
   if (a.left < 0 || a.right > v->across * (v->right - v->left)) return false;
   for (size_t i = 0; i < count; i++) {
@@ -119,7 +119,7 @@ static bool has_place(const label *one, const label *placed, size_t count, const
 }
 
 /* Adds a name above or below its point, away from the nearer edge first. Returns false if there is no place for it. */
-static bool place(const pareto_point *point, const view *v, bool narrow, label *placed, size_t *count) {
+static bool place(const pareto_point *point, const canvas *v, bool narrow, label *placed, size_t *count) {
   label one = {
       .of = point, .x = v->across * (log10(point->time) - v->left), .y = v->up * (log10(shown_error(point)) - v->low)};
   const bool in_right_half = one.x > v->across * (v->right - v->left) / 2;
@@ -135,7 +135,7 @@ static bool place(const pareto_point *point, const view *v, bool narrow, label *
 
 /* Writes names, those of the front first. Counts those without a place in `nameless`. */
 static void write_labels(FILE *script, const pareto_point *points, size_t count, bool narrow, size_t *nameless) {
-  const view v = view_of(points, count, narrow);
+  const canvas v = canvas_of(points, count, narrow);
   label *labels = memory_take(count, sizeof *labels);
   size_t placed = 0;
   for (int front = 1; front >= 0; front--)
@@ -229,7 +229,7 @@ char *pareto_draw(const pareto_point *points, size_t count, bool narrow, const c
   plot_quoted(script, title);
   fputs(" noenhanced\n", script);
   if (narrow)
-    fputs("set key maxcols 1 samplen 1 font ',12'\nset tics font ',12'\nset xlabel font ',12'\n"
+    fputs("set key maxcols 1 samplen 1 font ',12'\nset tics font ',12'\nset xlabel font ',11' offset -3,0.5\n"
           "set ylabel font ',12' offset 1.5,0\nset title font ',13'\nset rmargin 1\n",
           script);
   write_labels(script, points, count, narrow, nameless);

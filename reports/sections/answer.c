@@ -514,9 +514,10 @@ static void write_subjects(page *p, const record_report *report, const record_ta
 static void write_uses(page *p, const record_report *report, const record_table *table) {
   const words busy = words_busy(report);
   if (report_is_timed(report))
-    page_paragraph(p, "Time %s %s " SMALL("(median, least–most%s%s%s%s)") ":",
+    page_paragraph(p, "Time %s %s " SMALL("(median, least–most%s%.10s%s%s%s%s)") ":",
                    table->applied ? "for the x of" : "to compute the table of", words_size(table).text,
-                   *busy.text ? "; " : "", *busy.text ? busy_mark : "", *busy.text ? ": while " : "", busy.text);
+                   p->date ? ", of " : "", p->date ? p->date : "", *busy.text ? "; " : "", *busy.text ? busy_mark : "",
+                   *busy.text ? ": while " : "", busy.text);
   else
     page_paragraph(p, "Nothing was timed. Of the table of %s:", words_size(table).text);
   write_subjects(p, report, table);

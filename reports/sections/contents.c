@@ -66,18 +66,46 @@ static void write_files(page *p, const record_report *report) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
+/* Returns the date of figures of the accuracy record, or of both records: that of the older one. */
+static const char *date_of(const record_report *report, bool timed) {
+  const char *verified = field_string(report->environment.accuracy, "date"),
+             *times = timed ? field_string(report->environment.timing, "date") : "";
+  const int64_t a = record_seconds(verified), b = record_seconds(times);
+  return b == RECORD_NONE || (a != RECORD_NONE && a < b) ? verified : times;
+}
+
 void write_contents(page *p, const record_report *report, contents wanted) {
-  static section *const sections[2][12] = {
-      {write_answer, write_why, write_headline, write_lengths, write_checks, write_left_out, write_method, write_files},
-      {write_fastest, write_regret, write_shipped, write_errors, write_histogram, write_cases, write_far, write_shapes,
-       write_properties, write_claims, write_kernels},
+  static const struct {
+    section *write;
+    bool timed; /* has times, too */
+  } sections[2][12] = {
+      {{write_answer, true},
+       {write_why, false},
+       {write_headline, true},
+       {write_lengths, true},
+       {write_checks, false},
+       {write_left_out, true},
+       {write_method, true},
+       {write_files, false}},
+      {{write_fastest, true},
+       {write_regret, true},
+       {write_shipped, true},
+       {write_errors, false},
+       {write_histogram, false},
+       {write_cases, false},
+       {write_far, false},
+       {write_shapes, true},
+       {write_properties, false},
+       {write_claims, true},
+       {write_kernels, false}},
   };
   page_begin(p, wanted == CONTENTS_DETAILS ? "posenc report: details" : "posenc report");
   write_subtitle(p, report);
   for (int half = 0; half < 2; half++)
-    for (section *const *write = sections[half]; *write && (wanted == CONTENTS_ALL || wanted == (contents)half);
-         write++)
-      (*write)(p, report);
+    for (size_t i = 0; sections[half][i].write && (wanted == CONTENTS_ALL || wanted == (contents)half); i++) {
+      page_date(p, date_of(report, sections[half][i].timed));
+      sections[half][i].write(p, report);
+    }
   page_end(p);
 }
 
