@@ -451,6 +451,12 @@ check 'kernels whose times were refused are told first, with the property' conta
   '> **Left out of the times, all or some:** `naive`: timed-values: 3 of 9 elements are wrong; `gone`: it hung.'
 check 'on the front page' contains lost/index.html 'timed-values: 3 of 9'
 
+sed 's/"context": {/&"library_build_type": "debug",/' known-bench.json >debug-bench.json
+made debug known-accuracy.json debug-bench.json
+check 'what a debug build of Google Benchmark means is told' contains debug.md \
+  '`library_build_type` is `debug`: Google Benchmark was compiled with its assertions (without NDEBUG)'
+check 'where it is one' lacks known.md 'NDEBUG'
+
 # Figures have the date of their record, of the older one if they are of both; what is 90 days older than the page is
 # grey.
 dated() { # FOLDER DATE-OF-ACCURACY DATE-OF-TIMES
