@@ -73,7 +73,8 @@ def line(package, way, seconds, problem="add"):
             "seconds": seconds, "error": 0.0, "beside": {"posenc": beside, times.KEPT: beside}}
 
 
-head = {"date": "2026-11-29", "machine": "m", "processors": 1, "load": [0.0, 0.0], "turns": 15, "versions": {}}
+head = {"date": "2026-11-29", "machine": "m", "processors": 1, "load": [0.0, 0.0], "turns": 15}
+head["versions"] = {"posenc": "1", "torch": "2"}
 lines = [line("numpy", "posenc", 1.0), line("numpy", "numpy", 0.5), line("jax", "jax, jit", 0.25),
          line("jax", "posenc", 1.0, "rope"), line("jax", "jax, jit", 2.0, "rope"),
          line("jax", "jax, jit", 3e-6, "empty")]
@@ -84,6 +85,7 @@ check 'the interval of 15 turns is from the 4th to the 12th' contains out 'inter
 check 'the row of a slower posenc is marked, beside the fastest package' \
   grep -q '^| add | 1 | 1e+03 ms | jax, jit, given | 0.25 .* | 3 µs | SLOWER |$' peers-times.md
 check 'that of a faster one is not' grep -q '^| rope | 1 | 1e+03 ms | jax, jit, given | 2.00 .* |  |$' peers-times.md
+check 'versions are those of packages that have rows' lacks peers-times.md 'torch 2'
 check 'what failed is told' contains peers-times.md 'mlx: add: no such thing'
 check 'the JSON has all rows' test "$(grep -c '"package"' peers-times.json)" = 7
 plan

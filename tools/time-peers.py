@@ -244,11 +244,13 @@ def all_rows(lines):
 
 
 def report(folder, head, lines):
+    used = {"posenc", *(line["package"] for line in lines)}
+    versions = ", ".join(f"{name} {value}" for name, value in head["versions"].items() if name in used)
     busy = "busy: other processes ran" if max(head["load"][0], head["load"][1] - head["processors"]) > 0.5 else "quiet"
     words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {busy} (load "
              f"{head['load'][0]:.1f} before, {head['load'][1]:.1f} after); {head['turns']} turns,\n"
              f"intervals of {100 * interval(range(head['turns']))[2]:.1f} %. "
-             f"{', '.join(f'{name} {value}' for name, value in head['versions'].items())}.\n\n")
+             f"{versions}.\n\n")
     titles = ["problem", "threads", "posenc", "fastest package, sines", "its time / posenc's", "/ plan kept",
               "/ cached", "posenc's error", "its error", "empty calls: posenc; plan kept; its", "posenc is"]
     every = ["problem", "threads", "way", "package", "sines", "a call", "its time / posenc's", "error", "posenc is"]
