@@ -4,6 +4,7 @@ an argument is of it, but NumPy where an array must be made."""
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from dataclasses import dataclass
@@ -103,15 +104,21 @@ def memory(argument: str, x: Any, *, write: bool = False) -> Memory:
         dtype, address, shape, strides = _name(x.dtype), x.data_ptr(), tuple(x.shape), tuple(x.stride())
     else:
         x = _as_array(argument, x, write)
-        dtype = "bfloat16" if x.dtype.str[1:] == "V2" else x.dtype.name
+        dtype = _numpy_name(x.dtype)
         item = max(x.dtype.itemsize, 1)
         if any(stride % item for stride in x.strides):
             raise ValueError(f"{argument}: its strides are no multiples of an element")
-        address, shape = x.ctypes.data, tuple(x.shape)
+        address, shape = x.__array_interface__["data"][0], tuple(x.shape)
         strides = tuple(stride // item for stride in x.strides)
     if dtype not in NAMES:
         raise TypeError(f"{argument}: its dtype is {dtype}, not float32, float64, float16 or bfloat16")
     return Memory(x, address, NAMES[dtype], shape, strides)
+
+
+@functools.cache
+def _numpy_name(dtype: Any) -> str:
+    """A dtype of NumPy is named by code in Python, which takes longer than the rest of `memory`."""
+    return "bfloat16" if dtype.str[1:] == "V2" else str(dtype.name)
 
 
 def _as_array(argument: str, x: Any, write: bool) -> Any:
