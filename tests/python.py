@@ -374,6 +374,27 @@ def check_threads():
 # ---- files, errors, assertions --------------------------------------------------------------------
 
 
+def check_two_tensors():
+    """x and the result of rope in one file, or in two."""
+    q = np.random.default_rng(1).standard_normal((1, 30, 2, 16)).astype(np.float32)
+    tensors, header, data = dict(q=q, turned=posenc.rope(q), untouched=q), {}, b""
+    for name, of in tensors.items():
+        header[name] = dict(dtype="F32", shape=of.shape, data_offsets=[len(data), len(data) + of.nbytes])
+        data += of.tobytes()
+    text = json.dumps(header).encode()
+    with open("both.safetensors", "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + data)
+    np.savez("both.npz", **tensors)
+    np.savez("x.npz", q=q)
+    for path in ("both.safetensors", "both.npz"):
+        for x in (None, path, "x.npz", "both.safetensors"):
+            for tensor in ("turned", "untouched"):
+                found = posenc.check(path, x=x, tensor=tensor, x_tensor="q")
+                report(found.ok == (tensor == "turned"), f"{tensor} of {path}, q of {x}")
+    report(posenc.identify("both.safetensors", tensor="turned", x_tensor="q").ok, "identify, too")
+    raises(ValueError, "x_tensor='q': x is not a file", posenc.check, q, x=q, x_tensor="q")
+
+
 def check_files():
     table = posenc.table(40, 16)
     np.savez("one.npz", table)
@@ -385,6 +406,7 @@ def check_files():
     raises(ValueError, "tensor=None: two.npz has other, pe", posenc.check, "two.npz")
     raises(ValueError, "tensor='q': two.npz has other, pe", posenc.identify, "two.npz", tensor="q")
     raises(ValueError, "tensor='q': neither array nor x is a file", posenc.identify, table, tensor="q")
+    check_two_tensors()
     raises(ValueError, "none.npy: No such file", posenc.check, "none.npy")
     np.savez("evil.npz", np.array([{}], dtype=object))
     raises(ValueError, "pickle", posenc.check, "evil.npz")

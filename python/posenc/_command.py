@@ -229,26 +229,45 @@ def _read_archive(path: str, tensor: str | None) -> Any:
 ARCHIVES = (".npz", ".pt", ".pth", ".ckpt", ".bin")
 
 
-def _operand(argument: str, x: Any, tensor: str | None, arrays: dict[str, Memory], options: dict[str, Any]) -> str:
+def _is_path(x: Any) -> bool:
+    return isinstance(x, (str, os.PathLike))
+
+
+def _is_archive(x: Any) -> bool:
+    return _is_path(x) and os.fspath(x).endswith(ARCHIVES)
+
+
+def _operand(argument: str, x: Any, tensor: str | None, arrays: dict[str, Memory]) -> str:
     """What the command takes for the array: its name in memory, or a path."""
-    if isinstance(x, (str, os.PathLike)):
-        path = os.fspath(x)
-        if not path.endswith(ARCHIVES):
-            options["tensor"] = tensor
-            return path
-        x = _read_archive(path, tensor)
-    arrays[argument] = _arrays.as_read(argument, x)
+    if _is_path(x) and not _is_archive(x):
+        return os.fspath(x)
+    arrays[argument] = _arrays.as_read(argument, _read_archive(os.fspath(x), tensor) if _is_archive(x) else x)
     return argument
 
 
-def _examine(kind: type[Record], command: str, array: Any, x: Any, tensor: str | None, options: dict[str, Any]) -> Any:
+def _examine(
+    kind: type[Record],
+    command: str,
+    array: Any,
+    x: Any,
+    tensors: tuple[str | None, str | None],
+    options: dict[str, Any],
+) -> Any:
     arrays: dict[str, Memory] = {}
-    if tensor is not None and not any(isinstance(one, (str, os.PathLike)) for one in (array, x)):
+    tensor, x_tensor = tensors
+    if tensor is not None and not (_is_path(array) or _is_path(x)):
         raise ValueError(f"tensor={tensor!r}: neither array nor x is a file")
+    if x is None and x_tensor is not None:
+        x = array
+    if x_tensor is not None and not _is_path(x):
+        raise ValueError(f"x_tensor={x_tensor!r}: x is not a file")
     if x is not None:
-        options["x"] = _operand("x", x, tensor, arrays, options)
+        options["x"] = _operand("x", x, x_tensor or tensor, arrays)
         options["op"] = options.get("op") or "rope"
-    return _run(kind, command, _operand("array", array, tensor, arrays, options), arrays, options)
+    operand = _operand("array", array, tensor, arrays)
+    options["tensor"] = tensor if any(_is_path(one) and not _is_archive(one) for one in (array, x)) else None
+    options["x_tensor"] = x_tensor if _is_path(x) and not _is_archive(x) else None
+    return _run(kind, command, operand, arrays, options)
 
 
 def check(
@@ -260,6 +279,7 @@ def check(
     op: str | None = None,
     axes: str | None = None,
     tensor: str | None = None,
+    x_tensor: str | None = None,
     scaling: ScalingLike = None,
     **options: Any,
 ) -> Check:
@@ -267,7 +287,8 @@ def check(
 
     array: an array or tensor, complex numbers being pairs of columns, or the path of a .npy, .npz, safetensors or .pt
     file, of which `tensor` names the array. max_ulp, max_abs: the largest error that is allowed, one of them. x: with
-    op="rope" (the default beside x) or "add", what array was made from; axes: a letter for each axis of it.
+    op="rope" (the default beside x) or "add", what array was made from, or the tensor `x_tensor` of the file of x or,
+    without x, of the same file; axes: a letter for each axis of it.
 
     The other options are those of the command, with underscores: base, offset, positions, scale, shift, padding,
     layout, odd, part, dim, start, inverse, config … A config may also be a mapping, as config.to_dict()
@@ -276,7 +297,7 @@ def check(
     The array is neither copied nor written to a file, unless the elements of its rows do not lie one after the other.
     """
     given = {"max_ulp": max_ulp, "max_abs": max_abs, "op": op, "axes": axes, "scaling": scaling, **options}
-    found: Check = _examine(Check, "check", array, x, tensor, given)
+    found: Check = _examine(Check, "check", array, x, (tensor, x_tensor), given)
     return found
 
 
@@ -287,9 +308,10 @@ def identify(
     op: str | None = None,
     axes: str | None = None,
     tensor: str | None = None,
+    x_tensor: str | None = None,
     **options: Any,
 ) -> Identity:
     """Tells from its numbers alone what an array is, as `posenc identify` does: formula, positions, dtype, and whose
     code has computed it. The arguments are as in `check`."""
-    found: Identity = _examine(Identity, "identify", array, x, tensor, {"op": op, "axes": axes, **options})
+    found: Identity = _examine(Identity, "identify", array, x, (tensor, x_tensor), {"op": op, "axes": axes, **options})
     return found
