@@ -108,6 +108,7 @@ static void set_positions(options *given, const stored *at, const char *axes) {
     if (problem->positions[row] != rint(problem->positions[row]))
       die("--positions: %.17g is no whole number", problem->positions[row]);
   problem->rows = length;
+  require_places(given, length);
   for (int a = 0; given->grid && a < given->grid->count; a++) {
     const posenc_axis *axis = &given->grid->axis[a];
     for (int64_t n = 0; axis->positions && n < axis->size; n++)

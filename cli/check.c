@@ -566,6 +566,7 @@ static file_result check_table(options *given, output **out) {
   if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file);
   if (!contents) contents = take_model_rows(given, table, file);
   const stored *at = table_stored(table);
+  require_places(given, at->rows);
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;

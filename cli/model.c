@@ -4,6 +4,7 @@
 #include "cli/model.h"
 
 #include "cli/files.h"
+#include "cli/values.h"
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
@@ -78,14 +79,29 @@ static void take_pairs(options *given) {
     note("%s: how columns pair is not known of this model; halves are taken", given->config);
 }
 
+static const char missing_grid[] = "--config %s: a rope of the axes of a picture, which --grid %s gives%s";
+
+/* Takes the grid of the pictures whose size the config has, for check: the rows of a file tell whether it is that. */
+static void take_grid(options *given) {
+  const char *grid = given->rope.grid;
+  if (given->self->bit != CHECK || given->grid || given->problem.positions || !*grid || strpbrk(grid, "HWFG")) return;
+  given->problem.axes = given->grid = parse_grid("--config", grid, false, &given->places);
+  note("%s: --grid %s is taken", given->config, grid);
+}
+
+void require_places(const options *given, int64_t rows) {
+  if (given->rope.has_grid && !is_given(given, OPTION_GRID) && rows != given->places)
+    die(missing_grid, given->config, given->rope.grid, ", of its image_size");
+}
+
 /* Exits if the rope is one of a picture's axes, and no option gives them. */
 static void require_grid(const options *given) {
   const model_rope *rope = &given->rope;
   if (!rope->has_grid) return;
   if (!given->grid && *rope->grid)
-    die("--config %s: a rope of the axes of a picture, which --grid %s gives%s", given->config, rope->grid,
-        strpbrk(rope->grid, "HW") ? ", H and W for its height and width" : "");
+    die(missing_grid, given->config, rope->grid, strpbrk(rope->grid, "HW") ? ", H and W for its height and width" : "");
   if (!given->grid) die("--config %s: a rope of the axes of a picture: --grid is missing", given->config);
+  if (!is_given(given, OPTION_GRID)) return;
   /* Sizes, first positions and steps may be those of another picture. */
   const char *told = given->texts[OPTION_GRID], *width = strstr(rope->grid, ",w="),
              *keys = width ? strchr(width + 1, ',') : NULL;
@@ -123,6 +139,7 @@ void take_model(options *given) {
   if (given->rope.section_count && !given->grid)
     note("%s: it has sections of axes (mrope_section): all positions are taken as equal, as those of text are",
          given->config);
+  take_grid(given);
   require_grid(given);
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;
   if (!is_given(given, OPTION_SCALE)) given->problem.scale = given->rope.scale;

@@ -14,6 +14,9 @@ void take_model(options *given);
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
 
+/* Exits if the grid is that of --config's own pictures, and a file has other than `rows` places. */
+void require_places(const options *given, int64_t rows);
+
 /* Leaves of a cache that has the rows of short sequences and, below them, those of long ones, those of --context. Exits
    if it is missing. Returns the words for that; null for other files. */
 const char *take_model_rows(const options *given, table_file *table, const char *file);

@@ -224,6 +224,14 @@ posenc write --dim 64 --grid h=14:-13:2/14,w=14:-13:2/14 --op rope-cache --base 
 check 'its table' cmp config.npy options.npy
 check 'another one' tells 'the axes of this model are --grid h=14' \
   write --config dino.json --grid h=14,w=14 --op rope-cache -o config.npy
+check 'check takes that of image_size' tells 'dino.json: --grid h=14:-13:2/14,w=14:-13:2/14 is taken' \
+  check options.npy --config dino.json
+posenc write --dim 64 --grid h=14:-13:2/14,w=14:-13:2/14,columns=wh --op rope-cache --base 100 \
+  --scale 6.283185307179586 -o exchanged.npy
+check 'exchanged axes' ends 1 check exchanged.npy --config dino.json
+check 'are named' says '^FAIL: config: axes [hw] and [hw] are exchanged'
+posenc write --dim 64 --grid h=7:-6:2/7,w=14:-13:2/14 --op rope-cache --base 100 --scale 6.283185307179586 -o other.npy
+refused '14:-13:2/14 gives, of its image_size' check other.npy --config dino.json
 refused 'a rope of the axes of a picture: posenc check --grid' identify options.npy --config dino.json
 check 'layers by name' eval '! ends 0 identify theirs.npy --config gemma.json --layer-type full_attention'
 

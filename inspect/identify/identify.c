@@ -505,13 +505,51 @@ static bool judge_places(search *s, const posenc_problem *problem, const columns
   return judge_as(s, &unread, &how, found, &is_right);
 }
 
-/* Explains the table as what is asked, if no element differs from that; or else as what it is found to be. */
+/* Whether the formula is near, in a few rows. */
+static bool is_near(search *s, const making *how) {
+  enum { FEW = 5 };
+  makers m;
+  if (!makers_open(&m, how, false, s->window.count)) {
+    s->failed = true;
+    return false;
+  }
+  explain_compare(&m, &m.all[0], &s->window, FEW);
+  const explanation e = {.found = true, .how = *how, .distance = maker_distance(&m.all[0])};
+  makers_close(&m);
+  return explanation_is_good(&e);
+}
+
+/* Judges the table as the first suspect that explains all of it, at the positions and in the columns that are asked:
+   what else it may be is not searched for, which takes seconds. Returns false if memory runs out. */
+static bool judge_as_suspect(search *s, const identity *unread, identity *found, bool *is_right) {
+  const suspect_list *list = s->request->suspects;
+  *is_right = false;
+  for (size_t n = 0; list && n < list->count && !*is_right && !s->failed; n++) {
+    const posenc_problem *other = &list->items[n].problem;
+    posenc_problem problem = *s->request->asked;
+    if (other->dim != problem.dim) continue;
+    problem.base = other->base;
+    problem.shift = other->shift;
+    problem.scale = other->scale;
+    problem.scaling = other->scaling;
+    const making how = making_asked(&problem, s->request->part);
+    if (!is_near(s, &how)) continue;
+    if (!judge_as(s, unread, &how, found, is_right)) return false;
+    *is_right = *is_right && is_within(s->request, found);
+  }
+  return !s->failed;
+}
+
+/* Explains the table as what is asked, if no element differs from that, or as a suspect; or else as what it is found to
+   be. */
 static bool explain_as_asked(search *s, identity *found) {
   const identity unread = *found;
   bool is_right;
   if (!s->request->as_asked || request_has_axes(s->request)) return explain(s, found);
   if (!judge_as_asked(s, found, &is_right)) return false;
   if (found->within) return true;
+  if (!judge_as_suspect(s, &unread, found, &is_right)) return false;
+  if (is_right) return true;
   free_parts(found);
   *found = unread;
   return explain(s, found);
