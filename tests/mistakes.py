@@ -123,7 +123,8 @@ def case(config, x, y, options="", words="-"):
         np.save(f"x{name}.npy", x)
         options = f"--op rope --x x{name}.npy {options}"
     np.save(f"{name}.npy", y)
-    print(f"{int(words != '-' and not words.startswith('not checked'))}|{words}|{name}.npy --config {config}.json {options}")
+    is_wrong = words != "-" and not words.startswith("not checked")
+    print(f"{int(is_wrong)}|{words}|{name}.npy --config {config}.json {options}")
 
 
 def draw(length, to=f32, heads=2, dim=64, batch=1):

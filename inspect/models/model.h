@@ -61,8 +61,8 @@ typedef struct axes_mistake {
   char words[64];
 } axes_mistake;
 
-/* Finds the mistakes: axes exchanged, one for all or for another, other frequencies or columns, and last, one axis. Some make a
-   problem that the library refuses. Returns how many. */
+/* Finds the mistakes: axes exchanged, one for all or for another, other frequencies or columns, and last, one axis.
+   Some make a problem that the library refuses. Returns how many. */
 enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + POSENC_AXES * (POSENC_AXES - 1) + 5 };
 size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
 
