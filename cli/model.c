@@ -86,12 +86,12 @@ static void take_grid(options *given) {
   const char *grid = given->rope.grid;
   if (given->self->bit != CHECK || given->grid || given->problem.positions || !*grid || strpbrk(grid, "HWFG")) return;
   given->problem.axes = given->grid = parse_grid("--config", grid, false, &given->places);
-  note("%s: --grid %s is taken", given->config, grid);
 }
 
 void require_places(const options *given, int64_t rows) {
-  if (given->rope.has_grid && !is_given(given, OPTION_GRID) && rows != given->places)
-    die(missing_grid, given->config, given->rope.grid, ", of its image_size");
+  if (!given->rope.has_grid || is_given(given, OPTION_GRID)) return;
+  if (rows != given->places) die(missing_grid, given->config, given->rope.grid, ", of its image_size");
+  note("%s: --grid %s is taken", given->config, given->rope.grid);
 }
 
 /* Exits if the rope is one of a picture's axes, and no option gives them. */
