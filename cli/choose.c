@@ -281,7 +281,7 @@ static run_request select_problem(const options *given) {
   if (!given->kernel) add_some_recipes(given, &chosen);
   const posenc_problem table = posenc_table_of(&given->problem);
   const shape of = shape_of(&table);
-  if (given->problem.op != POSENC_TABLE) run_shape(&chosen, &of);
+  if (given->problem.op != POSENC_TABLE) run_shape(&chosen, &of, NULL);
   keep_candidates(given, &chosen);
   return chosen;
 }

@@ -189,7 +189,7 @@ static void refuse_options(const options *given, const char *name, bool is_added
 }
 
 static void add_shape(run_request *chosen, shape of) {
-  run_shape(chosen, &of);
+  run_shape(chosen, &of, NULL);
 }
 
 run_request select_encoded(const options *given, const char *name) {

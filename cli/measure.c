@@ -70,7 +70,7 @@ static void require_searchable(const options *given, const run_request *chosen) 
 static void add_shapes(run_request *chosen, const options *given, const shape *shapes, size_t count) {
   const bool any = !is_given(given, OPTION_OP);
   for (size_t i = 0; i < count; i++)
-    if (any || given->problem.op == shapes[i].problem.op) run_shape(chosen, &shapes[i]);
+    if (any || given->problem.op == shapes[i].problem.op) run_shape(chosen, &shapes[i], NULL);
 }
 
 static void select_shapes(run_request *chosen, const options *given, bool sweep) {
@@ -78,7 +78,7 @@ static void select_shapes(run_request *chosen, const options *given, bool sweep)
   const shape *shapes;
   if (options_have_table(given)) {
     const shape one = shape_of(&given->problem);
-    run_shape(chosen, &one);
+    run_shape(chosen, &one, NULL);
     return;
   }
   shapes = shapes_sweep(&count);
@@ -310,8 +310,7 @@ run_request select_cases(const options *given, const char *const *files, size_t 
     cases[i] = (run_cases){cases_load(files[i], why, sizeof why), quoted_line("--cases", 1, &files[i]), {""}};
     if (!cases[i].cases) die_value("--cases", files[i], why);
     if (!file_digest(files[i], &cases[i].digest)) die_value("--cases", files[i], strerror(errno));
-    const size_t place = run_shape(&chosen, cases_shape(cases[i].cases));
-    chosen.cases[place] = &cases[i];
+    run_shape(&chosen, cases_shape(cases[i].cases), &cases[i]);
   }
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
   run_cross(&chosen);
@@ -333,7 +332,7 @@ run_request select_recipes(const options *given) {
     for (size_t i = 0; i < count; i++) {
       const bool is_known = t > 0 && !options_refusal(given, recipes[i], &tables[0]->problem);
       if (is_known || options_refusal(given, recipes[i], &tables[t]->problem)) continue;
-      run_add(&chosen, run_kernel(&chosen, recipes[i]), run_shape(&chosen, tables[t]))->profile = RUN_POINTS;
+      run_add(&chosen, run_kernel(&chosen, recipes[i]), run_shape(&chosen, tables[t], NULL))->profile = RUN_POINTS;
     }
   return chosen;
 }

@@ -150,12 +150,12 @@ static bool selects(const void *given, const char *kernel) {
 static void add_tables(run_request *measured, const options *given, const run_request *chosen) {
   const bool every = options_have_table(given) && !is_given(given, OPTION_DTYPE);
   for (size_t i = 0; i < chosen->shape_count; i++)
-    if (propose_takes(&chosen->shapes[i].problem)) run_shape(measured, &chosen->shapes[i]);
+    if (propose_takes(&chosen->shapes[i].problem)) run_shape(measured, &chosen->shapes[i], NULL);
   for (int dtype = 0; every && dtype_names[dtype]; dtype++) {
     posenc_problem other = given->problem;
     other.dtype = (posenc_dtype)dtype;
     const shape of = shape_of(&other);
-    if (propose_takes(&other)) run_shape(measured, &of);
+    if (propose_takes(&other)) run_shape(measured, &of, NULL);
   }
   if (!measured->shape_count)
     die("--propose-bound: needs a table of successive positions, of base 1 or more, without a factor of positions or "
@@ -166,7 +166,7 @@ static void add_tables(run_request *measured, const options *given, const run_re
 static void take_tables(run_request *chosen, const run_request *measured, const record_accuracy *record) {
   chosen->shape_count = chosen->item_count = 0;
   for (size_t n = 0; n < measured->item_count; n++)
-    if (!*record->records[n].refusal) run_shape(chosen, &measured->shapes[measured->items[n].shape]);
+    if (!*record->records[n].refusal) run_shape(chosen, &measured->shapes[measured->items[n].shape], NULL);
   run_cross(chosen);
 }
 

@@ -20,13 +20,13 @@ size_t run_find_shape(const run_request *r, const char *name) {
   return i;
 }
 
-size_t run_shape(run_request *r, const shape *of) {
-  const size_t there = run_find_shape(r, of->name);
-  if (there < r->shape_count) return there;
+size_t run_shape(run_request *r, const shape *of, const run_cases *only) {
+  for (size_t i = 0; i < r->shape_count; i++)
+    if (strcmp(r->shapes[i].name, of->name) == 0 && r->cases[i] == only) return i;
   r->shapes = memory_grow(r->shapes, r->shape_count + 1, sizeof *r->shapes);
   r->cases = memory_grow(r->cases, r->shape_count + 1, sizeof *r->cases);
   r->shapes[r->shape_count] = *of;
-  r->cases[r->shape_count] = NULL;
+  r->cases[r->shape_count] = only;
   return r->shape_count++;
 }
 
@@ -72,8 +72,8 @@ void run_cross(run_request *r) {
 
 /* Adds an item of another request. */
 static void take_item(run_request *r, const run_request *from, const run_item *one) {
-  const size_t kernel = run_kernel(r, from->kernels[one->kernel]), on = run_shape(r, &from->shapes[one->shape]);
-  r->cases[on] = from->cases[one->shape];
+  const size_t kernel = run_kernel(r, from->kernels[one->kernel]),
+               on = run_shape(r, &from->shapes[one->shape], from->cases[one->shape]);
   run_item *there = run_add(r, kernel, on);
   there->modes |= one->modes;
   if (one->profile > there->profile) there->profile = one->profile;

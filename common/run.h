@@ -82,9 +82,10 @@ typedef struct run_request {
   run_timing timing;
 } run_request;
 
-/* Add to the lists, and return the place there; what is there already is not added again. */
+/* Add to the lists, and return the place there; what is there already is not added again. only: the cases of the shape,
+   or null. */
 size_t run_kernel(run_request *r, const posenc_kernel *kernel);
-size_t run_shape(run_request *r, const shape *of);
+size_t run_shape(run_request *r, const shape *of, const run_cases *only);
 
 /* Adds a kernel on a shape of the lists, unless it is there, and returns the item until the next one is added. */
 run_item *run_add(run_request *r, size_t kernel, size_t on);

@@ -9,7 +9,7 @@
 static inline run_request asked_of(run_request how, const posenc_kernel *const *kernels, size_t kernel_count,
                                    const shape *shapes, size_t shape_count) {
   for (size_t k = 0; k < kernel_count; k++) run_kernel(&how, kernels[k]);
-  for (size_t i = 0; i < shape_count; i++) run_shape(&how, &shapes[i]);
+  for (size_t i = 0; i < shape_count; i++) run_shape(&how, &shapes[i], NULL);
   run_cross(&how);
   return how;
 }

@@ -36,6 +36,9 @@ rotation='--kernel rotation-portable' one=$worst/base10000-d64.wc two=$worst/bas
 check 'two files' ends 0 $rotation --cases "$one" --cases "$two"
 check 'the first of two files' counted rotation-portable base10000-d64.wc
 check 'the second of two files' counted rotation-portable base500000-d128.wc
+cp "$one" copy.wc
+check 'two files of one table' ends 0 $rotation --cases "$one" --cases copy.wc
+check 'are both compared' test "$(grep -c 'rotation-portable accuracy base10000-d64.wc: 100 cases' out)" -eq 2
 check 'JUnit' ends 0 $rotation --cases "$one" --format junit
 check 'JUnit names the file' says '<testsuite name="rotation-portable on base10000-d64.wc" tests='
 check 'JSON' ends 0 $rotation --cases "$one" --format json -o cases.json

@@ -146,7 +146,8 @@ grids() { # PATTERN OPTION...: of a table of posenc, in f32
 }
 check 'of four axes' grids '^a grid of 4 x 5 x 6 x 7 places (tdhw), columns in the order tdhw; t: exact' \
   --grid t=4,d=5,h=6,w=7 --dim 64
-check 'that begins elsewhere' grids '^a grid of 6 x 8 places (hw), columns in the order hw; h: .*3\.\.8,' \
+check 'that begins elsewhere' \
+  grids '^a grid of 6 x 8 places (hw), columns in the order hw, .* of Qwen2-VL; h: .*3\.\.8,' \
   --grid h=6:3,w=8:-2 --dim 32 --layout split-cs
 check 'frequencies that go on' grids '^a grid of 6 x 8 places' \
   --grid h=6,w=8,frequencies=continued --dim 64 --op table --layout split
@@ -183,7 +184,7 @@ check 'also of places that are a grid' grids '^positions on 3 axes (thw), sectio
   --grid t=4,h=5,w=6,pairs=6:5:5,order=cyclic,frequencies=continued --dim 32 --base 5e6
 blocks='h=2:0:0+2:1:0+2:0:0+2:1:0+2:2:0+2:3:0+2:2:0+2:3:0,w=2+2+2:2+2:2+2+2+2:2+2:2'
 check 'a picture in blocks of four' \
-  grids '^positions on 2 axes (hw), sections of 8 and 8 pairs, chunked, .* restarted, as in pictures of Qwen2' \
+  grids '^each column twice; positions on 2 axes (hw), sections of 8 and 8 pairs, .* as in pictures of Qwen2' \
   --grid $blocks --dim 32 --op rope-cache
 check 'that is dealt' \
   grids ', frequencies dealt, as in Pixtral; ' --grid $blocks,frequencies=dealt --dim 32 --op rope-cache
@@ -295,7 +296,7 @@ if [ -n "$numpy" ]; then
   check 'with x' says '^applied  *rope to heads.npy, axes lhd: columns 0 to 31 of 32, pairs are halves, turned forward$'
   check 'cyclic M-RoPE is' identified rope-cyclic heads rope "$sections cyclic, "
   check 'a picture is' identified rope-picture picture rope \
-    '^a grid of 5 x 7 places (hw), columns in the order hw; h: .*base 10000'
+    '^a grid of 5 x 7 places (hw), columns in the order hw, as in pictures of Qwen2-VL; h: .*base 10000'
   check 'and added to patches' identified add-mae patches add '^a grid of 5 x 7 places (hw), columns in the order wh, '
 fi
 
@@ -360,7 +361,7 @@ done
 command=merge
 check 'parts of one grid' ends 0 hw1.json hw2.json -o hw.json
 check 'are a record of it' contains hw.json '"grid": "h=3,w=4"'
-check 'parts of two' is_refused ': other kernels, shapes' hw1.json wh2.json
+check 'parts of two' is_refused ': other shapes' hw1.json wh2.json
 command=
 posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001
 if grep -q 'without Google Benchmark' err; then

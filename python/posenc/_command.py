@@ -240,7 +240,7 @@ def _is_archive(x: Any) -> bool:
 def _operand(argument: str, x: Any, tensor: str | None, arrays: dict[str, Memory]) -> str:
     """What the command takes for the array: its name in memory, or a path."""
     if _is_path(x) and not _is_archive(x):
-        return os.fspath(x)
+        return str(os.fspath(x))
     arrays[argument] = _arrays.as_read(argument, _read_archive(os.fspath(x), tensor) if _is_archive(x) else x)
     return argument
 
