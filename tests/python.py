@@ -189,6 +189,52 @@ def check_applied():
     )
 
 
+def check_kept():
+    """A plan that is kept against the functions, which make one in each call."""
+    x = generator.standard_normal((2, 33, 4, 16)).astype(np.float32)
+    named = {"layout": "split", "base": 500000, "scaling": YARN}
+    plan = posenc.Plan("rope", 1000, 16, heads=4, **named)
+    report(same(plan(x, row=7), posenc.rope(x, offset=7, **named)), "a kept plan, from row 7")
+    mine = x.copy()
+    report(plan(mine, row=967, out=mine) is mine and same(mine, posenc.rope(x, offset=967, **named)), "its last rows")
+    step = np.ascontiguousarray(x[:1, :1])
+    report(all(same(plan(step, row=p), posenc.rope(step, offset=p, **named)) for p in range(40)), "one position at a time")
+    rows = [999, 3, 3, *range(30)]
+    wanted = posenc.rope(x, positions=rows, **named)
+    report(same(plan(x, rows=rows), wanted), "rows of a list")
+    report(same(plan(x, rows=np.array(rows, np.int32)), wanted), "rows of an array")
+    any_heads = posenc.Plan("rope", 1000, 16, **named)
+    report(same(any_heads(x, rows=rows), wanted), "heads that the plan does not know, rows of a list")
+    report(same(any_heads(x[:, :, :3], row=7), posenc.rope(x, offset=7, **named)[:, :, :3]), "and from row 7")
+    back = posenc.Plan("rope", 1000, 16, heads=4, inverse=True, **named)
+    report(same(back(wanted, rows=rows), posenc.rope(wanted, positions=rows, inverse=True, **named)), "turned back")
+    wide = generator.standard_normal((2, 33, 4, 24)).astype(np.float32)
+    part = posenc.rope(wide, dim=16, start=8, offset=5, **named)
+    report(same(plan(wide, row=5, start=8), part), "a part of the columns, by a kept plan")
+    adds = posenc.Plan("add", None, 16, positions=[0.5, 7, -3])
+    three = np.ascontiguousarray(x[:, :3])
+    report(same(adds(three), posenc.add(three, positions=[0.5, 7, -3])), "add, by a kept plan")
+    report(same(adds(three[:, :1], rows=[2]), posenc.add(three[:, :1], positions=[-3])), "one row of a list")
+    for kind, pattern, arguments in (
+        (ValueError, "^row=968: x has 33 positions, and the plan 1000 rows", {"row": 968}),
+        (ValueError, "^row=-1: x has 33", {"row": -1}),
+        (TypeError, "^row=0.5: not an integer", {"row": 0.5}),
+        (ValueError, "^rows: 3 of them for 33 positions", {"rows": [1, 2, 3]}),
+        (TypeError, "^rows=7: not a list of integers", {"rows": 7}),
+        (ValueError, "^posenc: ", {"rows": [1000, *range(32)]}),
+        (ValueError, "^dim, start: columns 1 to 16 of 16", {"start": 1}),
+        (ValueError, "^out: not as x", {"out": x[:1].copy()}),
+    ):
+        raises(kind, pattern, plan, mine, **arguments)
+    report(same(mine, posenc.rope(x, offset=967, **named)), "what a plan refuses is not written")
+    raises(ValueError, "^x: it has 3 heads, and the plan 4", plan, x[:, :, :3])
+    raises(ValueError, "^x: it has 24 columns, and the plan of add 16", adds, wide[:, :3])
+    raises(TypeError, "^x: its dtype is float64, and the plan's float32", plan, x.astype("f8"))
+    raises(ValueError, "^operation='table': not one of add, rope", posenc.Plan, "table", 4, 6)
+    raises(ValueError, "^inverse: add has none", posenc.Plan, "add", 4, 6, inverse=True)
+    raises(TypeError, "^rope works on float32 and bfloat16, not float16", posenc.Plan, "rope", 4, 6, dtype="f16")
+
+
 # ---- check and identify ---------------------------------------------------------------------------
 
 
@@ -442,7 +488,7 @@ def check_errors():
         (TypeError, "^out: list is neither", posenc.table, (4, 6), {"out": [1]}),
         (ValueError, "^out: 1 arrays, not a pair", posenc.rope_cache, (4, 6), {"out": (table,)}),
         (ValueError, r"^out\[1\]: its shape", posenc.rope_cache, (4, 6), {"out": (table, table[:3])}),
-        (TypeError, "^x: rope works on float32 and bfloat16, not float64", posenc.rope, (x.astype("f8"),), {}),
+        (TypeError, "^rope works on float32 and bfloat16, not float64", posenc.rope, (x.astype("f8"),), {}),
         (TypeError, "^x: its dtype is int64", posenc.add, (np.zeros((4, 6), np.int64),), {}),
         (ValueError, "^axes='lh': not a letter", posenc.rope, (x,), {"axes": "lh"}),
         (ValueError, "^axes: x has 1 of them", posenc.rope, (x[0],), {}),
@@ -494,6 +540,7 @@ def main():
         for part in (
             check_tables,
             check_applied,
+            check_kept,
             check_records,
             check_memory,
             check_threads,

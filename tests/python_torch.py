@@ -41,6 +41,7 @@ def check_document():
 
     torch.save({"pos_encoder": {"pe": model.pos_encoder.pe}}, "model.pt")
     names = {"torch": torch, "model": model, "buffer": np.zeros((2048, 256), np.float32), "q": q, "x": q}
+    names |= {"prompt": 5, "step": torch.randn(2, 1, 32, 128).bfloat16(), "steps": torch.randn(3, 32, 128).bfloat16()}
     for block in blocks:
         if "axes=" in block:  # the same q cannot have its axes in both orders
             block = block.replace("posenc.rope(q, axes", "q = q.transpose(1, 2).contiguous()\nposenc.rope(q, axes")
@@ -98,12 +99,19 @@ def check_torch():
         torch.equal(posenc.add(half), (half.float() + posenc.table(30, 32, dtype=torch.float32)[:, None]).bfloat16()),
         "add in bf16",
     )
+    plan = posenc.Plan("rope", 4096, 32, dtype=torch.bfloat16, heads=4)
+    rows = torch.arange(100, 160, 2)
+    report(torch.equal(plan(half, rows=rows), posenc.rope(half, positions=rows)), "rows of a tensor, by a kept plan")
+    raises(ValueError, "^x: requires grad", plan, torch.nn.Parameter(half))
     report(torch.equal(posenc.rope(half, dim=16)[..., 16:], half[..., 16:]), "a part in bf16")
     pairs = torch.view_as_complex(posenc.table(70, 32, dtype=torch.float32, layout="interleaved-cs").reshape(70, 16, 2))
     report(posenc.check(pairs, layout="interleaved-cs", max_ulp=0.5).ok, "complex numbers")
     report(not posenc.check(pairs.conj(), layout="interleaved-cs", max_ulp=0.5).ok, "their conjugates")
     report(posenc.check(torch.nn.Parameter(got.float()), max_abs=0.01).ok, "a parameter")
     raises(ValueError, "^x: requires grad", posenc.rope, torch.nn.Parameter(x))
+    negated = torch.randn(30, 16, dtype=torch.complex64).conj().imag
+    raises(ValueError, "^x: a view that torch negates", posenc.add, negated, out=negated)
+    report(torch.equal(posenc.add(negated), posenc.add(negated.clone())), "but it can be read")
     raises(ValueError, "^out: requires grad", posenc.add, x.detach(), out=torch.nn.Parameter(x))
     raises(ValueError, "^out: not as x", posenc.add, x, out=x.numpy())
     raises(ValueError, "^array: a tensor on meta", posenc.check, torch.zeros(4, 6, device="meta"))

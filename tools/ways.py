@@ -135,13 +135,13 @@ def plain(array):
 
 
 def of_posenc(given, threads, held):
-    """The package's functions, which make a plan in each call; and libposenc's with a plan that is kept."""
+    """The package's functions, which make a plan in each call; and a plan that is kept."""
     import posenc
 
     p, target = given.problem, given.target()
     if p.op == "empty":
         yield Way("posenc", MADE, lambda: posenc.table(1, 2, out=target), lambda _: -given.x)
-        yield plan_kept(given, threads, held, None, target)
+        yield plan_kept(given, threads, None, target)
         return
     layout = "split" if p.pairs == "halves" else "interleaved"
     options = {"threads": threads, "offset": p.first, "layout": layout}
@@ -152,37 +152,36 @@ def of_posenc(given, threads, held):
         "rope": lambda: posenc.rope(source, out=target, **options),
     }[p.op]
     yield Way("posenc", MADE, call, plain)
-    yield plan_kept(given, threads, held, None, given.target())
+    yield plan_kept(given, threads, None, given.target())
     if p.op != "table":
-        yield plan_kept(given, threads, held, "cached", given.target())
+        yield plan_kept(given, threads, "cached", given.target())
 
 
-def plan_kept(given, threads, held, kernel, target):
-    from ctypes import byref, c_void_p, sizeof
-
+def plan_kept(given, threads, kernel, target):
+    """A plan that is kept: posenc.Plan; and of a table, which that has not, the library's."""
+    import posenc
     from posenc import _library
 
     p = given.problem
-    op, dim = ("table", 2) if p.op == "empty" else (p.op, p.dim)
     layout = "split" if p.pairs == "halves" else "interleaved"
-    of = _library.problem(p.rows, dim, p.dtype, op, heads=p.heads, offset=p.first, layout=layout)
-    plan = held.enter_context(_library.plan(of, kernel=kernel, max_ulp=0.0, max_abs=0.0, threads=threads))
-    to, source = c_void_p(target.ctypes.data), given.source(target)
-    if op == "table":
+    chosen = {"kernel": kernel, "threads": threads}
+    if p.op in ("table", "empty"):
+        of = _library.problem(p.rows, 2 if p.op == "empty" else p.dim, p.dtype, "table", offset=p.first, layout=layout)
+        plan = _library.Plan(of, max_ulp=0.0, max_abs=0.0, **chosen)
 
         def call():
-            _library.require(_library.LIB.posenc_execute(plan, 0, p.rows, to))
+            _library.require(_library.LIB.posenc_execute(plan.handle, 0, p.rows, target.ctypes.data))
             return target
 
     else:
-        slice_ = _library.Slice(size=sizeof(_library.Slice), row=0, rows=p.rows, batch=1, stride=0)
-        x = c_void_p(source.ctypes.data)
+        source = given.source(target)
+        heads = {"heads": p.heads} if p.op == "rope" else {}
+        plan = posenc.Plan(p.op, p.rows, p.dim, dtype=p.dtype, offset=p.first, layout=layout, **heads, **chosen)
 
         def call():
-            _library.require(_library.LIB.posenc_apply(plan, byref(slice_), x, to))
-            return target
+            return plan(source, out=target)
 
-    name, sines = ("libposenc, cached", GIVEN) if kernel else ("libposenc, plan kept", MADE)
+    name, sines = ("posenc, cached", GIVEN) if kernel else ("posenc, plan kept", MADE)
     return Way(name, sines, call, (lambda _: -given.x) if p.op == "empty" else plain)
 
 

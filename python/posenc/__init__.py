@@ -7,8 +7,8 @@ array where it lies. Every function may be called from any thread.
 """
 
 from ._command import Check, Identity, check, identify
-from ._compute import add, rope, rope_cache, table
+from ._compute import Plan, add, rope, rope_cache, table
 from ._library import version
 
-__all__ = ["Check", "Identity", "add", "check", "identify", "rope", "rope_cache", "table"]
+__all__ = ["Check", "Identity", "Plan", "add", "check", "identify", "rope", "rope_cache", "table"]
 __version__ = version()

@@ -34,8 +34,9 @@ class Memory:
         if 0 in self.shape:
             return True
         expected = 1
-        for length, stride in reversed(list(zip(self.shape[begin:], self.strides[begin:]))):
-            if length > 1 and stride != expected:
+        for axis in range(len(self.shape) - 1, begin - 1, -1):
+            length = self.shape[axis]
+            if length > 1 and self.strides[axis] != expected:
                 return False
             expected *= length
         return True
@@ -67,6 +68,7 @@ def short_dtype(argument: str, dtype: Any) -> str:
     return NAMES[name]
 
 
+@functools.cache
 def _numpy() -> Any:
     try:
         import numpy
@@ -100,6 +102,8 @@ def memory(argument: str, x: Any, *, write: bool = False) -> Memory:
         if write and x.requires_grad:
             raise ValueError(f"{argument}: requires grad, and cannot be written")
         if x.is_conj() or x.is_neg():
+            if write:
+                raise ValueError(f"{argument}: a view that torch negates when it is read cannot be written")
             x = x.resolve_conj().resolve_neg()
         dtype, address, shape, strides = _name(x.dtype), x.data_ptr(), tuple(x.shape), tuple(x.stride())
     else:
@@ -159,6 +163,13 @@ COMPLEX_PARTS = {name: LONG[part] for name, part in COMPLEX.items()}
 def copied(x: Any) -> Any:
     """The same numbers, packed in C's order."""
     return x.contiguous() if is_tensor(x) else _numpy().ascontiguousarray(x)
+
+
+def clone(x: Any) -> Any:
+    """The same numbers in memory of their own, packed in C's order."""
+    if is_tensor(x):
+        return x.clone(memory_format=sys.modules["torch"].contiguous_format)
+    return _numpy().array(x, order="C")
 
 
 def overlap(a: Memory, b: Memory) -> bool:

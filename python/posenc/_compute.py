@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
-from ctypes import byref, c_int64, c_void_p, sizeof
+from ctypes import POINTER, byref, c_int64, cast, sizeof
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _arrays
+from . import _arrays, _library
 from ._arrays import BYTES, Memory
-from ._library import LIB, Problem, Slice, plan, problem, require, whole
+from ._library import LIB, Slice, integers, problem, require, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,9 +110,9 @@ def table(length: int | None, dim: int, *, dtype: Any = None, out: Any = None, *
     fields, chosen = _split(dict(formula))
     rows, dim = _length(length, fields.get("positions")), whole("dim", dim)
     short = _short(dtype, "out", out)
-    with plan(problem(rows, dim, short, "table", **fields), **chosen) as made:
-        out, place = _result("out", out, (rows, dim), dtype)
-        _fill(lambda row, count, address: int(LIB.posenc_execute(made, row, count, address)), (place,))
+    plan = _library.Plan(problem(rows, dim, short, "table", **fields), **chosen)
+    out, place = _result("out", out, (rows, dim), dtype)
+    _fill(lambda row, count, address: int(LIB.posenc_execute(plan.handle, row, count, address)), (place,))
     return out
 
 
@@ -129,30 +130,33 @@ def rope_cache(
     if len(pair) != 2:
         raise ValueError(f"out: {len(pair)} arrays, not a pair")
     short = _short(dtype, "out[0]", pair[0])
-    with plan(problem(rows, dim, short, "rope-cache", **fields), **chosen) as made:
-        shape = (rows, dim // 2 if fields.get("layout") == "split" else dim)
-        cosines, cosine_place = _result("out[0]", pair[0], shape, dtype)
-        sines, sine_place = _result("out[1]", pair[1], shape, dtype or short)
-        _fill(
-            lambda row, count, cos, sin: int(LIB.posenc_rope_cache(made, row, count, cos, sin)),
-            (cosine_place, sine_place),
-        )
+    plan = _library.Plan(problem(rows, dim, short, "rope-cache", **fields), **chosen)
+    shape = (rows, dim // 2 if fields.get("layout") == "split" else dim)
+    cosines, cosine_place = _result("out[0]", pair[0], shape, dtype)
+    sines, sine_place = _result("out[1]", pair[1], shape, dtype or short)
+    _fill(
+        lambda row, count, cos, sin: int(LIB.posenc_rope_cache(plan.handle, row, count, cos, sin)),
+        (cosine_place, sine_place),
+    )
     return cosines, sines
 
 
 # ---- add and rope ---------------------------------------------------------------------------------
 
+SLICE_SIZE = sizeof(Slice)
 USUAL = {"add": {2: "ld", 3: "bld", 4: "blhd"}, "rope": {2: "ld", 3: "lhd", 4: "blhd"}}
 
 
-def _axes(operation: str, axes: str | None, x: Memory) -> str:
+@functools.cache
+def _axes(operation: str, axes: str | None, count: int) -> str:
+    """The letters of x's axes, of which there are so many."""
     if axes is None:
-        axes = USUAL[operation].get(len(x.shape))
+        axes = USUAL[operation].get(count)
         if axes is None:
-            raise ValueError(f"axes: x has {len(x.shape)} of them, and axes= tells which they are, as 'bhld'")
-    if len(axes) != len(x.shape) or set(axes) - set("blhd") or axes.count("l") != 1 or axes.find("d") != len(axes) - 1:
+            raise ValueError(f"axes: x has {count} of them, and axes= tells which they are, as 'bhld'")
+    if len(axes) != count or set(axes) - set("blhd") or axes.count("l") != 1 or axes.find("d") != len(axes) - 1:
         raise ValueError(
-            f"axes={axes!r}: not a letter for each of {len(x.shape)} axes: "
+            f"axes={axes!r}: not a letter for each of {count} axes: "
             "b batches, one l positions, h heads, d columns, the last"
         )
     return axes
@@ -160,6 +164,8 @@ def _axes(operation: str, axes: str | None, x: Memory) -> str:
 
 def _sequences(x: Memory, at: int) -> tuple[int, int] | None:
     """Number and distance of the sequences, packed arrays from axis `at` on; None if they do not lie so."""
+    if x.is_packed():
+        return math.prod(x.shape[:at]), math.prod(x.shape[at:])
     if not x.is_packed(at):
         return None
     count, stride = 1, 0
@@ -175,13 +181,6 @@ def _sequences(x: Memory, at: int) -> tuple[int, int] | None:
     return (count, stride) if count == 1 or stride >= size else None
 
 
-def _require_values(operation: str, x: Any, place: Memory) -> None:
-    if place.dtype not in ("f32", "bf16"):
-        raise TypeError(f"x: {operation} works on float32 and bfloat16, not {_arrays.LONG[place.dtype]}")
-    if _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
-        raise ValueError(f"x: requires grad, and {operation} has no gradient: x.detach()")
-
-
 def _copy(to: Any, x: Any) -> None:
     if _arrays.is_tensor(to):
         to.copy_(x)
@@ -189,46 +188,123 @@ def _copy(to: Any, x: Any) -> None:
         to[...] = x
 
 
-def _index(rows: int, repeated: int) -> Any:
-    """Each row so many times; None once."""
-    if repeated == 1:
-        return None
-    return (c_int64 * (rows * repeated))(*(row for row in range(rows) for _ in range(repeated)))
-
-
-def _apply(of: Problem, chosen: dict[str, Any], at: int, x: Any, out: Any) -> None:
-    """Applies the problem to all of x, whose axis of positions is `at`."""
-    source, target = _arrays.memory("x", x), _arrays.memory("out", out, write=True)
-    if math.prod(source.shape) == 0:
-        return
-    lies, goes = _sequences(source, at), _sequences(target, at)
-    same = source.address == target.address and source.strides == target.strides
-    if goes is None or (_arrays.overlap(source, target) and not same):
-        packed = _arrays.copied(x)
-        packed = packed.clone() if packed is x and _arrays.is_tensor(x) else packed.copy() if packed is x else packed
-        _apply(of, chosen, at, packed, packed)
-        _copy(out, packed)
-        return
-    if lies is None or (goes[0] > 1 and lies[1] != goes[1]):
-        _copy(out, x)
-        source = target
-    rows = source.shape[at]
-    repeated = math.prod(source.shape[at + 1 : -1]) if of.heads == 1 else 1
-    slice_ = Slice(size=sizeof(Slice), row=0, rows=rows * repeated, batch=goes[0], stride=goes[1])
-    index = _index(rows, repeated)
-    if index is not None:
-        slice_.index = index
-    with plan(of, **chosen) as made:
-        require(LIB.posenc_apply(made, byref(slice_), c_void_p(source.address), c_void_p(target.address)))
-
-
-def _target(x: Any, place: Memory, out: Any) -> Any:
+def _target(x: Any, place: Memory, out: Any) -> tuple[Any, Memory]:
+    """The array to write, which is `out` unless that is None, and its memory. If it is x, `place` may be written."""
+    if out is x:
+        return out, place
     if out is None:
-        return _arrays.empty(place.shape, _arrays.LONG[place.dtype], like=x)
+        out = _arrays.empty(place.shape, _arrays.LONG[place.dtype], like=x)
     target = _arrays.memory("out", out, write=True)
     if target.shape != place.shape or target.dtype != place.dtype or _arrays.is_tensor(out) != _arrays.is_tensor(x):
         raise ValueError(f"out: not as x: {target.dtype} {target.shape}, and x is {place.dtype} {place.shape}")
-    return out
+    return out, target
+
+
+class Plan:
+    """add or rope whose frequencies are made once, for many calls: those of a model that decodes.
+
+    operation: "add" or "rope". length, dim: positions and columns of the problem; a call applies some of its rows. heads:
+    rope's heads of x, or 1 for any number, each of which is then a row of its own. dtype: that of every x, float32 or
+    bfloat16. inverse: rope's pairs are turned back. The formula and the kernel are those of `table`. A call may be made
+    from any thread, and by several at once.
+    """
+
+    def __init__(
+        self,
+        operation: str,
+        length: int | None,
+        dim: int,
+        *,
+        dtype: Any = "float32",
+        heads: int = 1,
+        inverse: bool = False,
+        **formula: Unpack[Formula],
+    ) -> None:
+        if operation not in USUAL:
+            raise ValueError(f"operation={operation!r}: not one of add, rope")
+        fields, chosen = _split(dict(formula))
+        if operation == "rope":
+            fields["inverse"] = inverse
+        elif inverse:
+            raise ValueError("inverse: add has none")
+        self.operation, self.dtype = operation, _arrays.short_dtype("dtype", dtype)
+        if self.dtype not in ("f32", "bf16"):
+            raise TypeError(f"{operation} works on float32 and bfloat16, not {_arrays.LONG[self.dtype]}")
+        self.length, self.dim, self.heads = _length(length, fields.get("positions")), whole("dim", dim), heads
+        of = problem(self.length, self.dim, self.dtype, operation, heads=heads, **fields)
+        self._plan = _library.Plan(of, **chosen)
+
+    def __call__(
+        self,
+        x: Any,
+        *,
+        row: int = 0,
+        rows: Sequence[int] | Any | None = None,
+        axes: str | None = None,
+        start: int = 0,
+        out: Any = None,
+    ) -> Any:
+        """x with rows of the problem applied to its positions: `row` and those after it, or `rows`, a row for each.
+
+        start: rope turns dim columns from this one on. axes and out are those of `rope` and `add`.
+        """
+        place = _arrays.memory("x", x, write=out is x)
+        return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), whole("row", row), rows, start, out)
+
+    def _apply_to(self, x: Any, place: Memory, axes: str, row: int, rows: Any, start: int, out: Any) -> Any:
+        if place.dtype != self.dtype:
+            raise TypeError(f"x: its dtype is {_arrays.LONG[place.dtype]}, and the plan's {_arrays.LONG[self.dtype]}")
+        if _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
+            raise ValueError(f"x: requires grad, and {self.operation} has no gradient: x.detach()")
+        width, at = place.shape[-1], axes.index("l")
+        if self.operation == "add" and (start != 0 or width != self.dim):
+            raise ValueError(f"x: it has {width} columns, and the plan of add {self.dim}")
+        if start < 0 or start + self.dim > width:
+            raise ValueError(f"dim, start: columns {start} to {start + self.dim - 1} of {width}")
+        heads = math.prod(place.shape[at + 1 : -1])
+        if self.heads not in (1, heads):
+            raise ValueError(f"x: it has {heads} heads, and the plan {self.heads}")
+        if rows is not None:
+            rows = integers("rows", rows)
+            if len(rows) != place.shape[at]:
+                raise ValueError(f"rows: {len(rows)} of them for {place.shape[at]} positions of x")
+        elif not 0 <= row <= self.length - place.shape[at]:
+            raise ValueError(f"row={row}: x has {place.shape[at]} positions, and the plan {self.length} rows")
+        out, target = _target(x, place, out)
+        if width == self.dim:
+            self._apply(at, row, rows, place, target)
+            return out
+        if out is not x:
+            _copy(out, x)
+        part = out[..., start : start + self.dim]
+        turned = _arrays.memory("x", _arrays.copied(part))
+        self._apply(at, row, rows, turned, turned)
+        _copy(part, turned.owner)
+        return out
+
+    def _apply(self, at: int, row: int, rows: Any, source: Memory, target: Memory) -> None:
+        """Applies rows to all of the source, whose axis of positions is `at`."""
+        if math.prod(source.shape) == 0:
+            return
+        lies, goes = _sequences(source, at), _sequences(target, at)
+        same = source.address == target.address and source.strides == target.strides
+        if goes is None or (not same and _arrays.overlap(source, target)):
+            packed = _arrays.memory("x", _arrays.clone(source.owner))
+            self._apply(at, row, rows, packed, packed)
+            _copy(target.owner, packed.owner)
+            return
+        if lies is None or (goes[0] > 1 and lies[1] != goes[1]):
+            _copy(target.owner, source.owner)
+            source = target
+        count = source.shape[at]
+        repeated = math.prod(source.shape[at + 1 : -1]) // self.heads
+        slice_ = Slice(SLICE_SIZE, row, count * repeated, None, goes[0], goes[1])
+        if repeated > 1:
+            each = range(row, row + count) if rows is None else rows
+            rows = (c_int64 * (count * repeated))(*(one for one in each for _ in range(repeated)))
+        if rows is not None:
+            slice_.index = cast(rows, POINTER(c_int64))
+        require(LIB.posenc_apply(self._plan.handle, byref(slice_), source.address, target.address))
 
 
 def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[Formula]) -> Any:
@@ -236,16 +312,12 @@ def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[F
 
     axes: a letter for each axis of x: b batches, l positions, h heads (which get the same row), d columns, the last;
     ld, bld and blhd without it. out: an array as x, or x itself; without it, a new one. The formula is that of `table`.
+    Each call makes a plan; `Plan` keeps it.
     """
-    place = _arrays.memory("x", x)
-    _require_values("add", x, place)
-    axes = _axes("add", axes, place)
-    fields, chosen = _split(dict(formula))
-    at = axes.index("l")
-    of = problem(place.shape[at], place.shape[-1], place.dtype, "add", **fields)
-    out = _target(x, place, out)
-    _apply(of, chosen, at, place.owner, out)
-    return out
+    place = _arrays.memory("x", x, write=out is x)
+    axes = _axes("add", axes, len(place.shape))
+    plan = Plan("add", place.shape[axes.index("l")], place.shape[-1], dtype=place.dtype, **formula)
+    return plan._apply_to(x, place, axes, 0, None, 0, out)
 
 
 def rope(
@@ -263,27 +335,16 @@ def rope(
     layout: interleaved, pairs are neighbours (the default), or split, they are halves. axes: a letter for each axis of
     x: b batches, l positions, h heads, d columns, the last; ld, lhd and blhd without it. dim, start: only these columns
     are turned. inverse: turned back, which is the gradient. out: an array as x, or x itself; without it, a new one.
+    Each call makes a plan; `Plan` keeps it.
 
     Where positions, heads and columns of x do not lie packed, and for a part of the columns, x is copied once.
     """
-    place = _arrays.memory("x", x)
-    _require_values("rope", x, place)
-    axes = _axes("rope", axes, place)
-    fields, chosen = _split(dict(angles))
+    place = _arrays.memory("x", x, write=out is x)
+    axes = _axes("rope", axes, len(place.shape))
     at, start = axes.index("l"), whole("start", start)
     columns = place.shape[-1] - start if dim is None else whole("dim", dim)
     if start < 0 or columns < 1 or start + columns > place.shape[-1]:
         raise ValueError(f"dim, start: columns {start} to {start + columns - 1} of {place.shape[-1]}")
     heads = max(1, math.prod(place.shape[at + 1 : -1]))
-    of = problem(place.shape[at], columns, place.dtype, "rope", heads=heads, inverse=inverse, **fields)
-    out = _target(x, place, out)
-    if columns == place.shape[-1]:
-        _apply(of, chosen, at, place.owner, out)
-        return out
-    if out is not x:
-        _copy(out, x)
-    part = out[..., start : start + columns]
-    turned = _arrays.copied(part)
-    _apply(of, chosen, at, turned, turned)
-    _copy(part, turned)
-    return out
+    plan = Plan("rope", place.shape[at], columns, dtype=place.dtype, heads=heads, inverse=inverse, **angles)
+    return plan._apply_to(x, place, axes, 0, None, start, out)

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_void_p
 from pathlib import Path
 from typing import Any, Union
@@ -154,13 +153,23 @@ def real(argument: str, value: Any) -> float:
         raise TypeError(f"{argument}={value!r}: not a number") from None
 
 
-def doubles(argument: str, values: Any) -> ctypes.Array[c_double]:
+def _listed(argument: str, values: Any, kind: str, number: Callable[[str, Any], Any], of: Any) -> Any:
     """Numbers as an array of C: of a sequence, or of an array or tensor with one axis."""
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise TypeError(f"{argument}={values!r}: not a list of numbers")
-    return (c_double * len(values))(*[real(argument, value) for value in values])
+        raise TypeError(f"{argument}={values!r}: not a list of {kind}")
+    return (of * len(values))(*[number(argument, value) for value in values])
+
+
+def doubles(argument: str, values: Any) -> ctypes.Array[c_double]:
+    """An array of C's double."""
+    return _listed(argument, values, "numbers", real, c_double)  # type: ignore[no-any-return]
+
+
+def integers(argument: str, values: Any) -> ctypes.Array[c_int64]:
+    """An array of integers of 64 bits."""
+    return _listed(argument, values, "integers", whole, c_int64)  # type: ignore[no-any-return]
 
 
 def scaling_fields(scaling: ScalingLike) -> dict[str, Any]:
@@ -281,21 +290,22 @@ def require(status: int, what: str = "posenc") -> None:
         raise ValueError(f"{what}: {LIB.posenc_status_message(status).decode()}")
 
 
-@contextlib.contextmanager
-def plan(of: Problem, *, kernel: str | None, max_ulp: float, max_abs: float, threads: int) -> Iterator[c_void_p]:
-    """A plan, which is destroyed at the end."""
-    options = Options(size=ctypes.sizeof(Options), max_abs=real("max_abs", max_abs), max_ulp=real("max_ulp", max_ulp))
-    options.threads = whole("threads", threads)
-    if kernel is not None:
-        options.kernel = LIB.posenc_kernel_find(kernel.encode())
-        if not options.kernel:
-            raise ValueError(f"kernel={kernel!r}: no such kernel")
-        refusal = LIB.posenc_kernel_refusal(options.kernel, byref(of), byref(options))
-        if refusal:
-            raise ValueError(f"kernel={kernel!r}: {refusal.decode()}")
-    made = c_void_p()
-    require(LIB.posenc_plan_create(byref(made), byref(of), byref(options)))
-    try:
-        yield made
-    finally:
-        LIB.posenc_plan_destroy(made)
+class Plan:
+    """A plan of the library: `handle`, until the object ends. It keeps the problem, whose lists the plan may read."""
+
+    def __init__(self, of: Problem, *, kernel: str | None, max_ulp: float, max_abs: float, threads: int) -> None:
+        self.handle = c_void_p()
+        self.problem = of
+        options = Options(size=ctypes.sizeof(Options), max_abs=real("max_abs", max_abs), max_ulp=real("max_ulp", max_ulp))
+        options.threads = whole("threads", threads)
+        if kernel is not None:
+            options.kernel = LIB.posenc_kernel_find(kernel.encode())
+            if not options.kernel:
+                raise ValueError(f"kernel={kernel!r}: no such kernel")
+            refusal = LIB.posenc_kernel_refusal(options.kernel, byref(of), byref(options))
+            if refusal:
+                raise ValueError(f"kernel={kernel!r}: {refusal.decode()}")
+        require(LIB.posenc_plan_create(byref(self.handle), byref(of), byref(options)))
+
+    def __del__(self) -> None:
+        LIB.posenc_plan_destroy(self.handle)
