@@ -703,8 +703,9 @@ POSENC_API size_t posenc_wisdom_count(const posenc_wisdom *wisdom);
 /* Frees the wisdom, which no thread may be using to create a plan. Null is allowed; plans that exist do not need it. */
 POSENC_API void posenc_wisdom_free(posenc_wisdom *wisdom);
 
-/* For programs that write such a file: its first line, and the line of one measurement. The latter is written, and the
-   result returned, as snprintf does it; -1 for a null pointer, or if seconds is not in [0, 10^6). */
+/* For programs that write such a file: its first line, and the line of one measurement, each with its line feed. The
+   latter is written, and the result returned, as snprintf does it; -1 for a null pointer, or if seconds is not in
+   [0, 10^6). */
 POSENC_API const char *posenc_wisdom_header(void);
 POSENC_API int posenc_wisdom_line(char *text, size_t size, const posenc_problem *problem, int threads,
                                   const char *kernel, double seconds);
