@@ -101,15 +101,13 @@ class Site:
 
     def document(self, path, place):
         """Makes the page of a file in Markdown, with the anchors that GitHub makes."""
-        anchors, texts = [], ['']
+        texts = ['']
 
         def heading(found):
             if not found[1]:
                 return f'<div class="table" role="region" tabindex="0" aria-label="Table: {texts[-1]}">\n<table>'
             texts.append(bare(found[2]))
             anchor = re.sub(r'[^\w -]', '', html.unescape(bare(found[2])).lower()).replace(' ', '-')
-            anchors.append(anchor)
-            anchor += f'-{anchors.count(anchor) - 1}' if anchors.count(anchor) > 1 else ''
             text = found[2] if found[1] == '1' or '<a ' in found[2] else f'<a href="#{anchor}">{found[2]}</a>'
             return f'<h{found[1]} id="{anchor}">{text}</h{found[1]}>'
 
@@ -125,7 +123,8 @@ class Site:
         body = re.sub('(href=|src=)"([^"]*)"', link, body)
         body = re.sub(r'<th\b', '<th scope="col"', body).replace('</table>', '</table></div>')
         body = re.sub(r'<h(\d)>(.*?)</h\1>|<table>', heading, body, flags=re.S)
-        body = re.sub(r'<code>([\w ]+)', lambda found: f'<code>{self.name(found[1], place)}', body)
+        body = re.sub(r'<code>(posenc_\w+|POSENC_\w+|posenc \w+)',
+                      lambda found: f'<code>{self.name(found[1], place)}', body)
         for picture, caption in PICTURES.items() if PLACES.get(path) == 'index.html' else ():
             where = self.address(f'{PUBLISHED}/{picture}', place)
             body = re.sub(f'<p>({re.escape(caption)}.*?) Drawn in the HTML page.</p>',
@@ -224,7 +223,7 @@ class Site:
             page = file.read_text().replace('<main>', '<main id="main">', 1)
             page = page.replace('</style>', (self.source / 'site/site.css').read_text() + '</style>', 1)
             self.put(place, re.sub('<body[^>]*>', lambda body: f'{body[0]}\n{self.navigation(place)}', page, count=1))
-        elif file.suffix in ('.svg', '.csv', '.js', '.wasm') or file.name == 'report.json':
+        elif file.suffix in ('.svg', '.csv', '.json', '.md', '.js', '.wasm'):
             (self.out / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, self.out / place)
 

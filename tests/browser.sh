@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the report in a real browser: tests/browser.html checks it, in the sizes of phones and desks, light and dark.
-# Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections tests/browser.html
+# Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections site tests/browser.html
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 eyes=$root/tests/browser.html
@@ -66,7 +66,7 @@ for colours in 1 0; do
   for width in small phone screen desk; do
     check "$name, $width: all figures are there" saw "fact $width figures $figures"
     for what in 'what is folded' 'names for those who listen' 'no horizontal scroll' 'every figure is drawn' \
-      'text can be read' 'figures beside their heads' 'headline and first picture fit'; do
+      'text can be read' 'figures beside their heads' 'headline and first picture fit' 'no other host is asked'; do
       check "$name, $width: $what" saw "ok $width: $what"
     done
   done
@@ -131,6 +131,23 @@ else
   skip 'machines side by side' 'nothing was timed'
 fi
 
+# Pages of the site (tests/site.sh), if what makes it is there.
+if "${PYTHON:-python3}" "$root/site/site.py" "$root" "$abs_top_builddir" "$work/site" >out 2>err; then
+  for each in index README posenc.h doc/design doc/problems man/posenc-verify.1; do
+    for colours in 1 0; do
+      check "site: $each.html is looked at" look "$work/site/$each.html" $colours
+      check "site: $each.html: no message on the console" test ! -s console
+      for width in small phone screen desk; do
+        for what in 'no horizontal scroll' 'text can be read' 'figures beside their heads' 'no other host is asked'; do
+          check "site: $each.html, $width: $what" saw "ok $width: $what"
+        done
+      done
+    done
+  done
+else
+  skip 'pages of the site' "$(cat err)"
+fi
+
 # Each of these defects must be found by tests/browser.html.
 sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/<\/main>/<b tabindex="0" class="mute"><\/b>\
 <figure><figcaption>none<\/figcaption><svg aria-label="none"><\/svg><\/figure>\
@@ -139,7 +156,8 @@ sed 's/(m - n)/(n - m)/; s/beforeprint/never/; s/<\/main>/<b tabindex="0" class=
 <tbody><tr><th scope="row" style="white-space:nowrap;max-width:none">\
 wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head wide head<\/th>\
 <td>1<\/td><\/tr><\/tbody><\/table><\/div>\
-<p class="answer" style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>&/
+<p class="answer" style="width:60rem;color:#777;background:#888">pale and wide<\/p><a href="#nowhere">lost<\/a>\
+<img alt="" src="http:\/\/host.invalid\/picture.png">&/
   s/^<\/body>/<script>throw new Error("broken")<\/script>&/' "$page" >broken.html
 check 'a broken page is looked at' look "$work/broken.html" 1
 diagnose() { sed 's/^/# /' seen console; }
@@ -149,6 +167,7 @@ for what in 'phone: no horizontal scroll: [0-9]* pixels' \
   'links lead somewhere: #nowhere' 'desk: figures beside their heads: wide' \
   'small: headline and first picture fit: .* is wider than 320' 'desk: what is folded: [0-9]* not on paper' \
   'desk: names for those who listen: .* without a name: mute' \
+  'desk: no other host is asked: http://host.invalid/picture.png' \
   'tables sort: .* not ascending' 'a known table sorts: 1073741824 and 1 come first'; do
   check "bad $what is seen" grep -q "^bad $what" seen
 done

@@ -30,8 +30,8 @@ if [ -n "$missing" ]; then
   plan
   exit "$tap_failed"
 fi
-site() { "${PYTHON:-python3}" "$root/site/site.py" "$@" >out 2>err; }
-makes() { site "$root" "$abs_top_builddir" "$work/$1" && [ ! -s err ]; }
+site() { PYTHONUTF8=1 "${PYTHON:-python3}" "$root/site/site.py" "$@" >out 2>err; }
+makes() { site "${2:-$root}" "$abs_top_builddir" "$work/$1" && [ ! -s err ]; }
 
 mkdir days && for day in 1 2 3 4 5 6 7 8 9; do
   printf '{"context": {"posenc_schema": "posenc-bench-2", "commit": "c%s", "date": "2026-01-0%sT10:00:00+00:00",
@@ -54,6 +54,13 @@ if [ $with = with ]; then
   check 'it says what it lacks' says '^site: without the page that computes (make wasm)$'
   check 'it has the machines' contains made/machines/index.html '<h1 id="posenc-machines">'
   check 'it has the history' contains made/history/index.html '<h1 id="posenc-history">'
+  # A source folder in which make publish has left a page.
+  mkdir tree && ln -s "$root"/* tree/ && rm tree/reports && mkdir tree/reports || exit 99
+  ln -s "$root"/reports/* tree/reports/ && rm tree/reports/published && cp -r here tree/reports/published &&
+    cp "$root"/reports/published/*.svg tree/reports/published/ || exit 99
+  check 'or with the page of make publish' makes published "$work/tree"
+  check 'which is the front page' contains published/index.html 'href="details.html"'
+  check 'with the navigation, too' contains published/details.html 'href="posenc.h.html"'
 fi
 
 # ---- nothing is missing
@@ -125,7 +132,7 @@ check 'but a link may be followed' finds '' '<a href="https://example.org/">x</a
 # ---- one line if something is missing
 
 lacks_tool() { # VARIABLE PACKAGE
-  ! env "$1=/none" "${PYTHON:-python3}" "$root/site/site.py" "$root" "$abs_top_builddir" "$work/none" >out 2>err &&
+  ! (export "$1=/none" && site "$root" "$abs_top_builddir" "$work/none") &&
     [ "$(cat err)" = "site: what is missing: apt-get install $2" ] && [ ! -s out ] && [ ! -e none ]
 }
 for tool in CMARK_GFM:cmark-gfm DOXYGEN:doxygen MANDOC:mandoc; do
