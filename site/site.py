@@ -205,11 +205,9 @@ class Site:
                     folders[Path(work, title.lower())] = f'{title.lower()}/'
                 else:
                     left_out.append(how)
-            computes = [folder for folder in (self.build / 'site', self.build / 'site/wasm')
-                        if (folder / 'compute.html').exists() and list(folder.glob('*.wasm'))]
-            if computes:
+            if (self.build / 'site/compute.html').exists():
                 self.menu['Compute'] = 'compute.html'
-                folders[computes[0]] = ''
+                folders[self.build / 'site'] = ''
             else:
                 left_out.append('the page that computes (make wasm)')
             for folder, to in folders.items():
@@ -220,9 +218,11 @@ class Site:
     def take_in(self, file, place):
         """Copies a file of a page that has been made, and gives the page the navigation."""
         if file.suffix == '.html':
-            page = file.read_text().replace('<main>', '<main id="main">', 1)
-            page = page.replace('</style>', (self.source / 'site/site.css').read_text() + '</style>', 1)
-            self.put(place, re.sub('<body[^>]*>', lambda body: f'{body[0]}\n{self.navigation(place)}', page, count=1))
+            if not all(part in file.read_text() for part in ('<head>', '<body>', '<main>')):
+                die(f'{file} has no place for the navigation: <head>, <body> and <main>')
+            head = f'<head>\n<link rel="stylesheet" href="{self.up(place)}style.css">'
+            page = file.read_text().replace('<head>', head, 1).replace('<main>', '<main id="main">', 1)
+            self.put(place, page.replace('<body>', f'<body>\n{self.navigation(place)}', 1))
         elif file.suffix in ('.svg', '.csv', '.json', '.md', '.js', '.wasm'):
             (self.out / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, self.out / place)
@@ -373,6 +373,7 @@ class Page(HTMLParser):
         self.ids, self.links, self.loaded = [], [], []
         text = path.read_text()
         self.feed('' if path.suffix == '.css' else text)
+        text = re.sub(r'<script\b.*?</script>', '', text, flags=re.S)
         self.loaded += re.findall(r'url\(\s*["\']?([^"\')]*)|@import\s*["\']([^"\']*)', text)
         self.loaded = [''.join(one) for one in self.loaded]
 

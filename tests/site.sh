@@ -31,7 +31,7 @@ if [ -n "$missing" ]; then
   exit "$tap_failed"
 fi
 site() { PYTHONUTF8=1 "${PYTHON:-python3}" "$root/site/site.py" "$@" >out 2>err; }
-makes() { site "${2:-$root}" "$abs_top_builddir" "$work/$1" && [ ! -s err ]; }
+makes() { site "${2:-$root}" "${3:-$abs_top_builddir}" "$work/$1" && [ ! -s err ]; }
 
 mkdir days && for day in 1 2 3 4 5 6 7 8 9; do
   printf '{"context": {"posenc_schema": "posenc-bench-2", "commit": "c%s", "date": "2026-01-0%sT10:00:00+00:00",
@@ -54,13 +54,19 @@ if [ $with = with ]; then
   check 'it says what it lacks' says '^site: without the page that computes (make wasm)$'
   check 'it has the machines' contains made/machines/index.html '<h1 id="posenc-machines">'
   check 'it has the history' contains made/history/index.html '<h1 id="posenc-history">'
-  # A source folder in which make publish has left a page.
+  # A source folder in which make publish has left a page, and a build folder in which make wasm has.
   mkdir tree && ln -s "$root"/* tree/ && rm tree/reports && mkdir tree/reports || exit 99
   ln -s "$root"/reports/* tree/reports/ && rm tree/reports/published && cp -r here tree/reports/published &&
     cp "$root"/reports/published/*.svg tree/reports/published/ || exit 99
-  check 'or with the page of make publish' makes published "$work/tree"
+  mkdir -p built/site && ln -s "$abs_top_builddir/run" "$abs_top_builddir/cli" built/
+  echo '<html><head><title>x</title></head><body><main><h1>x</h1></main></body></html>' >built/site/compute.html
+  check 'or with pages of make publish and make wasm' makes published "$work/tree" "$work/built"
+  check 'and says nothing' test ! -s out
   check 'which is the front page' contains published/index.html 'href="details.html"'
-  check 'with the navigation, too' contains published/details.html 'href="posenc.h.html"'
+  for page in details compute; do
+    check "with the navigation: $page" contains published/$page.html 'href="posenc.h.html"'
+    check "and the style: $page" contains published/$page.html 'href="style.css"'
+  done
 fi
 
 # ---- nothing is missing
