@@ -417,7 +417,7 @@ POSENC_API posenc_columns posenc_layout_columns(posenc_layout layout, int64_t di
 #define POSENC_ISA_AVX512 4u  /* AVX-512 F, VL, DQ, BW; ends of rows also by AVX2, FMA and F16C */
 #define POSENC_ISA_NEON 8u    /* AArch64's Advanced SIMD */
 #define POSENC_ISA_SVE 16u /* AArch64's SVE, with vectors of any length; single rows, add and rope by Advanced SIMD */
-#define POSENC_ISA_ALL 31u
+#define POSENC_ISA_ALL 31u /* all of these */
 
 /* The tiers that this CPU has and whose registers the system saves: by CPUID and XCR0 on x86-64, by Linux's HWCAP on
    AArch64. */

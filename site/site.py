@@ -123,6 +123,8 @@ class Site:
         body = re.sub('(href=|src=)"([^"]*)"', link, body)
         body = re.sub(r'<th\b', '<th scope="col"', body).replace('</table>', '</table></div>')
         body = re.sub(r'<h(\d)>(.*?)</h\1>|<table>', heading, body, flags=re.S)
+        body = re.sub('<pre>(?=<code>[^<]*│)',
+                      '<pre class="drawn" role="region" tabindex="0" aria-label="Drawing">', body)
         body = re.sub(r'<code>(posenc_\w+|POSENC_\w+|posenc \w+)',
                       lambda found: f'<code>{self.name(found[1], place)}', body)
         for picture, caption in PICTURES.items() if PLACES.get(path) == 'index.html' else ():
@@ -185,8 +187,8 @@ class Site:
     def reports(self):
         """Takes in pages of records, as far as there are any. Returns what is left out."""
         posenc, left_out, folders = str(self.build / 'run/posenc'), [], {}
-        here = lambda words: [str(Path(one).resolve()) if Path(one).exists() else one for one in words.split()]
-        machines, history = here(os.environ.get('MACHINES', '')), here(os.environ.get('HISTORY', ''))
+        machines, history = ([str(Path(word).resolve()) if Path(word).exists() else word
+                              for word in os.environ.get(name, '').split()] for name in ('MACHINES', 'HISTORY'))
         if not history and shutil.which('git') and run('git', 'notes', '--ref=posenc', 'list', where=self.source,
                                                        good=range(256)):
             history = ['refs/notes/posenc']

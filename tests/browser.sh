@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests the report in a real browser: tests/browser.html checks it, in the sizes of phones and desks, light and dark.
+# Tests the report and pages of the site in a real browser: tests/browser.html checks them, in the sizes of phones and
+# desks, light and dark. It takes more than 20 s of processors: a browser starts for each page, light and dark.
 # Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections site tests/browser.html
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"

@@ -79,9 +79,10 @@ check "all $(find made -name '*.html' | wc -l) pages have the navigation" test !
 for document in "$root"/doc/*.md; do
   page=made/doc/$(basename "$document" .md).html
   pictures=$(grep -c '^!\[' "$document")
+  ! grep -q '│' "$document" || grep -q 'class="drawn"' "$page" || echo "$page"
   [ "$(grep -c '^<h1' "$page")" -eq 1 ] && [ "$(grep -o '<img ' "$page" | wc -l)" -eq "$pictures" ] || echo "$page"
 done >out
-check 'all documents are there, with their pictures' test ! -s out
+check 'all documents are there, with their pictures and drawings' test ! -s out
 check 'so is the front page, with its pictures' test "$(grep -c '<figure>' made/index.html)" -ge 2
 options_of() { # ARGUMENTS: of the help
   # shellcheck disable=SC2086
@@ -97,8 +98,12 @@ for page in $("$POSENC" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1.
   done
 done >out
 check "all $(wc -l <options) options of all commands are there" test "$(wc -l <options)" -gt 100 -a ! -s out
-while read -r name; do grep -qF "<code id=\"$name\">" made/posenc.h.html || echo "$name"; done <functions >out
-check 'all functions are in the manual' test ! -s out
+sed -nE 's/^#define (POSENC_[A-Z0-9_]+) .*|^  (POSENC_[A-Z0-9_]+)( = [0-9]+)?,.*|^} (posenc_[a-z_0-9]+);/\1\2\4/p
+  s/^typedef struct (posenc_[a-z_]+) posenc_[a-z_]+;/\1/p' "$header" >types
+cat functions types | while read -r name; do
+  grep -qE "<(code|dt) id=\"$name\">" made/posenc.h.html || echo "$name"
+done | grep -v -e POSENC_API -e POSENC_PLUGIN_EXPORT >out
+check "all functions are in the manual, and $(wc -l <types) types and constants" test -s types -a ! -s out
 cat >comments.py <<'E2'
 import html, re, sys
 header, page = (open(name, encoding='utf-8').read() for name in sys.argv[1:])
