@@ -198,7 +198,8 @@ def check_kept():
     mine = x.copy()
     report(plan(mine, row=967, out=mine) is mine and same(mine, posenc.rope(x, offset=967, **named)), "its last rows")
     step = np.ascontiguousarray(x[:1, :1])
-    report(all(same(plan(step, row=p), posenc.rope(step, offset=p, **named)) for p in range(40)), "one position at a time")
+    steps = [same(plan(step, row=at), posenc.rope(step, offset=at, **named)) for at in range(40)]
+    report(all(steps), "one position at a time")
     rows = [999, 3, 3, *range(30)]
     wanted = posenc.rope(x, positions=rows, **named)
     report(same(plan(x, rows=rows), wanted), "rows of a list")

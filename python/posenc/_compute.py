@@ -203,9 +203,9 @@ def _target(x: Any, place: Memory, out: Any) -> tuple[Any, Memory]:
 class Plan:
     """add or rope whose frequencies are made once, for many calls: those of a model that decodes.
 
-    operation: "add" or "rope". length, dim: positions and columns of the problem; a call applies some of its rows. heads:
-    rope's heads of x, or 1 for any number, each of which is then a row of its own. dtype: that of every x, float32 or
-    bfloat16. inverse: rope's pairs are turned back. The formula and the kernel are those of `table`. A call may be made
+    operation: "add" or "rope". length, dim: positions and columns of the problem; a call applies some of its rows.
+    heads: rope's heads of x, or 1 for any number, each of which is then a row of its own. dtype: that of every x,
+    float32 or bfloat16. inverse: rope's pairs are turned back. The formula and the kernel are those of `table`. A call may be made
     from any thread, and by several at once.
     """
 
@@ -249,7 +249,8 @@ class Plan:
         start: rope turns dim columns from this one on. axes and out are those of `rope` and `add`.
         """
         place = _arrays.memory("x", x, write=out is x)
-        return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), whole("row", row), rows, start, out)
+        axes = _axes(self.operation, axes, len(place.shape))
+        return self._apply_to(x, place, axes, whole("row", row), rows, start, out)
 
     def _apply_to(self, x: Any, place: Memory, axes: str, row: int, rows: Any, start: int, out: Any) -> Any:
         if place.dtype != self.dtype:

@@ -296,7 +296,8 @@ class Plan:
     def __init__(self, of: Problem, *, kernel: str | None, max_ulp: float, max_abs: float, threads: int) -> None:
         self.handle = c_void_p()
         self.problem = of
-        options = Options(size=ctypes.sizeof(Options), max_abs=real("max_abs", max_abs), max_ulp=real("max_ulp", max_ulp))
+        options = Options(size=ctypes.sizeof(Options))
+        options.max_abs, options.max_ulp = real("max_abs", max_abs), real("max_ulp", max_ulp)
         options.threads = whole("threads", threads)
         if kernel is not None:
             options.kernel = LIB.posenc_kernel_find(kernel.encode())
