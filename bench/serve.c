@@ -5,7 +5,6 @@
 
 #include "bench/subject.h"
 #include "common/clock.h"
-#include "common/fpenv.h"
 #include "common/process.h"
 #include "common/random.h"
 #include "common/work.h"

@@ -7,8 +7,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
-#include "common/program.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 
 #include <errno.h>
 #include <math.h>

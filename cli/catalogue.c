@@ -7,7 +7,7 @@
 #include "common/contract.h"
 #include "common/isolate.h"
 #include "common/memory.h"
-#include "common/plain.h"
+#include "common/terminal.h"
 #include "common/work.h"
 #include "impls/opencl/opencl.h"
 #include "impls/peers/peers.h"

@@ -8,7 +8,7 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/output.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "records/compare.h"
 
 #include <errno.h>

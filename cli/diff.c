@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files.h"
 #include "cli/options.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "inspect/files/difference.h"
 
 #include <inttypes.h>

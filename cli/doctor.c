@@ -7,7 +7,6 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/others.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
 

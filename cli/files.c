@@ -4,7 +4,7 @@
 #include "cli/message.h"
 #include "common/field.h"
 #include "common/memory.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "inspect/files/mapping.h"
 #include "inspect/files/npy.h"
 #include "inspect/files/safetensors.h"

@@ -5,7 +5,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "impls/cr/families.h"
 #include "records/shape.h"
 

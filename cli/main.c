@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/values.h"
 #include "common/memory.h"
-#include "common/program.h"
+#include "common/terminal.h"
 #include "verify/verify.h"
 
 #include <getopt.h>

@@ -5,10 +5,7 @@
 
 #include "common/memory.h"
 #include "common/output.h"
-#include "common/plain.h"
-#include "common/program.h"
-#include "common/progress.h"
-#include "common/sanitizer.h"
+#include "common/terminal.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "verify/files.h"
 
 #include <inttypes.h>

@@ -4,9 +4,9 @@
 #define POSENC_CLI_OPTIONS_H
 
 #include "cli/message.h"
-#include "common/isolation.h"
+#include "common/run.h"
 #include "common/shapes.h"
-#include "common/shard.h"
+#include "common/work.h"
 #include "inspect/models/model.h"
 #include "posenc.h"
 

@@ -9,7 +9,7 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "records/timings.h"
 #include "reports/model/document.h"
 #include "reports/report.h"

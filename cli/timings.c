@@ -3,9 +3,9 @@
 #include "bench/bench.h"
 #include "cli/measure.h"
 #include "common/contract.h"
+#include "common/environment.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/others.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -4,9 +4,8 @@
 #include "cli/values.h"
 
 #include "cli/message.h"
-#include "common/grid.h"
 #include "common/memory.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "inspect/files/numbers.h"
 
 #include <ctype.h>
@@ -151,7 +150,7 @@ int64_t parse_scaling(const char *option, const char *text, bool files, posenc_s
   return factors;
 }
 
-/* ---- --grid: axes and their positions, see common/grid.h ----------------------------------------- */
+/* ---- --grid: axes and their positions, see common/shapes.h ----------------------------------------- */
 
 /* The parts of a value of --grid that have been read. */
 typedef struct reader {

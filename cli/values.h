@@ -3,7 +3,7 @@
 #ifndef POSENC_CLI_VALUES_H
 #define POSENC_CLI_VALUES_H
 
-#include "common/shard.h"
+#include "common/run.h"
 #include "posenc.h"
 
 int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most);
@@ -17,7 +17,7 @@ unsigned parse_isa(const char *option, const char *text);
    allowed, the text may also be the name of a file, with or without a @ before it. */
 int64_t parse_numbers(const char *option, const char *text, const char *between, bool files, const double **values);
 
-/* Reads "KIND,key=value,...", see common/scaling.h. Returns the number of longrope's factors. */
+/* Reads "KIND,key=value,...", see common/shapes.h. Returns the number of longrope's factors. */
 int64_t parse_scaling(const char *option, const char *text, bool files, posenc_scaling *scaling);
 
 /* Returns new axes, which stay until the program ends; axes without `pairs` have 0 pairs. *rows is the number of places

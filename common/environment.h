@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine, build and libraries that a record was made with. */
+/* The machine, build and libraries that a record was made with, and what other processes take of the machine. */
 #ifndef POSENC_COMMON_ENVIRONMENT_H
 #define POSENC_COMMON_ENVIRONMENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -30,5 +31,30 @@ uint64_t environment_available_memory(void);
 
 /* Returns the size of the data cache of a level (1, 2, 3) in bytes; 0 if unknown. */
 long environment_cache_bytes(int level);
+
+/* The share of the machine that other processes use while this one measures. */
+
+/* Processor time in seconds: of all processors together since the machine's start, and of this process. */
+typedef struct others_mark {
+  double used, all; /* used by processes or other virtual machines; total */
+  double own;
+} others_mark;
+
+/* Reads the first line of /proc/stat. own: the processor time of this process in seconds. Returns false for another
+   line. */
+bool others_parse(others_mark *mark, const char *line, double own);
+
+/* Reads the current times; returns false where the system does not provide them. */
+bool others_read(others_mark *mark);
+
+/* Returns the share of all processors' time between two marks, 0 … 1, that was not used by this process or idle. NaN if
+   less than a tenth of a second has passed, as the system counts in hundredths. */
+double others_share(const others_mark *from, const others_mark *to);
+
+/* Sleeps for some seconds and returns others_share of that time; NaN if it is unknown. */
+double others_wait(double seconds);
+
+/* The smallest share at which timings are reported as unreliable. */
+#define OTHERS_MOST 0.05
 
 #endif

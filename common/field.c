@@ -2,7 +2,7 @@
 #include "common/field.h"
 
 #include "common/memory.h"
-#include "common/plain.h"
+#include "common/terminal.h"
 
 #include <stdlib.h>
 

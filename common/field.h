@@ -47,10 +47,10 @@ static inline json_t *field_whole(double x) {
 json_t *field_utf8(const char *text);
 
 /* Returns a path, or a name from a file, as a new string of at most 199 bytes. Bytes that are not UTF-8, which JSON
-   requires, what must not be printed (common/plain.h), and the characters of `also` are replaced by "?". */
+   requires, what must not be printed (common/terminal.h), and the characters of `also` are replaced by "?". */
 json_t *field_name(const char *name, const char *also);
 
-/* Returns a copy of JSON of foreign origin, a new reference, whose strings and keys are plain (common/plain.h), and
+/* Returns a copy of JSON of foreign origin, a new reference, whose strings and keys are plain (common/terminal.h), and
    releases the value. */
 json_t *field_plain(json_t *value);
 

@@ -2,10 +2,9 @@
 #include "config.h"
 
 #include "common/isolate.h"
-#include "common/program.h"
+#include "common/terminal.h"
 
 #include "common/clock.h"
-#include "common/progress.h"
 #include "common/threads.h"
 #include "common/worker.h"
 

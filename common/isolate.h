@@ -10,7 +10,7 @@
 #ifndef POSENC_COMMON_ISOLATE_H
 #define POSENC_COMMON_ISOLATE_H
 
-#include "common/isolation.h"
+#include "common/work.h"
 
 #include <sys/types.h>
 

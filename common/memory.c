@@ -4,8 +4,7 @@
 #include "common/memory.h"
 
 #include "common/output.h"
-#include "common/program.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "common/work.h"
 
 #include <jansson.h>

@@ -6,6 +6,7 @@
 #include "posenc.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 /* Bytes of a name, with the zero at its end. */
 enum { SHAPE_NAME = 80 };
@@ -69,5 +70,86 @@ const char *odd_name(posenc_odd odd);
 bool layout_parse(const char *name, posenc_layout *layout);
 bool dtype_parse(const char *name, posenc_dtype *dtype);
 bool op_parse(const char *name, posenc_op *op);
+
+/* ---- scalings -------------------------------------------------------------------------------------------- */
+
+/* RoPE frequency scalings as names, keys and values: "yarn,factor=16,original=4096". One table for reading, writing and
+   listing them. */
+
+/* The type of a key's value and of its member of posenc_scaling: double, int64_t, bool, or an array of dim/2
+   doubles. */
+typedef enum scaling_type { SCALING_REAL, SCALING_WHOLE, SCALING_FLAG, SCALING_LIST } scaling_type;
+
+typedef struct scaling_key {
+  const char *name;
+  scaling_type type;
+  size_t offset;
+} scaling_key;
+
+enum { SCALING_KEYS = 8, SCALINGS = POSENC_SCALING_LONGROPE + 1 };
+extern const scaling_key scaling_keys[SCALING_KEYS];
+
+typedef struct scaling_form {
+  const char *name, *summary;
+  unsigned keys, needed;   /* sets of 1 << index in scaling_keys; others have defaults */
+  posenc_scaling defaults; /* including the kind */
+} scaling_form;
+
+/* The scalings, indexed by kind. */
+extern const scaling_form scaling_forms[SCALINGS];
+
+/* Prints a key's default: "=1", or a note such as "=by the formula". */
+void scaling_default(const scaling_form *form, int key, FILE *stream);
+
+/* Prints the value of --scaling, without keys that have their defaults. dim: the problem's. */
+void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
+
+/* Returns {"kind": name, key: value, ...} with the keys of the kind; null if there is no scaling. An infinite factor is
+   null. */
+json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
+
+/* ---- axes ------------------------------------------------------------------------------------------------ */
+
+/*
+ * Tables of several axes as text: "h=14,w=14,columns=wh,grouped=yes". An axis is LETTER=POSITIONS. Axes are in the
+ * order of the grid's dimensions, of which the last changes from row to row. POSITIONS is
+ *
+ *   RUN[/DIVISOR]        a RUN is SIZE[:FIRST[:STEP]]: SIZE positions FIRST, FIRST + STEP …, divided by DIVISOR
+ *                        (defaults 0, 1, 1)
+ *   RUN+RUN…[/DIVISOR]   a list, one run after the other
+ *   @FILE                such a list in a file
+ *
+ * If an axis has a list, rows are not places of a grid: each axis has a position for each row, and all lists have the
+ * same length.
+ */
+
+/* The words for `order` and `frequencies`, by number, followed by a null pointer. */
+extern const char *const grid_orders[], *const grid_frequencies[];
+
+/* Returns the letters of `count` axes, in the order of the grid's dimensions: "hw". */
+const char *grid_letters(int count);
+
+/* Returns the letter of an axis, the a-th one of the columns. */
+char grid_letter(const posenc_axes *axes, int a);
+
+/* Computes first + step n; returns false if that is not exact in double. */
+bool grid_step(double first, double step, int64_t n, double *position);
+
+/* Returns how many of these positions, one or more, are a run from the first on, and its step. The last of them is left
+   to the next run if that would be longer with it. */
+int64_t grid_run(const double *positions, int64_t count, double *step);
+
+/* Prints the value of --grid for the axes of a table with `dim` columns, without keys that have their defaults: axes of
+   a grid whose positions are runs, or lists with a position for each row, of stride 1. */
+void grid_write(const posenc_axes *axes, int64_t dim, FILE *out);
+
+/* Returns the value of --grid as a new string; null if memory runs out. */
+char *grid_text(const posenc_axes *axes, int64_t dim);
+
+/* Whether the positions of an axis are *first, *first + *step, …; sets both. */
+bool grid_steps(const posenc_axis *axis, double *first, double *step);
+
+/* Whether axes have lists: if positions are not runs, or places are not a grid. */
+bool grid_has_lists(const posenc_axes *axes);
 
 #endif

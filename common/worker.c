@@ -4,7 +4,7 @@
 #include "common/worker.h"
 
 #include "common/clock.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "common/threads.h"
 #include "common/work.h"
 

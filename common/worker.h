@@ -3,7 +3,7 @@
 #ifndef POSENC_COMMON_WORKER_H
 #define POSENC_COMMON_WORKER_H
 
-#include "common/isolation.h"
+#include "common/work.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

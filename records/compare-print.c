@@ -3,7 +3,7 @@
 #include "records/compare.h"
 
 #include "common/contract.h"
-#include "common/plain.h"
+#include "common/terminal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "common/field.h"
 #include "common/memory.h"
-#include "common/shard.h"
+#include "common/run.h"
 #include "records/merge-inputs.h"
 
 #include <inttypes.h>

@@ -4,8 +4,7 @@
 #include "common/contract.h"
 #include "common/digest.h"
 #include "common/field.h"
-#include "common/grid.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests that verification catches broken kernels by the properties that they break, and passes the correct kernel. */
 #define _GNU_SOURCE
-#include "common/sanitizer.h"
+#include "common/memory.h"
 #include "records/print.h"
 #include "tests/asked.h"
 #include "tests/kernel.h"

@@ -26,7 +26,7 @@ ROW, PLAN = 40e3, 400e3  # ns that tests/costs.c waits for
 COSTS = {"waits": 16 * ROW, "plans": 16 * ROW, "fourfold": 64 * ROW}  # of 16x512
 SHAPES = {"16 × 512, ": "16x512", "512 × 128, ": "512x128", "16 × 4 × 64, ": "16x64-rope4"}  # by their captions
 FIGURES = {"ns/element": ("ns_per_element", 1), "GB/s": ("bytes_per_second", 1e-9), "% of limit": ("of_limit", 100)}
-OTHERS_MOST = 0.05  # as in common/others.h
+OTHERS_MOST = 0.05  # as in common/environment.h
 ALPHA, SLOWER, UNRELIABLE = 0.05, 1.05, 0.05
 faults = []
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests ropes of models' configs: facts of public models, keys that cannot be represented, and the config of a
    problem. */
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "tests/families.h"
 #include "tests/gguf.h"

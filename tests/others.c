@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests the share of the machine that other processes use (common/others.h), on known counts. */
-#include "common/others.h"
+/* Tests the share of the machine that other processes use (common/environment.h), on known counts. */
+#include "common/environment.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests plans of posenc.h: the rows of a call, their stages, and threads that share a plan. */
-#include "common/sanitizer.h"
+#include "common/memory.h"
 #include "tests/kernel.h"
 #include "tests/library.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests scales, scalings and attention factors: the reference against their formulas and values of other sources. */
 #include "reference/scaling.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "reference/integer.h"
 #include "reference/oracle.h"
 #include "tests/scalings.h"

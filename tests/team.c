@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests teams of threads (lib/api/team.h), and how many threads can be started (common/threads.h). */
 #include "lib/api/team.h"
-#include "common/sanitizer.h"
+#include "common/memory.h"
 #include "common/threads.h"
 #include "tests/tap.h"
 

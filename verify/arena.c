@@ -5,7 +5,6 @@
 
 #include "common/environment.h"
 #include "common/memory.h"
-#include "common/sanitizer.h"
 #include "common/work.h"
 
 #include <errno.h>

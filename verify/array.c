@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/array.h"
 #include "common/memory.h"
-#include "common/progress.h"
 #include "common/shapes.h"
+#include "common/terminal.h"
 #include "reference/applied.h"
 #include "reference/axes.h"
 #include "reference/format.h"

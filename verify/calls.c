@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/random.h"
-#include "common/sanitizer.h"
 #include "verify/stress.h"
 
 #include <inttypes.h>

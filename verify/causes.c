@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The cause of what differs in a result of add or rope: mistakes are tried, and the one that explains it is named. */
-#include "common/grid.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"

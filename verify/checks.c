@@ -4,8 +4,8 @@
 #include "verify/checks.h"
 
 #include "common/clock.h"
-#include "common/fpenv.h"
 #include "common/memory.h"
+#include "common/process.h"
 #include "common/random.h"
 #include "common/threads.h"
 #include "reference/format.h"

@@ -36,15 +36,15 @@ static void check_rows(encoding_exam *e, table_call call, table_value value_of, 
     }
   encoding_digest(e, out, elements);
   /* The rows are also computed in pieces, the last one first, and row by row from a list of single positions. */
-  posenc_slice piece = posenc_rows(first + rows / 3, rows - rows / 3);
-  call(&piece, dim, e->dtype, other + row_bytes * (size_t)(rows / 3));
-  piece = posenc_rows(first, rows / 3);
-  call(&piece, dim, e->dtype, other);
+  posenc_slice part = posenc_rows(first + rows / 3, rows - rows / 3);
+  call(&part, dim, e->dtype, other + row_bytes * (size_t)(rows / 3));
+  part = posenc_rows(first, rows / 3);
+  call(&part, dim, e->dtype, other);
   encoding_same(e, EXTENSION, out, other, row_bytes * (size_t)rows, first);
   for (int64_t r = 0; r < rows; r++) backwards[r] = first + rows - 1 - r;
-  piece.index = backwards;
-  piece.rows = rows;
-  call(&piece, dim, e->dtype, other);
+  part.index = backwards;
+  part.rows = rows;
+  call(&part, dim, e->dtype, other);
   for (int64_t r = 0; r < rows; r++)
     encoding_same(e, INDEX, out + row_bytes * (size_t)r, other + row_bytes * (size_t)(rows - 1 - r), row_bytes,
                   first + r);
@@ -57,15 +57,15 @@ static void check_large(encoding_exam *e, table_call call) {
   enum { DIM = 60, PIECE = 97 };
   const size_t row_bytes = DIM * posenc_dtype_bytes(e->dtype);
   const int64_t rows = ((17 << 20) / (int64_t)row_bytes);
-  unsigned char *out = memory_grow(NULL, row_bytes * (size_t)rows, 1), *piece = memory_grow(NULL, row_bytes * PIECE, 1);
+  unsigned char *out = memory_grow(NULL, row_bytes * (size_t)rows, 1), *part = memory_grow(NULL, row_bytes * PIECE, 1);
   posenc_slice slice = posenc_rows(7, rows);
   encoding_note(e, EXTENSION, call(&slice, DIM, e->dtype, out) == POSENC_OK, 7);
   for (int64_t row = 0; row < rows; row += PIECE) {
     slice = posenc_rows(7 + row, least(PIECE, rows - row));
-    call(&slice, DIM, e->dtype, piece);
-    encoding_same(e, EXTENSION, out + row_bytes * (size_t)row, piece, row_bytes * (size_t)slice.rows, 7 + row);
+    call(&slice, DIM, e->dtype, part);
+    encoding_same(e, EXTENSION, out + row_bytes * (size_t)row, part, row_bytes * (size_t)slice.rows, 7 + row);
   }
-  free(piece);
+  free(part);
   free(out);
 }
 

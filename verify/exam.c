@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "verify/exam.h"
 
-#include "common/fpenv.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "common/process.h"
 #include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"

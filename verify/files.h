@@ -4,9 +4,9 @@
 #ifndef POSENC_VERIFY_FILES_H
 #define POSENC_VERIFY_FILES_H
 
-#include "common/suspect.h"
 #include "inspect/files/table.h"
 #include "inspect/files/vectors.h"
+#include "inspect/models/model.h"
 #include "records/read.h"
 #include "reference/oracle.h"
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "common/clock.h"
-#include "common/fpenv.h"
+#include "common/process.h"
 #include "common/random.h"
 #include "verify/stress.h"
 

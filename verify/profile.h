@@ -4,7 +4,7 @@
 #ifndef POSENC_VERIFY_PROFILE_H
 #define POSENC_VERIFY_PROFILE_H
 
-#include "common/isolation.h"
+#include "common/work.h"
 #include "records/read.h"
 #include "verify/verify.h"
 

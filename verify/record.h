@@ -3,8 +3,8 @@
 #ifndef POSENC_VERIFY_RECORD_H
 #define POSENC_VERIFY_RECORD_H
 
-#include "common/isolation.h"
 #include "common/shapes.h"
+#include "common/work.h"
 #include "records/read.h"
 #include "reference/accuracy.h"
 #include "verify/checks.h"

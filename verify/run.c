@@ -5,7 +5,7 @@
 #include "common/isolate.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "records/run.h"

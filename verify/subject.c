@@ -4,9 +4,9 @@
 #include "verify/subject.h"
 
 #include "common/contract.h"
-#include "common/fpenv.h"
+#include "common/memory.h"
+#include "common/process.h"
 #include "common/random.h"
-#include "common/sanitizer.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "reference/format.h"
@@ -268,8 +268,8 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
 
 /* ---- checks of any operation ---------------------------------------------------------------------------------- */
 
-/* Checks two to four pieces, each of which ends at the guard pages and is so off alignment. */
-static void check_pieces(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *pieces,
+/* Checks two to four guarded, each of which ends at the guard pages and is so off alignment. */
+static void check_pieces(subject *s, window w, const unsigned char *x, const unsigned char *whole, arena *guarded,
                          uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
   for (int64_t done = 0, left_pieces = 4; done < w.rows; left_pieces--) {
@@ -277,7 +277,7 @@ static void check_pieces(subject *s, window w, const unsigned char *x, const uns
                   rows = left_pieces > 1 ? 1 + (int64_t)random_below(random, (uint64_t)left) : left;
     const posenc_slice slice = posenc_rows(w.row + done, rows);
     const size_t at = row_bytes(problem) * (size_t)done;
-    const unsigned char *out = subject_run(s, s->plan, &slice, x ? x + at : NULL, pieces, true);
+    const unsigned char *out = subject_run(s, s->plan, &slice, x ? x + at : NULL, guarded, true);
     check_bits(&s->checks[EXTENSION], problem, whole + at, out, problem->first + slice.row, rows);
     done += rows;
   }

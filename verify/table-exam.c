@@ -3,7 +3,7 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 #include "verify/record.h"

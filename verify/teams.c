@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "common/clock.h"
-#include "common/fpenv.h"
 #include "common/memory.h"
 #include "common/process.h"
 #include "common/random.h"

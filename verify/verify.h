@@ -3,8 +3,8 @@
 #ifndef POSENC_VERIFY_VERIFY_H
 #define POSENC_VERIFY_VERIFY_H
 
-#include "common/isolation.h"
 #include "common/run.h"
+#include "common/work.h"
 #include "posenc.h"
 #include "records/read.h"
 

@@ -2,9 +2,7 @@
 #include "inspect/files/safetensors.h"
 
 #include "common/field.h"
-#include "common/grid.h"
 #include "common/memory.h"
-#include "common/scaling.h"
 #include "common/shapes.h"
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/program.h"
 #include "common/shapes.h"
+#include "common/terminal.h"
 #include "inspect/files/gguf.h"
 #include "inspect/files/mapping.h"
 #include "inspect/files/npy.h"

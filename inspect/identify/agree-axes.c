@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/agree.h"
 
-#include "common/grid.h"
+#include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "reference/axes.h"
 

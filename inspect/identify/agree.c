@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/agree.h"
 
-#include "common/grid.h"
-#include "common/scaling.h"
 #include "common/shapes.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/makers.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "common/grid.h"
 #include "common/field.h"
 #include "common/shapes.h"
 #include "inspect/identify/agree.h"

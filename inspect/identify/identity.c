@@ -2,7 +2,6 @@
 #include "inspect/identify/identity.h"
 
 #include "common/field.h"
-#include "common/scaling.h"
 #include "common/shapes.h"
 #include "inspect/models/model.h"
 

@@ -3,9 +3,9 @@
 #ifndef POSENC_IDENTIFY_IDENTITY_H
 #define POSENC_IDENTIFY_IDENTITY_H
 
-#include "common/suspect.h"
 #include "inspect/files/table.h"
 #include "inspect/identify/makers.h"
+#include "inspect/models/model.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
-#include "common/progress.h"
+#include "common/terminal.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/makers.h"
 

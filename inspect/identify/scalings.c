@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/formula.h"
 
-#include "common/scaling.h"
+#include "common/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /* Makes the result's sentence. */
 #include "inspect/identify/identity.h"
 
-#include "common/scaling.h"
 #include "common/shapes.h"
 #include "inspect/identify/formula.h"
 

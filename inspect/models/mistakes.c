@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Known mistakes of programs that read a config. Sources: the threads of issue trackers, and the versions of
    transformers' and vLLM's rope code. */
-#include "inspect/models/model.h"
-
-#include "common/grid.h"
 #include "common/memory.h"
+#include "common/shapes.h"
+#include "inspect/models/model.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 
@@ -13,6 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void suspects_add(suspect_list *list, const posenc_problem *problem, const char *words, ...) {
+  va_list arguments;
+  if (list->count == SUSPECTS_MAX) return;
+  suspect *one = &list->items[list->count++];
+  one->problem = *problem;
+  va_start(arguments, words);
+  vsnprintf(one->text, sizeof one->text, words, arguments);
+  va_end(arguments);
+}
 
 const char *position_mistake(size_t n, long double right, long double *wrong) {
   static const struct {

@@ -2,7 +2,7 @@
 #include "inspect/models/model.h"
 
 #include "common/memory.h"
-#include "common/scaling.h"
+#include "common/shapes.h"
 #include "inspect/files/gguf.h"
 #include "inspect/files/mapping.h"
 #include "inspect/models/words.h"

@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Configs: the ropes that the files of a model describe, Hugging Face's config.json or a GGUF file. */
-#ifndef POSENC_MODELS_MODEL_H
-#define POSENC_MODELS_MODEL_H
+#ifndef POSENC_INSPECT_MODELS_MODEL_H
+#define POSENC_INSPECT_MODELS_MODEL_H
 
-#include "common/suspect.h"
 #include "inspect/files/stored.h"
 #include "inspect/models/types.h"
+#include "posenc.h"
 
 #include <jansson.h>
+
+/* Suspects: problems that may have been computed instead of another one, each with the words for the mistake. */
+
+typedef struct suspect {
+  posenc_problem problem;
+  char text[160]; /* the mistake: "the scaling is left out" */
+} suspect;
+
+enum { SUSPECTS_MAX = 64 };
+typedef struct suspect_list {
+  suspect items[SUSPECTS_MAX];
+  size_t count;
+} suspect_list;
+
+/* Adds a suspect, unless the list is full. */
+__attribute__((format(printf, 3, 4))) void suspects_add(suspect_list *list, const posenc_problem *problem,
+                                                        const char *words, ...);
 
 typedef struct model model;
 

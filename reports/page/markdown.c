@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/page.h"
 
-#include "common/plain.h"
+#include "common/terminal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/page/words.h"
 
-#include "common/others.h"
+#include "common/environment.h"
 
 #include <math.h>
 #include <stdio.h>
