@@ -12,7 +12,7 @@
 #include "common/number.h"
 #include "common/terminal.h"
 #include "common/work.h"
-#include "records/run.h"
+#include "records/make.h"
 #include "records/timings.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "impls/cr/families.h"
-#include "records/shape.h"
+#include "records/make.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
 #include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"
 #include "posenc.h"
+#include "records/make.h"
 #include "records/print.h"
-#include "records/run.h"
 #include "reports/model/answer.h"
 #include "verify/verify.h"
 

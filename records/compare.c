@@ -3,16 +3,125 @@
 
 #include "records/compare.h"
 
+#include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"
+#include "common/terminal.h"
 #include "records/read.h"
-#include "records/speed.h"
 #include "records/statistics.h"
 #include "records/timings.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- verdicts on speed ----------------------------------------------------------------------------------- */
+
+enum { MOST_MORE = 1000 };
+
+speed_row speed_new(const char *name) {
+  return (speed_row){
+      .name = name, .old = NAN, .new = NAN, .ratio = {NAN, 0.0, INFINITY}, .p = 1.0, .more = RECORD_NONE};
+}
+
+double speed_confidence(const compare_limits *limits, size_t tested) {
+  return 1.0 - limits->alpha / (double)(tested ? tested : 1);
+}
+
+/* Returns the smallest difference that the row could tell, as a fraction (1 % is 0.01); NaN if the interval is open. */
+static double speed_smallest(const speed_row *row) {
+  return row->ratio.low > 0.0 ? sqrt(row->ratio.high / row->ratio.low) - 1.0 : NAN;
+}
+
+/* Corrects p over the rows that are tested. */
+static void correct(speed_row *rows, size_t count) {
+  double *p = memory_take(count, sizeof *p);
+  size_t tested = 0;
+  for (size_t i = 0; i < count; i++)
+    if (rows[i].tested) p[tested++] = rows[i].p;
+  statistics_holm(p, tested);
+  for (size_t i = 0, k = 0; i < count; i++)
+    if (rows[i].tested) rows[i].p = p[k++];
+  free(p);
+}
+
+/* Returns the fewest repetitions of each record, or blocks, with which the test can tell anything: its least p is
+   2 / C(2 n, n) for n repetitions of each, and 2 / 2^n for n blocks. */
+static double least_needed(const speed_row *row, double alpha) {
+  if (row->blocks) return ceil(log2(2.0 / alpha));
+  double n = 1.0;
+  for (double ways = 2.0; 2.0 / ways > alpha; n++) ways *= 2.0 * (2.0 * n + 1.0) / (n + 1.0);
+  return n;
+}
+
+/* Returns the number of blocks, or of repetitions of each record, in total, with which the interval would exclude equal
+   speed or be within the threshold, whichever takes fewer, as the estimate changes too. The width of the interval
+   shrinks as 1 / sqrt(their number). */
+static double needed(const speed_row *row, const compare_limits *limits, size_t tested, double have) {
+  if (!(row->ratio.low > 0.0)) return least_needed(row, limits->alpha / (double)tested);
+  const double half = log1p(speed_smallest(row)), off = fabs(log(row->ratio.estimate)),
+               gap = fmax(off, log1p(limits->slower) - off);
+  return ceil(have * (half / gap) * (half / gap));
+}
+
+static void tell_undecided(speed_row *row, const compare_limits *limits, size_t tested) {
+  const char *what = row->blocks ? "blocks" : "repetitions";
+  const size_t fewer = row->counts[0] < row->counts[1] ? row->counts[0] : row->counts[1];
+  const double have = (double)(row->blocks ? row->blocks : fewer),
+               more = fmax(needed(row, limits, tested, have) - have, 1.0);
+  char why[40];
+  if (row->ratio.low > 0.0)
+    snprintf(why, sizeof why, "the spread is too wide to tell");
+  else
+    snprintf(why, sizeof why, "too few %s to tell", what);
+  if (more <= MOST_MORE) {
+    if (row->blocks) row->more = (int64_t)more;
+    snprintf(row->note, sizeof row->note, "%s: about %.0f more %s%s would decide", why, more, what,
+             row->blocks ? "" : " of each");
+  } else {
+    snprintf(row->note, sizeof row->note, "%s, and %d more %s would not decide", why, MOST_MORE, what);
+  }
+}
+
+static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
+  const double most = 1.0 + limits->slower, least = 1.0 / most;
+  const bool told = row->p <= limits->alpha && row->ratio.low > 0.0,
+             differs = told && (row->ratio.estimate > most || row->ratio.estimate < least);
+  if (differs && row->disturbed) {
+    row->verdict = "undecided";
+    snprintf(row->note, sizeof row->note, "other processes interrupted too many repetitions: see posenc compare --run");
+  } else if (differs) {
+    row->verdict = row->ratio.estimate > most ? "worse" : "better";
+  } else if (row->ratio.low >= least && row->ratio.high <= most) {
+    row->verdict = "same";
+  } else { /* no evidence of equal speed, as a wide interval may contain a change */
+    row->verdict = "undecided";
+    tell_undecided(row, limits, tested);
+  }
+}
+
+void speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
+  size_t tested = 0;
+  for (size_t i = 0; i < count; i++) tested += rows[i].tested;
+  correct(rows, count);
+  for (size_t i = 0; i < count; i++)
+    if (!rows[i].verdict) judge(&rows[i], limits, tested);
+}
+
+json_t *speed_json(const speed_row *row) {
+  json_t *json = json_pack(
+      "{s:s, s:s, s:s, s:s, s:o, s:o, s:[I, I], s:[I, I], s:o, s:o, s:o, s:o, s:o}", "name", row->name, "verdict",
+      row->verdict, "note", row->note, "measure", row->by_limit ? "limit" : "time", "old", field_real(row->old), "new",
+      field_real(row->new), "samples", (json_int_t)row->counts[0], (json_int_t)row->counts[1], "interrupted",
+      (json_int_t)row->interrupted[0], (json_int_t)row->interrupted[1], "ratio", field_real(row->ratio.estimate), "low",
+      row->ratio.low > 0.0 ? field_real(row->ratio.low) : json_null(), "high", field_real(row->ratio.high), "smallest",
+      field_real(speed_smallest(row)), "p", field_real(row->p));
+  return row->more == RECORD_NONE ? json : field_put(json, "more_blocks", json_integer(row->more));
+}
+
+/* ---- compare --------------------------------------------------------------------------------------------- */
 
 /* ---- speed ---- */
 
@@ -334,4 +443,128 @@ json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *af
   const json_int_t count = (json_int_t)blocks_count(all);
   const double smallest = smallest_of(made.rows);
   return field_put(field_put(assemble("speed", made), "blocks", json_integer(count)), "smallest", field_real(smallest));
+}
+
+/* ---- print ----------------------------------------------------------------------------------------------- */
+
+/* Prints comparisons as text and as a Markdown table. */
+
+static void print_number(double value, const char *format, const char *none, FILE *stream) {
+  if (isnan(value))
+    fputs(none, stream);
+  else
+    fprintf(stream, format, value);
+}
+
+/* Prints one row, with `between` after each cell. */
+static void print_speed(const record_compared *row, const char *between, FILE *stream) {
+  const bool by_limit = strcmp(row->measure, "limit") == 0;
+  const double sides[] = {row->old, row->new};
+  for (int i = 0; i < 2; i++) {
+    if (by_limit)
+      fprintf(stream, "%8.1f%% of limit%s", 100.0 * sides[i], between);
+    else
+      fprintf(stream, "%14.4g us%s", sides[i] * 1e-3, between);
+  }
+  print_number(row->ratio, "%6.3f", "     -", stream);
+  fputs(between, stream);
+  if (isnan(row->low))
+    fprintf(stream, "%14s", "-");
+  else
+    fprintf(stream, "%5.3f to %5.3f", row->low, row->high);
+  fputs(between, stream);
+  if (isnan(row->smallest))
+    fprintf(stream, "%8s", "-");
+  else
+    fprintf(stream, "%7.1f%%", 100.0 * row->smallest);
+  fprintf(stream, "%sp %.4f", between, row->p);
+}
+
+static void print_figures(const record_compared *row, FILE *stream) {
+  const char *before = "";
+  RECORD_EACH(figure, row, figures) {
+    fprintf(stream, "%s%s ", before, figure->what);
+    print_number(figure->old, "%.6g", "none", stream);
+    fputs(" -> ", stream);
+    print_number(figure->new, "%.6g", "none", stream);
+    before = ", ";
+  }
+}
+
+static bool is_shown(const record_compared *row, bool all) {
+  return all || strcmp(row->verdict, "same") != 0;
+}
+
+static bool is_speed(const record_comparison *comparison) {
+  return strcmp(comparison->kind, "speed") == 0;
+}
+
+static void print_summary(const record_comparison *comparison, FILE *stream) {
+  fprintf(stream, "%" PRIi64 " worse, %" PRIi64 " better, %" PRIi64 " the same, %" PRIi64 " undecided\n",
+          comparison->worse, comparison->better, comparison->same, comparison->undecided);
+  if (!comparison->blocks) return;
+  fprintf(stream, "%" PRIi64 " blocks of 4 processes; ", comparison->blocks);
+  if (isnan(comparison->smallest))
+    fputs("too few to tell every benchmark's differences\n", stream);
+  else
+    fprintf(stream, "significant in every benchmark from a difference of %.1f%% on\n", 100.0 * comparison->smallest);
+}
+
+void compare_print_text(const record_comparison *comparison, bool all, FILE *stream) {
+  RECORD_EACH(other, comparison, environment) fprintf(stream, "%s: %s, now %s\n", other->what, other->old, other->new);
+  int width = 40;
+  RECORD_EACH(row, comparison, rows)
+    if (is_shown(row, all)) width = width_with(width, row->name);
+  RECORD_EACH(row, comparison, rows) {
+    if (!is_shown(row, all)) continue;
+    fprintf(stream, "%-10s %-*s ", row->verdict, width, row->name);
+    if (is_speed(comparison))
+      print_speed(row, "  ", stream);
+    else
+      print_figures(row, stream);
+    fprintf(stream, "%s%s\n", *row->note ? "  " : "", row->note);
+    if (!is_speed(comparison) && strcmp(row->verdict, "worse") == 0) fprintf(stream, "           %s\n", row->replay);
+  }
+  if (comparison->gone_count)
+    fprintf(stream, "only in the old record: %zu, first %s\n", comparison->gone_count, comparison->gone[0]);
+  if (comparison->new_count)
+    fprintf(stream, "only in the new record: %zu, first %s\n", comparison->new_count, comparison->new[0]);
+  print_summary(comparison, stream);
+}
+
+/* Prints the text of a cell. Names come from files. */
+static void print_cell(const char *text, FILE *stream) {
+  plain_markdown(stream, text);
+  fputs(" |", stream);
+}
+
+void compare_print_markdown(const record_comparison *comparison, bool all, FILE *stream) {
+  print_summary(comparison, stream);
+  if (comparison->environment_count) fputs("\n| | old | new |\n|---|---|---|\n", stream);
+  RECORD_EACH(other, comparison, environment) {
+    fputs("| ", stream);
+    print_cell(other->what, stream);
+    fputc(' ', stream);
+    print_cell(other->old, stream);
+    fputc(' ', stream);
+    print_cell(other->new, stream);
+    fputc('\n', stream);
+  }
+  fputs(is_speed(comparison) ? "\n| verdict | benchmark | old | new | ratio | interval | smallest | p | |\n"
+                               "|---|---|--:|--:|--:|--:|--:|--:|---|\n"
+                             : "\n| verdict | kernel/table | figures | |\n|---|---|---|---|\n",
+        stream);
+  RECORD_EACH(row, comparison, rows) {
+    if (!is_shown(row, all)) continue;
+    fprintf(stream, "| %s | ", row->verdict);
+    print_cell(row->name, stream);
+    fputc(' ', stream);
+    if (is_speed(comparison))
+      print_speed(row, " | ", stream);
+    else
+      print_figures(row, stream);
+    fputs(" | ", stream);
+    print_cell(row->note, stream);
+    fputc('\n', stream);
+  }
 }

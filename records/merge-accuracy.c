@@ -3,7 +3,7 @@
 
 #include "common/field.h"
 #include "common/memory.h"
-#include "records/merge-inputs.h"
+#include "records/merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 /* ---- ranges of a table, which several shards have ---- */
 
 /* Puts the result of a range of rows, of which a place has several. Refuses and returns false on a contradiction. */
-static bool put_range(const merger *m, const places *p, int64_t number, const place *one, const record_result *result) {
-  place *there = number < (int64_t)p->count ? &p->all[number] : NULL;
+static bool put_range(const merger *m, const places *p, int64_t number, const merged_place *one,
+                      const record_result *result) {
+  merged_place *there = number < (int64_t)p->count ? &p->all[number] : NULL;
   if (!there || !there->from || !there->ranges) {
     if (!merge_put(m, p, number, one)) return false;
     there->found = NULL;
@@ -68,7 +69,7 @@ static bool refuse_part(const merger *m, const record_result *part) {
 }
 
 static bool join(const merger *m, const places *p, size_t number) {
-  place *there = &p->all[number];
+  merged_place *there = &p->all[number];
   const size_t count = there->range_count;
   qsort(there->ranges, count, sizeof(*there->ranges), by_begin);
   const bool all = are_all(there->ranges, count);
@@ -177,14 +178,14 @@ static bool put_all(const merger *m, const places *results, const places *profil
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
   for (size_t i = 0; i < shard->items_count; i++) {
     const record_result *one = &record->records[i];
-    const place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
+    const merged_place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
     if (!(one->range.there ? put_range(m, results, shard->items[i], &here, one)
                            : merge_put(m, results, shard->items[i], &here)))
       return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
-    const place here = {.kernel = one->kernel, .found = one->json, .from = from};
+    const merged_place here = {.kernel = one->kernel, .found = one->json, .from = from};
     if (!merge_put(m, profiles, shard->profiles[i], &here)) return false;
   }
   return true;

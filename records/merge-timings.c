@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "records/merge-inputs.h"
+#include "records/merge.h"
 
 #include "common/contract.h"
 #include "common/memory.h"
@@ -34,7 +34,7 @@ static bool have_all_items(const merger *m) {
   bool ok = true;
   for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++)
     RECORD_EACH(number, &one->timing->context.shard, items) {
-      place here = *number < (int64_t)p.count ? p.all[*number] : (place){.kernel = ""};
+      merged_place here = *number < (int64_t)p.count ? p.all[*number] : (merged_place){.kernel = ""};
       here.from = one;
       ok = ok && merge_put(m, &p, *number, &here);
     }

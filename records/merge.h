@@ -23,4 +23,83 @@
 json_t *merge_records(json_t *const *records, char *const *names, size_t count,
                       json_t *(*join)(const record_result *const *parts, size_t count), char *why, size_t size);
 
+/* ---- inside ---------------------------------------------------------------------------------------------- */
+
+/* The files to merge, and the reasons why they cannot be merged. */
+
+/* One of the files to merge. */
+typedef struct input {
+  const char *name;
+  const record_accuracy *accuracy; /* null for timings */
+  const record_timing *timing;     /* null for accuracy */
+  json_t *facts;                   /* those of machine and build */
+  json_t *run;                     /* the run of which this is a shard; null for a whole run */
+  const json_t *build;             /* of a shard: digest of what made it; null if it is not known */
+  int64_t number, of;              /* the shard's number, and the number of shards */
+} input;
+
+typedef struct merger {
+  input *inputs; /* shards are sorted by number */
+  size_t count;
+  json_t *(*join)(const record_result *const *parts, size_t count); /* see merge.h */
+  char *why;
+  size_t size;
+} merger;
+
+/* Writes why the files cannot be merged into m->why. Returns false, which callers return in turn. */
+__attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const char *format, ...);
+
+/* "A and B: " */
+#define BOTH "%.200s and %.200s: "
+
+/* Refuses two files because of a value: "A and B: libc: glibc 2.36 and glibc 2.41", with the reason. */
+bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
+                         const json_t *b, const char *reason);
+
+/* Whether a fact may differ between runs on one machine: it changes from one moment to the next, as the failure of a
+   kernel may, is of the run's shapes, or comes from Google Benchmark although the record has a better one. */
+bool merge_may_differ(const char *key);
+
+/* Returns "A / B" for a text in which the files differ, each value once. */
+json_t *merge_side_by_side(const merger *m, const char *key);
+
+/* Whether a file has the same facts as each file before it and, if both are shards, the same build. The first file
+   alone is not enough: it may lack a fact in which two others differ. */
+bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
+
+/* A place for a result in the run: its kernel and shape, and the result found. */
+typedef struct merged_place {
+  const char *kernel;  /* "" for any */
+  const json_t *shape; /* null for any */
+  json_t *found;
+  const input *from;            /* null until a file with the result is found */
+  const record_result **ranges; /* results of ranges, to be freed */
+  size_t range_count;
+  json_t *joined; /* their joined result; owned */
+} merged_place;
+
+typedef struct places {
+  const char *list; /* name of the list in the record, or words for its elements */
+  merged_place *all;
+  size_t count;
+} places;
+
+/* Makes empty places. */
+places merge_make_places(const char *list, size_t count);
+
+/* Makes the empty places of all items of the first file's run. */
+places merge_expect_items(const merger *m, const char *list);
+
+/* Puts a result of a file into its place. Refuses and returns false if the place is of something else or is taken. */
+bool merge_put(const merger *m, const places *p, int64_t number, const merged_place *one);
+
+bool merge_are_all_found(const merger *m, const places *p);
+
+/* Returns the results of all shards, each once (merge-accuracy.c). Refuses and returns null unless one machine could
+   have computed them all. */
+json_t *merge_accuracy(const merger *m);
+
+/* Returns all timings, each once (merge-timings.c). Refuses and returns null if they contradict each other. */
+json_t *merge_timings(const merger *m);
+
 #endif

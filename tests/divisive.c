@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests E-divisive: changes that are known, p of a division against counting, and false alarms. */
-#include "records/divisive.h"
+#include "records/statistics.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
 

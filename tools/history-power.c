@@ -10,7 +10,6 @@
  */
 #include "common/number.h"
 #include "common/random.h"
-#include "records/divisive.h"
 #include "records/history.h"
 #include "records/statistics.h"
 #include "records/timings.h"

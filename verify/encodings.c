@@ -7,7 +7,7 @@
 #include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
-#include "records/shape.h"
+#include "records/make.h"
 #include "verify/record.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "common/shapes.h"
 #include "common/work.h"
-#include "records/shape.h"
+#include "records/make.h"
 #include "reference/accuracy.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"

@@ -6,7 +6,7 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/work.h"
-#include "records/shape.h"
+#include "records/make.h"
 #include "verify/exam.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define POSENC_REPORTS_MODEL_ANSWER_H
 
 #include "posenc.h"
-#include "records/samples.h"
+#include "records/timings.h"
 
 /* The largest error that a kernel may have: that of correct rounding, one ulp just below 1 (2^-24; 2^-44 in f64), or
    any. */

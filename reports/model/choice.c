@@ -5,8 +5,8 @@
 
 #include "common/contract.h"
 #include "common/memory.h"
-#include "records/samples.h"
 #include "records/statistics.h"
+#include "records/timings.h"
 #include "reports/page/pareto.h"
 #include "reports/page/plot.h"
 

@@ -4,7 +4,7 @@
 #ifndef POSENC_REPORTS_MODEL_REGRET_H
 #define POSENC_REPORTS_MODEL_REGRET_H
 
-#include "records/samples.h"
+#include "records/timings.h"
 
 /* Makes the "regret" of the report from its "choices" and times, for every shape that was timed, with one thread and
    with all threads. */

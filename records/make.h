@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Shapes, kernels and encodings in records. */
-#ifndef POSENC_RECORDS_SHAPE_H
-#define POSENC_RECORDS_SHAPE_H
+/* What records have of shapes, kernels, encodings and runs. */
+#ifndef POSENC_RECORDS_MAKE_H
+#define POSENC_RECORDS_MAKE_H
 
+#include "common/run.h"
 #include "common/shapes.h"
 #include "records/read.h"
 
@@ -20,5 +21,15 @@ record_bound bound_record(const posenc_bound *bound);
    all. */
 record_kernel kernel_record(const posenc_kernel *kernel, unsigned isa);
 record_encoding encoding_record(const posenc_encoding *encoding);
+
+/* Runs in records. */
+
+/* Returns what a record has of a run, for run_forget. Its lists are in `in`; names and digests are those of the
+   request. Both must outlive it. */
+record_run run_record(const run_request *asked, record_memory *in);
+void run_forget(record_run *made);
+
+/* Returns the same as JSON, a new reference. */
+json_t *run_json(const run_request *asked);
 
 #endif
