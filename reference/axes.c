@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/axes.h"
 
-#include "reference/limit.h"
+#include "reference/accuracy.h"
 
 #include <math.h>
 #include <stdlib.h>

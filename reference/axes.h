@@ -33,7 +33,7 @@ int64_t axes_farthest(const posenc_axes *axes, int64_t at);
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
 
 /* Returns the limit of the angle of each frequency index at position 1, on its axis, for arithmetic of that unit, as
-   reference/limit.h says: a new array; null if memory runs out. */
+   reference/accuracy.h says: a new array; null if memory runs out. */
 double *axes_limits(const posenc_problem *problem, double unit);
 
 /* The exact pairs of a problem, position by position, or with axes, whose positions must be whole, place by place. A

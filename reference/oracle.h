@@ -69,4 +69,33 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points);
 enum { ORACLE_RETURNS = 60 };
 size_t oracle_returns(const oracle *o, int64_t index, int64_t most, int64_t returns[ORACLE_RETURNS]);
 
+/* ---- parts of an error ----------------------------------------------------------------------------------- */
+
+/*
+ * Attribution of errors to stages. f is sine or cosine, p the position, w the exact frequency; F, P and T are the
+ * frequency, phase and value in the kernel's stages; G is the element of the table. The error is
+ *
+ *     G - f(p w) = [f(p F) - f(p w)] + [f(P) - f(p F)] + [T - f(P)] + [G - T]
+ *                       frequency           phase           trig       store
+ */
+
+/* The signed parts of an error. Each has an error below 2^-52 of itself or 2^-190. NaN if a stage is not a number. */
+typedef struct split_parts {
+  double frequency, phase, trig, store;
+} split_parts;
+
+typedef struct split_pair {
+  split_parts sine, cosine;
+} split_pair;
+
+/* A pair of a table, with its kernel's stages. */
+typedef struct split_case {
+  place at; /* not in the padding row */
+  posenc_stages stages;
+  double sine, cosine;
+} split_case;
+
+/* Computes the parts of `count` pairs of the reference's problem, on all cores; each takes about 30 µs. */
+void split_errors(const oracle *o, const split_case *cases, size_t count, split_pair *pairs);
+
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference/scaling.h"
 
-#include "reference/integer.h"
-
 /* Whether the relative error of a difference is below 2^-(bits + 4), if the absolute one is below 2^error. */
 static bool is_known(const mpfr_t difference, mpfr_exp_t error, mpfr_prec_t bits) {
   return !mpfr_zero_p(difference) && mpfr_get_exp(difference) - 1 - error >= bits + 4;

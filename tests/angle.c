@@ -3,7 +3,7 @@
 #include "impls/cr/cr.h"
 #include "lib/exact/fixed.h"
 #include "lib/exact/wide.h"
-#include "reference/integer.h"
+#include "reference/scaling.h"
 #include "tests/exact.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"

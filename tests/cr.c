@@ -6,7 +6,7 @@
  */
 #include "lib/api/kernel.h"
 #include "lib/exact/round.h"
-#include "reference/integer.h"
+#include "reference/scaling.h"
 #include "tests/tap.h"
 
 #include <mpfr.h>

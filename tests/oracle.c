@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the MPFR reference against published values, and against the same numbers computed in another way. */
 #include "reference/oracle.h"
-#include "reference/integer.h"
+#include "reference/scaling.h"
 #include "tests/exact.h"
 #include "tests/tap.h"
 

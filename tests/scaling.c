@@ -2,7 +2,6 @@
 /* Tests scales, scalings and attention factors: the reference against their formulas and values of other sources. */
 #include "reference/scaling.h"
 #include "common/shapes.h"
-#include "reference/integer.h"
 #include "reference/oracle.h"
 #include "tests/scalings.h"
 #include "tests/tap.h"

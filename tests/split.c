@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests errors in four parts: a planted error appears in its part alone, and every kernel's parts add up to its
    error. */
-#include "reference/split.h"
-#include "reference/integer.h"
+#include "reference/oracle.h"
+#include "reference/scaling.h"
 #include "tests/library.h"
 
 #include <math.h>

@@ -682,7 +682,7 @@ def made_of(row, first, rows):
 
 
 def angle_limits(row):
-    """For each frequency, how far right code's angles may be off at position 1: reference/limit.h has why."""
+    """For each frequency, how far right code's angles may be off at position 1: reference/accuracy.h has why."""
     import numpy
 
     if not row.rows:  # a grid, whose positions are below its width
@@ -693,7 +693,7 @@ def angle_limits(row):
 
 
 def errors(row):
-    """The largest error, its position, and the first one whose error is above the limit of reference/limit.h."""
+    """The largest error, its position, and the first one whose error is above the limit of reference/accuracy.h."""
     import numpy
 
     growth, largest, where, wrong = angle_limits(row), 0.0, 0, None

@@ -3,10 +3,10 @@
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "common/terminal.h"
+#include "reference/accuracy.h"
 #include "reference/applied.h"
 #include "reference/axes.h"
 #include "reference/format.h"
-#include "reference/limit.h"
 #include "reference/scaling.h"
 #include "verify/record.h"
 

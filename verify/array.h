@@ -6,7 +6,7 @@
 #include "reference/axes.h"
 #include "verify/files.h"
 
-/* The limit of results of one problem, of arithmetic as their numbers show it (reference/limit.h). */
+/* The limit of results of one problem, of arithmetic as their numbers show it (reference/accuracy.h). */
 typedef struct array_limits {
   double *angles;      /* of each frequency index at position 1 */
   double unit;         /* of the arithmetic */

@@ -5,7 +5,7 @@
 
 #include "records/read.h"
 #include "reference/fast.h"
-#include "reference/split.h"
+#include "reference/oracle.h"
 #include "verify/sampling.h"
 #include "verify/subject.h"
 

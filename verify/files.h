@@ -68,7 +68,7 @@ static inline int64_t array_position(const array_request *request, int64_t index
   return problem->positions ? (int64_t)problem->positions[index] : problem->first + index;
 }
 
-/* The largest errors of right results at positions 0 to `last` (reference/limit.h): of an angle, that of frequency
+/* The largest errors of right results at positions 0 to `last` (reference/accuracy.h): of an angle, that of frequency
    `index`; of a value of the table; and of a pair that rope turns, as a share of its length. */
 typedef struct tolerance {
   double angle, table, pair;
@@ -82,12 +82,10 @@ tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t
 double tolerance_above(double most);
 
 /* Compares a result, for file_forget. For rope, the ulp of an error is that of the length of the exact pair. The result
-   has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/limit.h allows or, if there
-   are none, elements of a sample whose bits are those of a mistake; `unchecked` is a mistake that neither tells, as
-   "; not checked: whether …".
-
-   Checks: accuracy; and untouched: the columns that are not processed have the bits of x. Returns false, with nothing
-   found, if a number of x is not finite; *bad_row is then its row, else -1. */
+   has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/accuracy.h allows or, if
+   there are none, elements of a sample whose bits are those of a mistake; `unchecked` is a mistake that neither tells,
+   as "; not checked: whether …".  Checks: accuracy; and untouched: the columns that are not processed have the bits of
+   x. Returns false, with nothing found, if a number of x is not finite; *bad_row is then its row, else -1. */
 bool verify_array(const array_request *request, file_result *found, int64_t *bad_row);
 
 /*
@@ -111,7 +109,7 @@ typedef struct array_cause {
 } array_cause;
 
 /* Tries known mistakes, one at a time, on a sample of vectors; if those of some heads or batches are right, on the
-   first that are not. A mistake is the cause if it explains them within the limit of reference/limit.h, which the
+   first that are not. A mistake is the cause if it explains them within the limit of reference/accuracy.h, which the
    request does not, or 16 times as well as that, and better than the other mistakes do. There is no cause if all errors
    are those of values, but for the positions of axes: results of a narrow dtype may have the bits of others. */
 array_cause array_cause_of(const array_request *request);

@@ -6,7 +6,7 @@
 #include "common/random.h"
 #include "common/work.h"
 #include "reference/fast.h"
-#include "reference/split.h"
+#include "reference/oracle.h"
 #include "verify/checks.h"
 #include "verify/exam.h"
 #include "verify/record.h"

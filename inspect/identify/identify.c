@@ -5,8 +5,8 @@
 #include "inspect/identify/agree.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/search.h"
+#include "reference/accuracy.h"
 #include "reference/axes.h"
-#include "reference/limit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -466,8 +466,8 @@ static double farthest_of(const making *how, int64_t rows) {
   return most;
 }
 
-/* Whether it is what is asked, and no element is beyond the limit of a check that is given none (reference/limit.h); if
-   it is of f64, of code in f64. */
+/* Whether it is what is asked, and no element is beyond the limit of a check that is given none (reference/accuracy.h);
+   if it is of f64, of code in f64. */
 static bool is_within(const identify_request *request, const identity *found) {
   const posenc_problem *asked = request->asked;
   const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;

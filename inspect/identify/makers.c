@@ -3,8 +3,8 @@
 
 #include "common/work.h"
 #include "inspect/identify/formula.h"
+#include "reference/accuracy.h"
 #include "reference/axes.h"
-#include "reference/limit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -80,7 +80,7 @@ static inline const fast_value *makers_exact(const makers *m, int64_t column) {
   return of->cosine ? &m->pairs[of->index].cosine : &m->pairs[of->index].sine;
 }
 
-/* Returns the largest error of an element that a recipe in f32 computes (reference/limit.h). */
+/* Returns the largest error of an element that a recipe in f32 computes (reference/accuracy.h). */
 double makers_room(const makers *m, int64_t row, int64_t column);
 
 /* Compares a maker with a row of the table, which has at least how->columns.dim values, without the bad columns. */
