@@ -14,7 +14,7 @@
 #include "inspect/files/mapping.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
-#include "verify/sampling.h"
+#include "verify/verify.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include "records/baseline.h"
 #include "records/print.h"
 #include "records/read.h"
-#include "verify/sampling.h"
 
 #include <stdlib.h>
 #include <string.h>

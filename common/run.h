@@ -58,7 +58,7 @@ typedef struct run_item {
 /* How kernels are verified. */
 typedef struct run_exam {
   uint64_t seed;  /* seed of samples */
-  int64_t budget; /* most pairs that are compared in a table (sampling.h) */
+  int64_t budget; /* most pairs that are compared in a table (verify/subject.h) */
   int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
   bool brief;     /* without the checks of other problems and calls (stress.h) */
   bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the profile of a kernel with known faults: each is found at its place. */
-#include "verify/profile.h"
 #include "common/field.h"
 #include "reference/format.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
+#include "verify/exam.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/array.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "common/terminal.h"
@@ -8,7 +7,8 @@
 #include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "verify/record.h"
+#include "verify/exam.h"
+#include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <math.h>

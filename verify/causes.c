@@ -5,7 +5,7 @@
 #include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "reference/scaling.h"
-#include "verify/array.h"
+#include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <math.h>

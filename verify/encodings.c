@@ -8,7 +8,7 @@
 #include "common/random.h"
 #include "common/work.h"
 #include "records/make.h"
-#include "verify/record.h"
+#include "verify/exam.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -166,7 +166,7 @@ const encoders encoders_library = {
     .dropout_mask = posenc_dropout_mask,
 };
 
-static void examine(encoding_exam *e) {
+static void examine_shapes(encoding_exam *e) {
   static const struct {
     const char *name;
     void (*examine)(encoding_exam *e);
@@ -184,7 +184,7 @@ static void examine_in_worker(void *argument) {
   record_memory memory = {NULL};
   arena_tell_faults();
   e->in = &memory;
-  examine(e);
+  examine_shapes(e);
   const record_encodings told = {.records = e->records, .records_count = e->record_count};
   record_send(record_write_encodings(&told));
   free(e->records);

@@ -5,7 +5,7 @@
 
 #include "reference/encodings.h"
 #include "verify/arena.h"
-#include "verify/property.h"
+#include "verify/subject.h"
 #include "verify/verify.h"
 
 #include <string.h>

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The exam of one kernel on one shape. */
+/* The exam of one kernel on one shape, profiles of kernels, and what records have of both and of files. */
 #ifndef POSENC_VERIFY_EXAM_H
 #define POSENC_VERIFY_EXAM_H
 
+#include "common/shapes.h"
+#include "common/work.h"
 #include "records/read.h"
-#include "verify/applied.h"
+#include "reference/accuracy.h"
 #include "verify/checks.h"
-#include "verify/sampling.h"
+#include "verify/files.h"
+#include "verify/subject.h"
 #include "verify/verify.h"
 
 /* The exam of a kernel on a shape. */
@@ -69,5 +72,93 @@ void result_forget(exam_result *made);
    skipped. */
 void result_of_table(exam_result *made, const exam *e, const subject *s, const char *mode, const searched *found);
 void result_of_applied(exam_result *made, const exam *e, applied *a, const char *mode);
+
+/* ---- parts of records ------------------------------------------------------------------------------------ */
+
+/* Parts of accuracy records, whose form doc/records.md describes, and the records of files. */
+
+/* Sends the JSON of a record, which is taken over, from a worker. Returns the JSON that a worker has sent, a new
+   reference, and frees its text; null if there is none. */
+void record_send(json_t *record);
+json_t *record_received(isolated *end);
+
+/* Return parts of a record. A witness keeps `replay`. */
+record_witness witness_record(const witness *w, const char *replay, record_memory *in);
+const record_bin *histogram_record(const accuracy *a, record_memory *in); /* of ACCURACY_BINS bins */
+record_check check_record(const char *name, const check *c, record_memory *in);
+
+/* ---- files ----------------------------------------------------------------------------------------------------- */
+
+/* What a file was compared with, whether it has a table or an array. */
+typedef struct file_exam {
+  const char *name;
+  const table_file *table;
+  const shape *shape;
+  const char *command;
+  const posenc_bound *limit; /* null if errors are only shown, without a check */
+  const accuracy *found;
+} file_exam;
+
+/* Begins the result with the fields of all kinds of files but the numbers of elements, witnesses, positions and checks,
+   for which it has room: so many. Returns these, without a value. */
+record_check *file_begin(file_result *made, const file_exam *of, size_t checks);
+
+/* Returns the name of a file or tensor without "#", as TAP interprets words after it. */
+const char *name_record(const char *name, record_memory *in);
+
+/* Errors by the size of positions: 0, 1, 2 to 3, 4 to 7, … 2^63, counted separately for negative positions. */
+enum { OCTAVES = 65 };
+
+typedef struct octave {
+  accuracy found;
+  int64_t first, rows; /* the first compared position (of a list, its row), and number of rows */
+} octave;
+
+/* The octaves of negative positions, then the others. */
+typedef struct octaves {
+  octave of[2 * OCTAVES];
+} octaves;
+
+octave *octaves_at(octaves *all, int64_t position);
+
+/* Adds the errors of all octaves to `found`. */
+void octaves_sum(const octaves *all, accuracy *found);
+
+/* Sets "positions", from the most negative ones on. positions: those of a list's rows, or null. */
+void octaves_record(record_file *found, const octaves *all, const double *positions, record_memory *in);
+
+/* ---- profiles -------------------------------------------------------------------------------------------- */
+
+/* A kernel's error by position and by frequency, far beyond the positions of tables; and the distances of exact
+   rows. */
+
+/* The profile's table: the paper's, as wide as the heads of most models. All of its rows are checked. */
+enum { PROFILE_DIM = 128, PROFILE_ROWS = 1 << 20 };
+
+/* Returns an entry of "profile" in the accuracy record (doc/records.md), in full, or errors by position only. This and
+   profile_unique use all cores, by OpenMP, and must be called in a process of their own. */
+record_profile profile_of(const posenc_kernel *kernel, const posenc_options *options, bool in_full, record_memory *in);
+
+/* Returns the entry of a kernel whose process died, without calling the kernel. */
+record_profile profile_empty(const posenc_kernel *kernel);
+
+/* Returns "unique" of the accuracy record. */
+record_unique profile_unique(void);
+
+/* The profile of a kernel, and how much of it is requested. */
+typedef struct profile_task {
+  const run_request *request;
+  const posenc_kernel *kernel;
+  run_profile wanted;
+} profile_task;
+
+/* Make a profile, or the distances of exact rows, which no kernel computes, in a process of its own. Its result is for
+   record_received. */
+typedef void show_share(const char *doing, double share, void *argument);
+isolated profile_make(profile_task *of, show_share *show, void *argument);
+isolated profile_make_unique(show_share *show, void *argument);
+
+/* Returns about how many elements are compared, most of them by the scan. */
+double profile_elements(run_profile wanted);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/profile.h"
+#include "verify/exam.h"
 
 #include "common/isolate.h"
 #include "common/memory.h"
@@ -8,8 +8,6 @@
 #include "reference/fast.h"
 #include "reference/oracle.h"
 #include "verify/checks.h"
-#include "verify/exam.h"
-#include "verify/record.h"
 #include "verify/subject.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/record.h"
+#include "verify/exam.h"
 
 #include "common/digest.h"
 #include "common/environment.h"
@@ -7,7 +7,6 @@
 #include "common/memory.h"
 #include "common/work.h"
 #include "records/make.h"
-#include "verify/exam.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -11,8 +11,6 @@
 #include "records/make.h"
 #include "verify/arena.h"
 #include "verify/exam.h"
-#include "verify/profile.h"
-#include "verify/record.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "common/memory.h"
 #include "common/random.h"
 #include "common/work.h"
-#include "verify/applied.h"
 #include "verify/checks.h"
 #include "verify/verify.h"
 

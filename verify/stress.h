@@ -5,7 +5,7 @@
 
 #include "common/process.h"
 #include "reference/fast.h"
-#include "verify/applied.h"
+#include "verify/checks.h"
 #include "verify/subject.h"
 
 /* State that all checks of other problems and calls share. */

@@ -7,11 +7,13 @@
 #include "common/memory.h"
 #include "common/process.h"
 #include "common/random.h"
+#include "common/shapes.h"
 #include "common/threads.h"
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
 #include "verify/arena.h"
+#include "verify/verify.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +21,232 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- properties ------------------------------------------------------------------------------------------ */
+
+#define PROPERTY(id, called, held, text) [id] = {called, held, text},
+static const struct {
+  const char *name;
+  unsigned subjects;
+  const char *text;
+} properties[PROPERTIES] = {
+#include "verify/properties.def"
+};
+#undef PROPERTY
+
+const char *property_name(property p) {
+  return properties[p].name;
+}
+
+unsigned property_subjects(property p) {
+  return properties[p].subjects;
+}
+
+const char *property_text(property p) {
+  return properties[p].text;
+}
+
+bool property_is_beside(property p) {
+  return p >= FAR_POSITIONS && p <= LEAK;
+}
+
+/* ---- bounds that follow from the bound of an element ---------------------------------------------------------- */
+
+double allowed_norm(double attention, double e) {
+  return 2.0 * sqrt(2.0) * attention * e + 2.0 * e * e + 0x1p-50 * attention * attention;
+}
+
+double allowed_rotation(double attention, double e_from, double e_to, double sine, double cosine) {
+  return e_to + (fabs(sine) + fabs(cosine)) * e_from + 0x1p-50 * attention;
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------------ */
+
+bool check_ok(const check *c) {
+  return c->skip || c->broken == 0;
+}
+
+/* Whether the deviation is a larger share of its bound than the worst so far or, if both shares are 0, larger. */
+static bool is_worse(double share, double deviation, const check *c) {
+  return c->compared == 0 || share > c->share || (share == 0.0 && c->share == 0.0 && deviation > c->worst);
+}
+
+void check_note(check *c, double deviation, double bound, int64_t position, int64_t index) {
+  const double share = deviation == 0.0 || isinf(bound)   ? 0.0
+                       : bound > 0.0 && !isnan(deviation) ? deviation / bound
+                                                          : INFINITY;
+  if (!(deviation <= bound)) c->broken++;
+  if (is_worse(share, deviation, c)) {
+    c->worst = deviation;
+    c->bound = bound;
+    c->share = share;
+    c->position = position;
+    c->index = index;
+  }
+  c->compared++;
+}
+
+void check_note_all(check *c, int64_t elements, double deviation, double bound, int64_t position) {
+  check_note(c, deviation, bound, position, -1);
+  c->compared += elements - 1;
+}
+
+void check_merge(check *into, const check *from) {
+  if (from->compared > 0 && is_worse(from->share, from->worst, into)) {
+    into->worst = from->worst;
+    into->bound = from->bound;
+    into->share = from->share;
+    into->position = from->position;
+    into->index = from->index;
+  }
+  into->compared += from->compared;
+  into->broken += from->broken;
+}
+
+void check_bound(check *c, const accuracy *found) {
+  c->compared = found->held;
+  c->broken = found->beyond;
+  c->worst = c->share = found->worst_share;
+  c->bound = 1.0;
+  c->position = found->worst.position;
+  c->index = found->worst.index;
+}
+
+/* Compares rows first, as they hardly ever differ. A difference counts as a deviation of 1 where 0 is allowed. */
+void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
+                int64_t position, int64_t rows) {
+  const size_t element = posenc_dtype_bytes(problem->dtype), bytes = row_bytes(problem);
+  for (int64_t r = 0; r < rows; r++, a += bytes, b += bytes) {
+    if (memcmp(a, b, bytes) == 0) {
+      check_note_all(c, row_width(problem), 0.0, 0.0, position + r);
+      continue;
+    }
+    for (size_t at = 0; at < bytes; at += element)
+      check_note(c, memcmp(a + at, b + at, element) ? 1.0 : 0.0, 0.0, position + r, -1);
+  }
+}
+
+/* Continues an FNV-1a digest. */
+static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, size_t count) {
+  uint64_t word = 0;
+  memcpy(&word, bytes, count);
+  digest = (digest ^ word) * UINT64_C(1099511628211);
+  return digest ^ digest >> 32; /* otherwise high bits of a word would not affect low ones */
+}
+
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
+  for (; count >= 8; bytes += 8, count -= 8) digest = digest_word(digest, bytes, 8);
+  return count ? digest_word(digest, bytes, count) : digest;
+}
+
+/* ---- rows that are compared ------------------------------------------------------------------------------ */
+
+/* The largest window fits a cache, which also limits the memory of an exam. Windows of a sample have at least
+   SAMPLED_ROWS rows if such a window fits and the budget is enough for two. */
+enum { WINDOW_BYTES = 1 << 21, SAMPLED_ROWS = 64 };
+
+/*
+ * A single misrounded element disproves correct rounding, so kernels that declare it get the whole budget. Errors of
+ * other kernels are spread over all rows, so a share of the budget is enough. For add and rope, the table is compared
+ * as well. The tables of a rope cache are copies of columns, which the library makes in the same way for all kernels.
+ * All elements of the published 4096×128 are compared.
+ */
+enum { SHARE_OF_BOUNDED = 32, SHARE_OF_APPLIED = 32, SHARE_OF_CACHE = 256 };
+
+/*
+ * A sample has at most WINDOWS_WITH_BOUND windows if the budget is enough for them. A kernel without a derived bound
+ * gets at most WINDOWS_WITHOUT_BOUND, because it may compute each window from position 0 on. Lists of positions and odd
+ * dims are compared at both ends, in blocks that table-exam.c makes, so their windows may have any size.
+ */
+enum { WINDOWS_WITH_BOUND = 64, WINDOWS_WITHOUT_BOUND = 4, WINDOWS_OF_SPECIAL = 2 };
+
+/* A segment takes at least about a tenth of a second. A table has at most as many of them as a record can list. */
+enum { SEGMENT_ELEMENTS = 1 << 26, SEGMENT_WINDOWS = 2, SEGMENTS_MOST = 1 << 14 };
+
+static int64_t most(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+
+static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
+  if (op_is_applied(op)) return SHARE_OF_APPLIED;
+  if (op == POSENC_ROPE_CACHE) return SHARE_OF_CACHE;
+  const posenc_bound *b = &kernel->bound;
+  return b->derived && b->ulp == 0.5 && b->abs == 0.0 && b->growth == 0.0 ? 1 : SHARE_OF_BOUNDED;
+}
+
+static int64_t most_windows(const posenc_kernel *kernel, bool special) {
+  return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_WITHOUT_BOUND;
+}
+
+/* Sets the segments. Special rows are in one segment, because table-exam.c compares them in blocks of its own. */
+static void set_segments(sampling *v, bool special) {
+  const int64_t fitting = v->rows ? SEGMENT_ELEMENTS / v->rows / v->width : 0,
+                enough = most(most(fitting, SEGMENT_WINDOWS), v->windows / SEGMENTS_MOST + 1);
+  v->windows_of_segment = special ? most(v->windows, 1) : enough;
+  v->segments = v->windows ? (v->windows - 1) / v->windows_of_segment + 1 : 1;
+}
+
+sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+  const bool special = rows_are_special(problem);
+  const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype),
+                pairs = (width + 1) / 2, fitting = special ? most(problem->rows, 1) : most(WINDOW_BYTES / row_bytes, 1),
+                affordable = most(budget / pairs / share_of(kernel, problem->op), 2);
+  sampling v = {.exhaustive = problem->rows <= affordable, .all = problem->rows, .width = width};
+  if (v.exhaustive) {
+    v.rows = least(fitting, v.all);
+    v.windows = v.rows ? (v.all - 1) / v.rows + 1 : 0;
+  } else {
+    const int64_t limit = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
+                  enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_WITH_BOUND);
+    v.rows = least(affordable / least(most(enough, filling), limit), fitting);
+    v.windows = least(affordable / v.rows, limit);
+  }
+  set_segments(&v, special);
+  return v;
+}
+
+window_numbers sampling_windows(const sampling *v, range r) {
+  return (window_numbers){r.from * v->windows_of_segment,
+                          r.to == v->segments ? v->windows : r.to * v->windows_of_segment};
+}
+
+double sampling_elements(const sampling *v, range r) {
+  const window_numbers n = sampling_windows(v, r);
+  const double rows = (double)(n.end - n.first) * (double)v->rows,
+               left = (double)v->all - (double)n.first * (double)v->rows;
+  return (double)v->width * (v->exhaustive ? fmin(left, rows) : rows);
+}
+
+window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
+  const int64_t last = v->all - v->rows;
+  const int64_t row = v->exhaustive || number == 0 ? number * v->rows
+                      : number == 1                ? last
+                                                   : (int64_t)random_below(random, (uint64_t)last + 1);
+  return (window){row, least(v->rows, v->all - row)};
+}
+
+void sampling_skip(const sampling *v, int64_t number, uint64_t *random) {
+  for (int64_t n = 0; !v->exhaustive && n < number; n++) sampling_window(v, n, random);
+}
+
+static bool are_whole(const posenc_axes *axes) {
+  for (int a = 0; a < axes->count; a++)
+    for (int64_t n = 0; axes->axis[a].positions && n < axes->axis[a].size; n++)
+      if (axes->axis[a].positions[n] != rint(axes->axis[a].positions[n])) return false;
+  return true;
+}
+
+const char *verify_refusal(const posenc_problem *problem) {
+  if (!op_is_applied(problem->op)) return NULL;
+  if (problem->positions) return "of add and rope, what is verified are successive positions, on one or several axes";
+  if (problem->dim % 2) return "of add, what is verified are even dims";
+  if (problem->axes && problem->axes->grouped) return "of add, what is verified are axes that are not grouped";
+  if (problem->axes && !are_whole(problem->axes))
+    return "of add and rope, what is verified are whole positions of axes";
+  return NULL;
+}
+
+/* ---- subject --------------------------------------------------------------------------------------------- */
 
 /* ---- the contract --------------------------------------------------------------------------------------------- */
 

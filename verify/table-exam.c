@@ -6,7 +6,7 @@
 #include "common/terminal.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "verify/record.h"
+#include "verify/exam.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -30,6 +30,10 @@
  */
 json_t *verify_run(const run_request *request);
 
+/* Returns the reason why such a problem is not verified although kernels may compute it, or null. The problems that it
+   is computed from are verified. */
+const char *verify_refusal(const posenc_problem *problem);
+
 /* ---- joining --------------------------------------------------------------------------------------------------- */
 
 /*
