@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The modes; and what a build without Google Benchmark says. */
+#include "config.h"
+
 #include "bench/bench.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -43,3 +47,15 @@ bool bench_modes_parse(const char *text, unsigned *set) {
     if (*word == '\0') return true;
   }
 }
+
+#ifndef HAVE_BENCHMARK
+/* Replaces run.c there. */
+static const char cannot[] = "posenc: this build cannot time kernels: it was configured without Google Benchmark\n";
+
+int bench_run(const run_request *request, const record_timing **record) {
+  (void)request;
+  *record = NULL;
+  fputs(cannot, stderr);
+  return 2;
+}
+#endif

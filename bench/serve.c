@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/serve.h"
+#include "bench/turn.h"
 
 #include "bench/subject.h"
 #include "common/clock.h"

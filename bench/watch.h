@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/judge.h"
-#include "bench/serve.h"
+#include "bench/turn.h"
 #include "common/isolate.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 # Tests that the command, or the library where there is none, builds, runs and lacks what it should with each switch of
 # configure. Switches that change no flags of the compiler are tried one after the other in one folder, where make
 # compiles only what depends on config.h.
-# Touched by: configure.ac Makefile.am bench/absent.c bench/bench.h bench/Makefile.inc cli/Makefile.inc lib/Makefile.inc
+# Touched by: configure.ac Makefile.am bench/modes.c bench/bench.h bench/Makefile.inc cli/Makefile.inc lib/Makefile.inc
 # Touched by: impls/kernels.am impls/peers impls/opencl tests/tap.sh tests/Makefile.inc
 # shellcheck disable=SC2016,SC2086 # lists of words
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
