@@ -5,7 +5,7 @@
 #define POSENC_CLI_ARRAYS_H
 
 #include "cli/files.h"
-#include "inspect/files/vectors.h"
+#include "inspect/files/table.h"
 
 /* Sets --x to FILE if it has both arrays, as --x-tensor or two --tensor say. */
 void take_x(options *given);

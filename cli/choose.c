@@ -11,7 +11,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
-#include "inspect/files/mapping.h"
+#include "inspect/files/stored.h"
 #include "reports/model/choice.h"
 #include "reports/page/plot.h"
 #include "verify/verify.h"

@@ -5,9 +5,8 @@
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/terminal.h"
-#include "inspect/files/mapping.h"
-#include "inspect/files/npy.h"
-#include "inspect/files/safetensors.h"
+#include "inspect/files/formats.h"
+#include "inspect/files/stored.h"
 #include "posenc.h"
 
 #include <errno.h>

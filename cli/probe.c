@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files.h"
-#include "inspect/files/vectors.h"
+#include "inspect/files/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "cli/message.h"
 #include "common/memory.h"
 #include "common/shapes.h"
-#include "inspect/files/numbers.h"
+#include "inspect/files/formats.h"
 
 #include <ctype.h>
 #include <errno.h>

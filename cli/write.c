@@ -3,7 +3,7 @@
 #include "cli/catalogue.h"
 #include "cli/encodings.h"
 #include "cli/files.h"
-#include "inspect/files/safetensors.h"
+#include "inspect/files/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

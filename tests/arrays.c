@@ -2,7 +2,7 @@
 /* Tests results of add and rope in files: posenc check accepts correct results and names the mistake in wrong ones, and
    posenc identify finds what was applied. */
 #include "common/environment.h"
-#include "inspect/files/npy.h"
+#include "inspect/files/formats.h"
 #include "inspect/identify/identify.h"
 #include "inspect/models/model.h"
 #include "lib/exact/round.h"

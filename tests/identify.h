@@ -4,7 +4,7 @@
 #define POSENC_TESTS_IDENTIFY_H
 
 #include "impls/recipes/recipes.h"
-#include "inspect/files/npy.h"
+#include "inspect/files/formats.h"
 #include "inspect/identify/identify.h"
 #include "lib/exact/round.h"
 #include "reference/oracle.h"

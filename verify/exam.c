@@ -8,7 +8,7 @@
 #include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
-#include "inspect/files/mapping.h"
+#include "inspect/files/stored.h"
 #include "reference/worst.h"
 #include "verify/checks.h"
 #include "verify/stress.h"

@@ -5,7 +5,6 @@
 #define POSENC_VERIFY_FILES_H
 
 #include "inspect/files/table.h"
-#include "inspect/files/vectors.h"
 #include "inspect/models/model.h"
 #include "records/read.h"
 #include "reference/oracle.h"

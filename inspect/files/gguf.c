@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "inspect/files/gguf.h"
+#include "inspect/files/formats.h"
 
 #include "common/field.h"
-#include "inspect/files/safetensors.h"
 
 #include <inttypes.h>
 #include <math.h>

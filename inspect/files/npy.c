@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/files/npy.h"
+#include "inspect/files/formats.h"
 
 #include "common/memory.h"
 #include "reference/format.h"

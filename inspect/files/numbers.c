@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/files/numbers.h"
+#include "inspect/files/formats.h"
 
 #include "common/memory.h"
-#include "inspect/files/mapping.h"
-#include "inspect/files/npy.h"
+#include "inspect/files/stored.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/files/safetensors.h"
+#include "inspect/files/formats.h"
 
 #include "common/field.h"
 #include "common/memory.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The place and form of a table in the bytes of a file, and messages about faults of the file. */
-#ifndef POSENC_FILES_STORED_H
-#define POSENC_FILES_STORED_H
+#ifndef POSENC_INSPECT_FILES_STORED_H
+#define POSENC_INSPECT_FILES_STORED_H
 
 #include "posenc.h"
+
+#include <stdio.h>
 
 enum { STORED_AXES = 32 };
 
@@ -62,5 +64,28 @@ void stored_swap(void *elements, size_t count, size_t element);
 static inline void stored_order(void *elements, size_t count, size_t element) {
   if (stored_swapped('<')) stored_swap(elements, count, element);
 }
+
+/* ---- mapped files ---------------------------------------------------------------------------------------- */
+
+/* Mapped files: only the pages that are used are read. */
+
+typedef struct mapping {
+  const unsigned char *bytes; /* null for an empty file */
+  size_t size;
+  char *path;
+  struct mapping *next;
+} mapping;
+
+/* Maps a regular file. `m` must not move until it is closed, also after a failure. Returns false and sets `why` on
+   failure. If the file is cut while it is mapped, the process ends with a message and exit status 2. Not thread-safe:
+   only one thread may be running. */
+bool mapping_open(mapping *m, const char *path, fault *why);
+
+/* Opens a regular file for reading; null, with `why` set, on failure. It never waits, as opening a pipe with a name
+   would. */
+FILE *regular_open(const char *path, fault *why);
+
+/* Unmaps the file. A mapping that is all zeros is ignored. */
+void mapping_close(mapping *m);
 
 #endif

@@ -2,7 +2,7 @@
 #include "inspect/identify/search.h"
 
 #include "inspect/identify/formula.h"
-#include "inspect/identify/makers.h"
+#include "inspect/identify/identity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds grids in tables: which columns belong to which axis, and what each axis is. */
 
-#include "inspect/identify/grid-parts.h"
+#include "inspect/identify/search.h"
 
 #include "common/work.h"
-#include "inspect/files/npy.h"
+#include "inspect/files/formats.h"
 #include "inspect/identify/identify.h"
 
 #include <math.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/field.h"
 #include "common/shapes.h"
-#include "inspect/identify/agree.h"
-#include "inspect/identify/grid-parts.h"
 #include "inspect/identify/identify.h"
+#include "inspect/identify/search.h"
 #include "inspect/models/model.h"
 #include "reference/axes.h"
 

@@ -2,7 +2,6 @@
 #include "inspect/identify/identify.h"
 
 #include "common/number.h"
-#include "inspect/identify/agree.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/search.h"
 #include "reference/accuracy.h"

@@ -4,7 +4,7 @@
 #ifndef POSENC_IDENTIFY_IDENTIFY_H
 #define POSENC_IDENTIFY_IDENTIFY_H
 
-#include "inspect/files/vectors.h"
+#include "inspect/files/table.h"
 #include "inspect/identify/identity.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 
 #include "common/terminal.h"
 #include "inspect/identify/formula.h"
-#include "inspect/identify/makers.h"
+#include "inspect/identify/identity.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/makers.h"
+#include "inspect/identify/identity.h"
 
 #include "common/work.h"
 #include "inspect/identify/formula.h"

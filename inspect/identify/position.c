@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/position.h"
+#include "inspect/identify/formula.h"
 
 #include "reference/format.h"
 

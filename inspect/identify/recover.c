@@ -3,7 +3,7 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "inspect/files/npy.h"
+#include "inspect/files/formats.h"
 #include "reference/format.h"
 
 #include <inttypes.h>

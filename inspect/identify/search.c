@@ -2,7 +2,6 @@
 #include "inspect/identify/search.h"
 
 #include "inspect/identify/formula.h"
-#include "inspect/identify/position.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Searches for how a table was made: the hypotheses, and the order in which they are tried. */
-#ifndef POSENC_IDENTIFY_SEARCH_H
-#define POSENC_IDENTIFY_SEARCH_H
+#ifndef POSENC_INSPECT_IDENTIFY_SEARCH_H
+#define POSENC_INSPECT_IDENTIFY_SEARCH_H
 
 #include "inspect/identify/identity.h"
+
+#include <stddef.h>
+#include <stdio.h>
 
 /* ---- hypotheses, which are proved or rejected by writing the table again (explain.c) ------------- */
 
@@ -113,5 +116,135 @@ double *search_list_all(search *s);
 
 /* Judges the explanation in found->how. Returns false if memory runs out. */
 bool judge(search *s, identity *found);
+
+/* ---- agreement with formulas ----------------------------------------------------------------------------- */
+
+/* Compares an identified table with given formulas. */
+
+/*
+ * Compares the window with the formulas of request->expected, and sets found->agreement. The table agrees with the
+ * first formula whose roundings explain all elements but one in 20, unless rows or elements are damaged.
+ *
+ * For check, it is first compared as request->asked, at these positions, then at mistaken ones; then in the columns and
+ * at the positions that were found: there it also agrees if roundings do not explain the formula that was found either,
+ * and its mean square of differences is at most four times that one's. If the table agrees with none, the cause is the
+ * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
+ * positions are assumed to begin at 0. Returns false if memory runs out.
+ *
+ * A table of several axes (found->how.axes) is compared likewise: its sections first, then places instead of
+ * positions.
+ */
+bool agree(const search *s, identity *found);
+
+/* Returns how the problem's table is made, or that part of it. */
+making making_asked(const posenc_problem *asked, columns_part part);
+
+/* Describes what differs from the problem in base, shift, scale, scaling, amplitude or offset; "" if nothing does. */
+void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size);
+
+/* ---- several axes: sections, places, positions (agree-axes.c) ------------------------------------ */
+
+/* Whether both have the same sections of columns. */
+bool axes_have_pairs(const posenc_axes *axes, const posenc_axes *other);
+
+/* Whether these are the sections of the expected problem. One without axes, as that of a config, has frequencies that
+   continue, in any sections. */
+bool axes_are_sections(const posenc_axes *axes, const posenc_problem *expected);
+
+/* Describes other sections than those of the expected problem. */
+void axes_tell_sections(const posenc_axes *axes, const posenc_problem *expected, char *text, size_t size);
+
+/* Prints "16, 24 and 24 pairs", and the order. */
+void axes_print_sections(const posenc_axes *axes, FILE *out);
+
+/* Describes other places, columns or positions of these rows than those of check's problem. */
+void axes_tell_places(const making *found, const making *asked, int64_t rows, char *text, size_t size);
+
+/* ---- several axes ---------------------------------------------------------------------------------------- */
+
+/* A table of several axes: its parts, one for each axis, if its rows are the places of a grid; or its sections. */
+
+/* ---- parts: the columns of each axis are a table ------------------------------------------------- */
+
+/* Rows at equal steps and columns of the table. */
+typedef struct view {
+  int64_t first, step, rows;
+  int64_t *columns, count;
+} view;
+
+/* An axis: its rows and columns, and the result for them. */
+typedef struct grid_part {
+  view of;
+  unsigned char *file; /* a .npy file with their values, in memory */
+  table_file *table;
+  identity *found; /* null for an axis with a list of positions */
+} grid_part;
+
+typedef struct grid {
+  const identify_request *request;
+  unsigned char *bytes; /* the bytes of the table */
+  posenc_dtype dtype, held;
+  int64_t dim, zeros; /* zeros: number of rows of zeros before the places */
+  grid_part parts[POSENC_AXES];
+  int count;              /* number of axes; in a grid, the last one changes from row to row */
+  int order[POSENC_AXES]; /* the order of their columns */
+  columns columns;        /* columns of the whole row */
+  bool failed;            /* memory has run out */
+  /* One table of all axes, if they form one. */
+  bool is_one;
+  posenc_problem problem;
+  posenc_axes axes;
+  double *lists[POSENC_AXES];
+  maker *makers; /* makers of that table, the closest first, if axes have lists; without plans */
+  size_t maker_count;
+} grid;
+
+static inline const unsigned char *grid_element(const grid *g, const view *v, int64_t row, int64_t column) {
+  return g->bytes + (size_t)((v->first + row * v->step) * g->dim + v->columns[column]) * posenc_dtype_bytes(g->dtype);
+}
+
+static inline double grid_value(const grid *g, const view *v, int64_t row, int64_t column) {
+  return format_element(g->dtype, grid_element(g, v, row, column), 0);
+}
+
+/* Frees all parts. */
+void grid_free_parts(grid *g);
+
+/* Divides the table into the axes of a grid, and identifies each. Returns false if it is no grid, or if memory runs
+   out. */
+bool grid_find_places(grid *g);
+
+/* Finds the problem of all axes of a grid together, if there is one. */
+void grid_find_problem(grid *g);
+
+/* Divides the table into axes with a list of positions each. Returns false if it has no such axes, or if memory runs
+   out. */
+bool grid_find_lists(grid *g);
+
+/* Computes the whole table with each kernel of the request that can, and adds these to the makers of the axes, or of
+   the table. */
+void grid_find_makers(grid *g);
+
+/* ---- sections: positions on several axes in each row, as those of M-RoPE's tokens, in any order (sections.c) ---- */
+
+typedef struct sections {
+  columns columns; /* columns of the whole row */
+  formula formula;
+  posenc_axes axes; /* axes in the order of their columns, each with a list of positions of the rows */
+  int64_t zeros;    /* number of rows of zeros before the first position */
+  double *positions[POSENC_AXES];
+} sections;
+
+/*
+ * Tries the bases of models and the one that the slowest columns have, without scaling and with amplitude 1, at whole
+ * positions from 0 on. With continued frequencies, a section is as long as all its pairs have one position in every
+ * row; if rounding hides its end, the sections are those that the request expects, or that models have. With restarted
+ * or dealt frequencies, axes have equal numbers of pairs.
+ *
+ * Returns false if no such positions explain all elements of the window within recipes' roundings and the request's
+ * error, or if all axes have the same positions; *failed: memory ran out. The result must be freed in any case.
+ */
+bool sections_find(const window *w, const identify_request *request, sections *found, bool *failed);
+void sections_free(sections *found);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/grid-parts.h"
+#include "inspect/identify/search.h"
 
 #include "inspect/identify/formula.h"
-#include "inspect/identify/position.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/window.h"
+#include "inspect/identify/formula.h"
 
 #include "common/number.h"
 #include "reference/format.h"

@@ -107,11 +107,11 @@ static const struct {
 
 static void read_pairs(reader *r) {
   const bool is_gguf = r->w->architecture;
-  const char *model = words_model(r->w);
+  const char *named = words_model(r->w);
   bool neighbours = false;
   r->rope->has_pairs = words_flag(r->w, NEIGHBOURS, &neighbours);
-  for (size_t n = 0; model && !r->rope->has_pairs && n < sizeof pairs_of / sizeof *pairs_of; n++) {
-    if (pairs_of[n].place != (is_gguf ? GGUF : TOP) || strcmp(pairs_of[n].model, model) != 0) continue;
+  for (size_t n = 0; named && !r->rope->has_pairs && n < sizeof pairs_of / sizeof *pairs_of; n++) {
+    if (pairs_of[n].place != (is_gguf ? GGUF : TOP) || strcmp(pairs_of[n].model, named) != 0) continue;
     neighbours = pairs_of[n].neighbours;
     r->rope->has_pairs = true;
   }

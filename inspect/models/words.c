@@ -84,9 +84,9 @@ const char *words_model(const words *w) {
 }
 
 /* Whether a row of a table of models, with these places, is of this model. */
-static bool is_model(const words *w, const char *model, unsigned places) {
+static bool is_model(const words *w, const char *named, unsigned places) {
   const char *own = words_model(w);
-  return own && !(places & GGUF) == !w->architecture && strcmp(own, model) == 0;
+  return own && !(places & GGUF) == !w->architecture && strcmp(own, named) == 0;
 }
 
 static const json_t *present(const json_t *value) {
@@ -297,11 +297,11 @@ bool words_has_rope(const words *w) {
                                SECTIONS, PARAMETERS, FACTORS,      USES_ROPE,   IS_SCALED};
   const json_t *alibi = json_object_get(w->top, "alibi");
   const char *kind = json_string_value(json_object_get(w->top, "position_embedding_type")), *grid = words_grid(w);
-  const char *model = words_model(w);
+  const char *named = words_model(w);
   /* A null also shows that the model's class has the key. */
   if (json_object_get(w->top, "rope_scaling") || json_is_false(alibi)) return true;
   if (kind && (strcmp(kind, "rotary") == 0 || strcmp(kind, "rope") == 0)) return true;
-  if ((grid && *grid) || (model && strcmp(model, "params.json") == 0)) return true;
+  if ((grid && *grid) || (named && strcmp(named, "params.json") == 0)) return true;
   for (size_t n = 0; n < sizeof about / sizeof *about; n++)
     if (find_key(w, about[n]) >= 0) return true;
   return words_layers(w);

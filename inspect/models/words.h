@@ -4,7 +4,7 @@
 #define POSENC_MODELS_WORDS_H
 
 #include "inspect/files/stored.h"
-#include "inspect/models/types.h"
+#include "inspect/models/model.h"
 
 #include <jansson.h>
 

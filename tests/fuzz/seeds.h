@@ -3,8 +3,7 @@
 #ifndef POSENC_TESTS_FUZZ_SEEDS_H
 #define POSENC_TESTS_FUZZ_SEEDS_H
 
-#include "inspect/files/npy.h"
-#include "inspect/files/safetensors.h"
+#include "inspect/files/formats.h"
 #include "tests/gguf.h"
 
 #include <stdio.h>
