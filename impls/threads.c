@@ -4,7 +4,6 @@
 #include "impls/cr/cr.h"
 #include "impls/rotation/rotation.h"
 #include "lib/api/kernel.h"
-#include "lib/api/team.h"
 #include "lib/apply/apply.h"
 
 #include <stdatomic.h>

@@ -576,7 +576,7 @@ POSENC_API const posenc_kernel *posenc_kernel_find(const char *name);
 
 /* The bound of a kernel's rows before a factor of the problem: its own; or, where the library rounds its rows of f32 to
    16 bits or multiplies them by an attention factor, half an ulp and 1.5 times the error of these rows
-   (lib/api/bound.c). The caller multiplies `growth` by the problem's scale and, as posenc_bound_at says, what is not
+   (lib/api/kernels.c). The caller multiplies `growth` by the problem's scale and, as posenc_bound_at says, what is not
    `ulp` by an attention factor. For null, or a problem of unknown size, it has no limits. */
 POSENC_API posenc_bound posenc_kernel_bound(const posenc_kernel *kernel, const posenc_problem *problem);
 

@@ -17,9 +17,9 @@
 
 enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
 
-/* In the place of store.h. */
-#define POSENC_IMPLS_CR_STORE_H
-#include "lib/simd/sums.h"
+/* In the place of rounding.h. */
+#define POSENC_IMPLS_CR_ROUNDING_H
+#include "lib/simd/exact.h"
 
 INLINE bool is_uncertain(posenc_dtype dtype, flags any) {
   (void)dtype;

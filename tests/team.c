@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests teams of threads (lib/api/team.h), and how many threads can be started (common/threads.h). */
-#include "lib/api/team.h"
+/* Tests teams of threads (lib/api/kernel.h), and how many threads can be started (common/threads.h). */
 #include "common/memory.h"
 #include "common/threads.h"
+#include "lib/api/kernel.h"
 #include "tests/tap.h"
 
 #include <dirent.h>

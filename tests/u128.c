@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests 128-bit integers made of two words against the compiler's own. */
 #define POSENC_U128_WORDS
-#include "lib/exact/u128.h"
+#include "lib/exact/fixed.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
 

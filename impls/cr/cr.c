@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "impls/cr/cr.h"
+
 #include "lib/api/kernel.h"
 #include "lib/exact/wide.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- certificates ---------------------------------------------------------------------------------------- */
+
+/* The last entry is a sentinel, since the list may be empty. */
+static const uint32_t misrounded[] = {
+#include "impls/cr/misrounded.def"
+    UINT32_MAX};
+
+static const struct {
+  uint64_t digest;
+  int64_t count; /* entries in `misrounded`, in the order of the certificates */
+} certificates[] = {
+#define CERTIFICATE(digest, count) {digest, count},
+#include "impls/cr/certificates.def"
+#undef CERTIFICATE
+};
+
+certificate certificate_find(uint64_t digest) {
+  const uint32_t *list = misrounded;
+  for (size_t n = 0; n < sizeof certificates / sizeof *certificates; list += certificates[n++].count)
+    if (certificates[n].digest == digest) return (certificate){list, certificates[n].count};
+  return (certificate){NULL, 0};
+}
+
+/* ---- the kernels ----------------------------------------------------------------------------------------- */
 
 /* The longest period is 2^43 positions, so no sine is so small that 2^-122 is a poor relative bound. With a scale, the
    smallest angle is limited instead, because positions may be multiples of the scale, as those of a list are. Without a

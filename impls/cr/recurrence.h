@@ -5,7 +5,7 @@
 #define POSENC_IMPLS_CR_RECURRENCE_H
 
 #include "impls/cr/cr.h"
-#include "impls/cr/store.h"
+#include "impls/cr/rounding.h"
 #include "lib/api/store.h"
 
 /* TILE: the most columns that are computed together. TAIL: the columns of the last tiles of a row. CHUNK: pairs whose

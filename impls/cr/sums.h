@@ -37,9 +37,9 @@
 #define POSENC_IMPLS_CR_SUMS_H
 
 #include "impls/cr/recurrence.h"
-#include "impls/cr/store.h"
+#include "impls/cr/rounding.h"
 #include "lib/exact/wide.h"
-#include "lib/simd/sums.h"
+#include "lib/simd/exact.h"
 
 /* SUM_GRID, in scales, is added and subtracted to round a double to the grid of s. The error is SUM_ERROR, in scales,
    plus SUM_LEAST. */

@@ -20,7 +20,7 @@ enum { VECTORS = 8, STREAM_VECTORS = 32, STREAMS = false, SHIFT_FROM = 0, SUM_VE
   type name##0, name##1, name##2, name##3, name##4, name##5, name##6,                                                  \
       name##7, *const name[] = {&name##0, &name##1, &name##2, &name##3, &name##4, &name##5, &name##6, &name##7}
 
-/* Returns the f16 in the low bits of each lane, rounded once. As in store.h, only a double that equals a midpoint is
+/* Returns the f16 in the low bits of each lane, rounded once. As in rounding.h, only a double that equals a midpoint is
    rounded away from zero: with its lowest bit set, it is above the midpoint. */
 INLINE svuint32_t lanes_of_f16(svfloat64_t x) {
   const svbool_t all = svptrue_b64();

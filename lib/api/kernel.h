@@ -6,6 +6,7 @@
 #include "posenc.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
 #error "posenc's error bounds are those of IEEE arithmetic: compile it without -ffast-math, and without parts of it"
@@ -83,5 +84,37 @@ unsigned isa_usable(const posenc_options *options);
 /* Returns the tiers of an x86-64 CPU with these CPUID registers, under a system that saves the register state xcr0. An
    instruction set whose registers the system does not save cannot be used. Other architectures ignore the arguments. */
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0);
+
+/* ---- helper threads -------------------------------------------------------------------------------------- */
+
+/*
+ * The helper threads of a plan. The calling thread does parts of the work too, and waits only for helpers that are
+ * working on a part, so a helper that gets no core does not make a call slower than one thread alone. OpenMP's teams
+ * wait for every thread: while other work used all cores, a call of 0.4 ms took 7 ms with OpenMP (doc/notebook.md).
+ */
+
+/* Does one part of the work; parts are numbered from 0. */
+typedef void team_work(void *argument, int64_t part);
+
+typedef struct team team;
+
+/* Returns the number of processors that this process may use, at least 1. */
+int team_processors(void);
+
+/* Creates a team of `threads` threads, including the caller, without starting any. Null if memory runs out. */
+team *team_create(int threads);
+
+/* Makes the helpers end, without waiting for them. No call may be running. `t` may be null. */
+void team_destroy(team *t);
+
+/*
+ * Does each part once, in any order, and returns when all are done. `alone` is the estimated time of all parts on one
+ * thread, in seconds. If that time is worth it, or if another call has just ended, sleeping helpers are woken and
+ * missing ones are started, as many as the system gives; otherwise the caller does all parts. Any number of threads may
+ * call at the same time: one of them gets the helpers, the others work alone, and so does a forked child. Helpers block
+ * all signals, have the floating-point environment of the first caller, sleep after 50 µs without work, and avoid the
+ * caller's processor.
+ */
+void team_run(team *t, int64_t parts, team_work *work, void *argument, double alone);
 
 #endif

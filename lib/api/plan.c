@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans: a problem bound to a kernel. */
+#include "config.h"
+
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
 #include "lib/api/store.h"
 #include "lib/apply/apply.h"
+#include "posenc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,4 +277,34 @@ const posenc_problem *posenc_plan_problem(const posenc_plan *plan) {
 
 const posenc_kernel *posenc_plan_kernel(const posenc_plan *plan) {
   return plan ? plan->rows.kernel : NULL;
+}
+
+/* ---- statuses -------------------------------------------------------------------------------------------- */
+
+const char *posenc_status_message(posenc_status status) {
+  switch (status) {
+  case POSENC_OK:
+    return "success";
+  case POSENC_BAD_ARGUMENT:
+    return "an argument is null, of unknown size or out of the table's range";
+  case POSENC_BAD_PROBLEM:
+    return "no such table exists";
+  case POSENC_TOO_LARGE:
+    return "the table is too large: its bytes or positions overflow";
+  case POSENC_BAD_ISA:
+    return "the environment variable POSENC_ISA names no set of instruction set tiers";
+  case POSENC_CANNOT_RUN:
+    return "the kernel cannot do this problem here";
+  case POSENC_NO_KERNEL:
+    return "no kernel does this problem within the asked accuracy on this CPU";
+  case POSENC_OUT_OF_MEMORY:
+    return "out of memory";
+  case POSENC_BAD_FILE:
+    return "the file cannot be read, or is not what it should be";
+  }
+  return "unknown status";
+}
+
+const char *posenc_version(void) {
+  return PACKAGE_VERSION;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/api/team.h"
+#include "lib/api/kernel.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -8,7 +8,6 @@
 
 #include "lib/exact/fixed.h"
 #include "lib/exact/sincos.h"
-#include "lib/exact/u128.h"
 #include "posenc.h"
 
 #include <float.h>

@@ -40,7 +40,7 @@ double wide_round(wide x, int bits, int least);
 /* Whether wide_round returns the same number for all x' within 2^-121 of x. */
 bool wide_decides(wide x, int bits, int least);
 
-/* ---- 256 bits (wider.c), for elements whose rounding 128 bits cannot decide: some microseconds each ---- */
+/* ---- 256 bits, for elements whose rounding 128 bits cannot decide: some microseconds each ---- */
 
 typedef struct wider {
   fixed magnitude; /* at most 1 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writers of rows: one per kernel and instruction set. */
-#ifndef POSENC_IMPLS_PEERS_ROWS_H
-#define POSENC_IMPLS_PEERS_ROWS_H
+#ifndef POSENC_IMPLS_PEERS_SINES_H
+#define POSENC_IMPLS_PEERS_SINES_H
 
 #include "posenc.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores of columns by the correctly rounded kernels, with the rounding test (cr.h), for any instruction set, whose
    header must be included first. */
-#ifndef POSENC_IMPLS_CR_STORE_H
-#define POSENC_IMPLS_CR_STORE_H
+#ifndef POSENC_IMPLS_CR_ROUNDING_H
+#define POSENC_IMPLS_CR_ROUNDING_H
 
 #include "impls/cr/cr.h"
-#include "lib/simd/sums.h"
+#include "lib/simd/exact.h"
 
 INLINE void store_half_vector(bool streamed, void *to, u16s half) {
   if (streamed)
