@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/bench.h"
-#include "cli/encodings.h"
 #include "cli/files.h"
 #include "cli/measure.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/encodings.h"
+#include "cli/measure.h"
 
 #include "cli/catalogue.h"
 #include "cli/files.h"

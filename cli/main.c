@@ -5,7 +5,6 @@
 #include "cli/identified.h"
 #include "cli/model.h"
 #include "cli/options.h"
-#include "cli/values.h"
 #include "common/memory.h"
 #include "common/terminal.h"
 #include "verify/verify.h"

@@ -88,4 +88,15 @@ void resume_note(const options *given, json_t *build, json_t *holder);
    which is done again. */
 bool resume_is_done(const options *given, const json_t *build, const run_request *asked, int *status);
 
+/* ---- other encodings ------------------------------------------------------------------------------------- */
+
+/* Encodings other than the sinusoidal table and RoPE, on the command line. */
+
+/* Returns an encoding as bench times it: a kernel makes its rows, or what it adds to x. The shapes are those of the
+   options, or some of usual sizes. Exits if there is no such encoding. */
+run_request select_encoded(const options *given, const char *name);
+
+/* Runs posenc write --encoding. */
+void write_encoding(const options *given);
+
 #endif

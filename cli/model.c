@@ -4,7 +4,7 @@
 #include "cli/model.h"
 
 #include "cli/files.h"
-#include "cli/values.h"
+#include "cli/options.h"
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"

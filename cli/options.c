@@ -4,7 +4,6 @@
 #include "cli/options.h"
 
 #include "bench/bench.h"
-#include "cli/values.h"
 #include "common/memory.h"
 #include "records/compare.h"
 #include "records/history.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/values.h"
+#include "cli/options.h"
 
 #include "cli/message.h"
 #include "common/memory.h"
@@ -106,19 +106,19 @@ static shard shard_of(const asked *a, const launcher *l) {
   char why[400];
   const int64_t count = value_of(a, count_name(l), -1), of = l->count ? count : a->of, step = value_of(a, l->step, 1),
                 first = value_of(a, l->first, 0), at = value_of(a, l->index, -1) - first;
-  const char *fault = !l->count && !a->of     ? "does not tell of how many: auto/N does"
-                      : l->count && count < 0 ? "lacks its number of shards"
-                      : at + first < 0        ? "lacks the number of this shard"
-                      : of < 1                ? "are no shards"
-                      : of > SHARDS_MOST      ? "is more than " TEXT_OF(SHARDS_MOST) " shards"
-                      : l->first && !a->of && (first > 1 || of == 1)
-                          ? "may be a part of an array: auto/N tells of how many, --shard I/N does one shard again"
-                      : step < 1 || value_of(a, l->last, first + (of - 1) * step) != first + (of - 1) * step
-                          ? "has gaps, or is a part of an array: --shard I/N does one shard again"
-                      : at < 0 || at % step || at / step >= of ? "is none of the shards"
-                                                               : NULL;
-  if (!fault) return (shard){(int)(at / step) + 1, (int)of};
-  snprintf(why, sizeof why, "%s %s", setting_of(l).text, fault);
+  const char *refusal = !l->count && !a->of     ? "does not tell of how many: auto/N does"
+                        : l->count && count < 0 ? "lacks its number of shards"
+                        : at + first < 0        ? "lacks the number of this shard"
+                        : of < 1                ? "are no shards"
+                        : of > SHARDS_MOST      ? "is more than " TEXT_OF(SHARDS_MOST) " shards"
+                        : l->first && !a->of && (first > 1 || of == 1)
+                            ? "may be a part of an array: auto/N tells of how many, --shard I/N does one shard again"
+                        : step < 1 || value_of(a, l->last, first + (of - 1) * step) != first + (of - 1) * step
+                            ? "has gaps, or is a part of an array: --shard I/N does one shard again"
+                        : at < 0 || at % step || at / step >= of ? "is none of the shards"
+                                                                 : NULL;
+  if (!refusal) return (shard){(int)(at / step) + 1, (int)of};
+  snprintf(why, sizeof why, "%s %s", setting_of(l).text, refusal);
   refuse(a, why);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "cli/values.h"
+#include "cli/options.h"
 
 #include "cli/message.h"
 #include "common/memory.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/arrays.h"
 #include "cli/catalogue.h"
-#include "cli/encodings.h"
 #include "cli/files.h"
+#include "cli/measure.h"
 #include "inspect/files/formats.h"
 
 #include <stdio.h>
