@@ -48,12 +48,14 @@ static pid_t process_of(const watched *one) {
   return isolate_process(one->lodger);
 }
 
-double watched_busy(const watched *one) {
+/* Return the seconds that the processors spent in the worker; and in its first thread, or `all` if the system does not
+   tell. */
+static double watched_busy(const watched *one) {
   const double now = one->lodger && one->clock ? clock_read(one->clock) : NAN;
   return isnan(now) ? one->busy : now;
 }
 
-double watched_first_busy(const watched *one, double all) {
+static double watched_first_busy(const watched *one, double all) {
   char path[64];
   unsigned long long ns;
   if (!one->lodger) return all;
@@ -65,12 +67,14 @@ double watched_first_busy(const watched *one, double all) {
   return all;
 }
 
-bool watched_read(const watch *w, const watched *one, const void *from, void *to, size_t bytes) {
+/* Reads a part of a worker's memory. Returns false if that cannot be. */
+static bool watched_read(const watch *w, const watched *one, const void *from, void *to, size_t bytes) {
   const struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)from, bytes};
   return !w->forbidden && process_vm_readv(process_of(one), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-size_t watched_resident(const watched *one) {
+/* Returns the resident bytes of a worker; 0 if the system does not tell. */
+static size_t watched_resident(const watched *one) {
   char path[64];
   unsigned long long all, pages = 0;
   snprintf(path, sizeof path, "/proc/%d/statm", (int)process_of(one));
@@ -136,7 +140,9 @@ bool watch_lost_any(const watch *w) {
 
 /* ---- orders -------------------------------------------------------------------------------------------------- */
 
-bool watched_ask(watched *one, const order *o, answer *a) {
+/* Sends an order and waits for the answer. Returns false if the kernel is lost, also because of what its process says
+   of its state. */
+static bool watched_ask(watched *one, const order *o, answer *a) {
   static const char *const when[] = {[ORDER_PREPARE] = "after the plan was made", [ORDER_SHOW] = "after a call",
                                      [ORDER_GROW] = "after some calls",           [ORDER_TURN] = "after timed calls",
                                      [ORDER_LIMITS] = "after timed calls",        [ORDER_LET_GO] = "after timed calls"};
@@ -154,7 +160,9 @@ bool watched_ask(watched *one, const order *o, answer *a) {
   return !one->lost;
 }
 
-bool watched_meet(watch *w, watched *one) {
+/* Greets the worker, before the kernel's code has run there: whether its memory can be read then depends on the system
+   alone. Returns false if the kernel is lost. */
+static bool watched_meet(watch *w, watched *one) {
   const order o = {.kind = ORDER_GREET};
   unsigned char byte;
   answer a;

@@ -106,27 +106,8 @@ double watch_busy(const watch *w);
 
 /* ---- one worker -------------------------------------------------------------------------------------------------- */
 
-/* Sends an order and waits for the answer. Returns false if the kernel is lost, also because of what its process says
-   of its state. */
-bool watched_ask(watched *one, const order *o, answer *a);
-
-/* Greets the worker, before the kernel's code has run there: whether its memory can be read then depends on the system
-   alone. Returns false if the kernel is lost. */
-bool watched_meet(watch *w, watched *one);
-
 /* Notes that a kernel breaks a check, and kills its worker. */
 void __attribute__((format(printf, 3, 4))) watched_accuse(watched *one, bench_check c, const char *format, ...);
-
-/* Reads a part of a worker's memory. Returns false if that cannot be. */
-bool watched_read(const watch *w, const watched *one, const void *from, void *to, size_t bytes);
-
-/* Returns the resident bytes of a worker; 0 if the system does not tell. */
-size_t watched_resident(const watched *one);
-
-/* Return the seconds that the processors spent in the worker; and in its first thread, or `all` if the system does not
-   tell. */
-double watched_busy(const watched *one);
-double watched_first_busy(const watched *one, double all);
 
 /* Orders, each for kernel and shape by number. They return false if the kernel is lost. watch_prepare also has the
    kernel write the whole shape, unless that takes long, and judges it. */

@@ -31,7 +31,9 @@ static void refuse_alone(const options *given) {
   if (is_given(given, OPTION_CONTEXT)) die_value("--context", given->texts[OPTION_CONTEXT], "needs --config");
 }
 
-int64_t model_length(const options *given, const posenc_problem *problem) {
+/* Returns --context, or else the length of the sequence that ends with the last of the problem's positions, at most
+   2^40. */
+static int64_t model_length(const options *given, const posenc_problem *problem) {
   double last = -1.0;
   int64_t length;
   if (given->context) return given->context;

@@ -35,8 +35,4 @@ bool model_applies(const options *given, const json_t *applied, char *why, size_
 /* Prints the ropes of --config: those of --layer-type, or of all kinds of layers; and the layers without one. */
 void explain_model(const options *given, FILE *stream);
 
-/* Returns --context, or else the length of the sequence that ends with the last of the problem's positions, at most
-   2^40. */
-int64_t model_length(const options *given, const posenc_problem *problem);
-
 #endif

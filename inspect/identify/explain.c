@@ -58,7 +58,9 @@ int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least) {
 
 /* ---- how good an explanation is -------------------------------------------------------------------- */
 
-bool explanation_is_better(const explanation *than, double distance) {
+/* Whether a distance is much smaller than that of the explanation, which is kept otherwise because plainer ones come
+   first. */
+static bool explanation_is_better(const explanation *than, double distance) {
   const double much = 0.25;
   return !than->found || distance < much * than->distance;
 }

@@ -270,10 +270,6 @@ static const int64_t POSITION_NEAR = INT64_C(1) << 21;
 /* Returns a start at one whole position. */
 start start_at(int64_t position);
 
-/* Returns the whole positions within the error; or the position itself, if it is between two whole positions, or
-   if the error reaches 2^62. */
-start start_near(long double position, double error);
-
 /* The phases at row 0. They come from `rows` rows, in which angles have an error of at most `relative` times the angle.
    Phases with an infinite error are not used. */
 typedef struct phase_clock {

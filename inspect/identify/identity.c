@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static double identity_inverse_base(const identity *found) {
+  const plain_number inverse = plainest(1.0 / found->how.formula.base, 1e-9);
+  return found->how.formula.base < 1.0 && inverse.digits <= FORMULA_USUAL ? inverse.value : 0.0;
+}
+
 /* Returns the number of rows before the position of row 0 comes again, if all rows are repeated with that period; else
    0. */
 static int64_t period_of(const identity *found) {
@@ -45,7 +50,8 @@ bool identity_is_table(const identity *found) {
          !(identity_inverse_base(found) > 0.0);
 }
 
-double identity_max_of_most(const identity *found) {
+/* Returns the largest error but for outliers. */
+static double identity_max_of_most(const identity *found) {
   return identify_has_outliers(&found->matches[0]) ? found->matches[0].within : found->max_abs;
 }
 
@@ -53,11 +59,6 @@ bool identity_is_truncated(const identity *found) {
   const bool is_short = found->held == POSENC_F16 || found->held == POSENC_BF16;
   return is_short && found->beyond * 100 <= found->elements &&
          identity_max_of_most(found) > 1.5 * found->max_if_exact && number_is_one(found->how.amplitude);
-}
-
-double identity_inverse_base(const identity *found) {
-  const plain_number inverse = plainest(1.0 / found->how.formula.base, 1e-9);
-  return found->how.formula.base < 1.0 && inverse.digits <= FORMULA_USUAL ? inverse.value : 0.0;
 }
 
 posenc_dtype identity_arithmetic(const identity *found) {

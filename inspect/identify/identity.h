@@ -214,10 +214,6 @@ static inline bool identify_has_outliers(const maker *match) {
   return match->outliers > 0 && match->outliers * 20 <= match->compared;
 }
 
-/* Returns the base that has these frequencies without the minus sign of the exponent -2i/dim, if people write it; else
-   0. */
-double identity_inverse_base(const identity *found);
-
 /* Whether it is an IDENTIFY_TABLE of finite numbers, with the exponents' sign right, and its rows in order: also in the
    descending one of a sampler's timesteps, if their steps are not those of a table. */
 bool identity_is_table(const identity *found);
@@ -225,9 +221,6 @@ bool identity_is_table(const identity *found);
 /* Returns the order of the rows of an IDENTIFY_TABLE. *period: of IDENTITY_REPEATED, the number of rows before the
    first one is repeated. */
 identity_order identity_order_of(const identity *found, int64_t *period);
-
-/* Returns the largest error but for outliers. */
-double identity_max_of_most(const identity *found);
 
 /* Whether the values are truncated to f16 or bf16. Rounding moves half of the elements away from 0, truncation none. In
    longer dtypes it has the size of errors of f32. */

@@ -24,7 +24,9 @@ static double tolerance_of(const phase_clock *c, int64_t i, double position) {
   return c->phases[i].error + c->relative * (fabs(position) + c->rows) * fabs((double)c->w[i]);
 }
 
-start start_near(long double position, double error) {
+/* Returns the whole positions within the error; or the position itself, if it is between two whole positions, or
+   if the error reaches 2^62. */
+static start start_near(long double position, double error) {
   const long double whole = roundl(position);
   const double room = error + 1e-6;
   start s = {(double)position, error, 0, -1};

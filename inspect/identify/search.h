@@ -52,10 +52,6 @@ void explain_compare(makers *m, maker *by, const window *w, int64_t rows);
    more than `least` of the amplitude. Returns how many; 0 if they are too many to be damaged. */
 int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least);
 
-/* Whether a distance is much smaller than that of the explanation, which is kept otherwise because plainer ones come
-   first. */
-bool explanation_is_better(const explanation *than, double distance);
-
 /* Whether the residual is a small part of the values. For random values of the same size, it is twice their square. */
 bool explanation_is_good(const explanation *e);
 
@@ -147,18 +143,8 @@ void tell_difference(const identity *found, const posenc_problem *asked, char *t
 /* Whether both have the same sections of columns. */
 bool axes_have_pairs(const posenc_axes *axes, const posenc_axes *other);
 
-/* Whether these are the sections of the expected problem. One without axes, as that of a config, has frequencies that
-   continue, in any sections. */
-bool axes_are_sections(const posenc_axes *axes, const posenc_problem *expected);
-
-/* Describes other sections than those of the expected problem. */
-void axes_tell_sections(const posenc_axes *axes, const posenc_problem *expected, char *text, size_t size);
-
 /* Prints "16, 24 and 24 pairs", and the order. */
 void axes_print_sections(const posenc_axes *axes, FILE *out);
-
-/* Describes other places, columns or positions of these rows than those of check's problem. */
-void axes_tell_places(const making *found, const making *asked, int64_t rows, char *text, size_t size);
 
 /* ---- several axes ---------------------------------------------------------------------------------------- */
 
