@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/judge.h"
+#include "bench/watch.h"
 
 #include "bench/subject.h"
 #include "bench/turn.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/shapes.h"
 #include "reference/accuracy.h"
 #include "reference/axes.h"

@@ -5,8 +5,8 @@
 
 #include "bench/subject.h"
 #include "common/clock.h"
+#include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
 #include "common/work.h"
 
 #ifdef __GLIBC__

@@ -5,7 +5,6 @@
 
 #include "common/clock.h"
 #include "common/number.h"
-#include "common/random.h"
 #include "common/shapes.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "common/contract.h"
 #include "common/environment.h"
 #include "common/field.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/terminal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "cli/arrays.h"
+#include "cli/files.h"
 
 #include "cli/model.h"
 #include "common/memory.h"

@@ -3,7 +3,7 @@
 
 #include "cli/catalogue.h"
 
-#include "cli/message.h"
+#include "cli/options.h"
 #include "common/contract.h"
 #include "common/isolate.h"
 #include "common/memory.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/arrays.h"
+#include "cli/files.h"
 #include "cli/identified.h"
 #include "cli/model.h"
 #include "common/field.h"
-#include "common/threads.h"
+#include "common/process.h"
 #include "records/print.h"
 #include "verify/files.h"
 

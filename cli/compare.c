@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "cli/files.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "common/clock.h"
 #include "common/field.h"

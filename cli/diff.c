@@ -2,7 +2,7 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "common/terminal.h"
-#include "inspect/files/difference.h"
+#include "inspect/files/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

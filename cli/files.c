@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files.h"
 
-#include "cli/message.h"
+#include "cli/options.h"
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/terminal.h"

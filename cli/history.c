@@ -4,13 +4,11 @@
 #include "records/history.h"
 
 #include "cli/files.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/output.h"
-#include "reports/history.h"
 #include "reports/report.h"
 
 #include <dirent.h>

@@ -2,15 +2,15 @@
 #include "cli/identified.h"
 
 #include "cli/catalogue.h"
-#include "cli/message.h"
 #include "cli/model.h"
+#include "cli/options.h"
 #include "common/field.h"
 #include "common/isolate.h"
 #include "common/memory.h"
-#include "common/threads.h"
+#include "common/process.h"
 #include "common/work.h"
 #include "inspect/identify/formula.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 #include "inspect/models/model.h"
 #include "verify/files.h"
 

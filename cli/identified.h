@@ -3,10 +3,10 @@
 #ifndef POSENC_CLI_IDENTIFIED_H
 #define POSENC_CLI_IDENTIFIED_H
 
-#include "cli/arrays.h"
+#include "cli/files.h"
 #include "cli/options.h"
 #include "inspect/files/table.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 #include "verify/files.h"
 
 #include <jansson.h>

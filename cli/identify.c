@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/identify.h"
-#include "cli/arrays.h"
+#include "cli/files.h"
 #include "cli/identified.h"
 #include "cli/model.h"
 #include "common/field.h"
 #include "inspect/identify/formula.h"
+#include "inspect/identify/identity.h"
 
 #include <inttypes.h>
 #include <math.h>

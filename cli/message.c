@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "cli/message.h"
+#include "cli/options.h"
 
 #include "common/memory.h"
 #include "common/output.h"

@@ -377,9 +377,9 @@ static void copy_record(const json_t *record, const char *path, const char *fold
 }
 
 static void print_page(const char *folder) {
-  char *page = path_in(folder, "index.html");
-  puts(page);
-  free(page);
+  char *first = path_in(folder, "index.html");
+  puts(first);
+  free(first);
 }
 
 /* ---- several machines --------------------------------------------------------------------------- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options.h"
 
-#include "cli/message.h"
 #include "common/memory.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 
 #include "cli/options.h"
 
-#include "cli/message.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/files/formats.h"

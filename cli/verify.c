@@ -5,7 +5,7 @@
 #include "cli/measure.h"
 #include "common/field.h"
 #include "common/memory.h"
-#include "records/baseline.h"
+#include "records/compare.h"
 #include "records/print.h"
 #include "records/read.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/arrays.h"
 #include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/measure.h"

@@ -5,7 +5,7 @@
 #include "common/terminal.h"
 
 #include "common/clock.h"
-#include "common/threads.h"
+#include "common/process.h"
 #include "common/worker.h"
 
 #include <ctype.h>

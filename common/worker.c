@@ -4,8 +4,8 @@
 #include "common/worker.h"
 
 #include "common/clock.h"
+#include "common/process.h"
 #include "common/terminal.h"
-#include "common/threads.h"
 #include "common/work.h"
 
 #include <dirent.h>

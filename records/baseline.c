@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "records/baseline.h"
+#include "records/compare.h"
 
 #include "common/field.h"
 #include "records/read.h"

@@ -3,7 +3,6 @@
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/random.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "reports/history.h"
+#include "reports/report.h"
 
 #include "common/memory.h"
 #include "records/history.h"

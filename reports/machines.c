@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/machines.h"
+#include "reports/report.h"
 
 #include "common/field.h"
 #include "reports/model/answer.h"

@@ -6,10 +6,8 @@
 #include "common/number.h"
 #include "common/output.h"
 #include "records/read.h"
-#include "reports/machines.h"
 #include "reports/model/compose.h"
 #include "reports/model/document.h"
-#include "reports/model/machines.h"
 #include "reports/page/plot.h"
 #include "reports/sections/sections.h"
 

@@ -5,7 +5,11 @@
 #define POSENC_REPORTS_REPORT_H
 
 #include "records/read.h"
-#include "reports/model/machines.h"
+#include "reports/model/compose.h"
+#include "reports/page/page.h"
+
+#include <stdbool.h>
+#include <stdio.h>
 
 /*
  * Writes index.html and details.html (each self-contained), report.md, report.json, the data as CSV and each figure
@@ -21,5 +25,35 @@ int report_write_machines(const char *directory, const machines_inputs *given);
 
 /* Returns null if plots can be made here, else what is missing. */
 const char *report_refusal(void);
+
+/* ---- histories ------------------------------------------------------------------------------------------- */
+
+/* Writes what posenc history found as a page, with a picture of each series. */
+
+/* Write the page: as Markdown, the changes alone; as HTML, also the pictures, which needs gnuplot (report_refusal).
+   Returns false on an error already printed to stderr, with nothing written. */
+void history_write_markdown(const record_history *found, FILE *stream);
+bool history_write_html(const record_history *found, FILE *stream);
+
+/* ---- the page of several machines ------------------------------------------------------------------------ */
+
+/* Writes the page of several machines, see reports/model/compose.h. */
+
+/* Whether a check failed, on one machine or in the comparison of two. */
+bool machines_failed(const record_machines *record);
+
+/* Figures with shares of the limit by kernel and machine, for each footprint of "fastest"; null if there is none. */
+enum { MACHINES_FIGURES = 3 };
+typedef struct machines_figures {
+  char *svg[MACHINES_FIGURES];
+} machines_figures;
+
+/* Draws the figures, to be released with machines_free. Returns false on an error already printed to stderr, with
+   nothing to release. */
+bool machines_draw(const record_machines *record, machines_figures *made);
+void machines_free(machines_figures *made);
+
+/* Writes the whole page. */
+void machines_write(page *p, const record_machines *record, const machines_figures *drawn);
 
 #endif

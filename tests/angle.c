@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests fixed-point frequencies, the short sine inside the library, and the rounding test, against MPFR. */
+#include "lib/exact/angle.h"
 #include "impls/cr/cr.h"
 #include "lib/exact/fixed.h"
-#include "lib/exact/wide.h"
 #include "reference/scaling.h"
 #include "tests/exact.h"
 #include "tests/numbers.h"

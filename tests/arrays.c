@@ -3,7 +3,7 @@
    posenc identify finds what was applied. */
 #include "common/environment.h"
 #include "inspect/files/formats.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 #include "inspect/models/model.h"
 #include "lib/exact/round.h"
 #include "reference/format.h"

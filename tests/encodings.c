@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the encodings other than the table: their contracts, their exact values, the library's results compared with
    these, and mutants that must be caught. */
-#include "reference/encodings.h"
 #include "posenc.h"
+#include "reference/applied.h"
 #include "tests/tap.h"
 #include "verify/verify.h"
 

@@ -5,7 +5,7 @@
 
 #include "impls/recipes/recipes.h"
 #include "inspect/files/formats.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 #include "lib/exact/round.h"
 #include "reference/oracle.h"
 #include "tests/tap.h"

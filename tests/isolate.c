@@ -2,7 +2,7 @@
 /* Tests code in a process of its own: each kind of misbehaviour is recognized, and no process is left. */
 #include "common/isolate.h"
 #include "common/memory.h"
-#include "common/threads.h"
+#include "common/process.h"
 #include "common/work.h"
 #include "common/worker.h"
 #include "tests/tap.h"

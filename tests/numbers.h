@@ -3,7 +3,7 @@
 #ifndef POSENC_TESTS_NUMBERS_H
 #define POSENC_TESTS_NUMBERS_H
 
-#include "common/random.h"
+#include "common/number.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests teams of threads (lib/api/kernel.h), and how many threads can be started (common/threads.h). */
+/* Tests teams of threads (lib/api/kernel.h), and how many threads can be started (common/process.h). */
 #include "common/memory.h"
-#include "common/threads.h"
+#include "common/process.h"
 #include "lib/api/kernel.h"
 #include "tests/tap.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests what the command and a kernel's worker derive from the seed of a turn (bench/turn.h), and the judge of what
-   timed calls wrote (bench/judge.h). No process is started, and no time is taken. */
+   timed calls wrote (bench/watch.h). No process is started, and no time is taken. */
 #include "config.h"
 
-#include "bench/judge.h"
 #include "bench/subject.h"
 #include "bench/turn.h"
+#include "bench/watch.h"
 #include "common/contract.h"
 #include "common/field.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/shapes.h"
 #include "records/timings.h"
 #include "tests/tap.h"

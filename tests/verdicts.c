@@ -5,7 +5,7 @@
 #include "reports/model/answer.h"
 #include "reports/model/choice.h"
 #include "reports/model/compose.h"
-#include "reports/page/pareto.h"
+#include "reports/page/plot.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
  * Usage: posenc-history-power RECORD SERIES
  */
 #include "common/number.h"
-#include "common/random.h"
 #include "records/history.h"
 #include "records/statistics.h"
 #include "records/timings.h"

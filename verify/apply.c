@@ -2,8 +2,8 @@
 /* Checks of add and rope. */
 #include "common/clock.h"
 #include "common/memory.h"
-#include "common/random.h"
-#include "common/threads.h"
+#include "common/number.h"
+#include "common/process.h"
 #include "common/work.h"
 #include "reference/vectors.h"
 #include "verify/checks.h"

@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "verify/stress.h"
 
 #include <inttypes.h>

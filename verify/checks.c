@@ -5,9 +5,8 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
-#include "common/threads.h"
 #include "reference/format.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Problems that are drawn from all that a kernel takes, so that two seeds see different ones. */
 #include "common/clock.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "verify/stress.h"
 
 #include <inttypes.h>

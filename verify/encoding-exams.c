@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/contract.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/shapes.h"
 #include "common/work.h"
 #include "verify/encodings.h"

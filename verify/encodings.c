@@ -5,7 +5,7 @@
 #include "common/environment.h"
 #include "common/isolate.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/work.h"
 #include "records/make.h"
 #include "verify/exam.h"

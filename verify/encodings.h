@@ -3,7 +3,7 @@
 #ifndef POSENC_VERIFY_ENCODINGS_H
 #define POSENC_VERIFY_ENCODINGS_H
 
-#include "reference/encodings.h"
+#include "reference/applied.h"
 #include "verify/arena.h"
 #include "verify/subject.h"
 #include "verify/verify.h"

@@ -5,7 +5,6 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
 #include "common/shapes.h"
 #include "common/work.h"
 #include "inspect/files/stored.h"

@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "common/clock.h"
+#include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
 #include "verify/stress.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 
 #include "common/isolate.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/work.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"

@@ -3,7 +3,7 @@
 
 #include "common/contract.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/work.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "common/clock.h"
 #include "verify/stress.h"
 
-#include "common/random.h"
+#include "common/number.h"
 
 #include <inttypes.h>
 #include <math.h>

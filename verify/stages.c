@@ -2,7 +2,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"
 

@@ -4,7 +4,7 @@
 #include "verify/stress.h"
 
 #include "common/memory.h"
-#include "common/random.h"
+#include "common/number.h"
 #include "common/work.h"
 #include "verify/checks.h"
 #include "verify/verify.h"

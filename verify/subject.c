@@ -5,10 +5,9 @@
 
 #include "common/contract.h"
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
 #include "common/shapes.h"
-#include "common/threads.h"
 #include "common/work.h"
 #include "reference/format.h"
 #include "reference/scaling.h"

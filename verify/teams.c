@@ -3,8 +3,8 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
+#include "common/number.h"
 #include "common/process.h"
-#include "common/random.h"
 #include "verify/stress.h"
 #include "verify/subject.h"
 

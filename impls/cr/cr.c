@@ -2,7 +2,7 @@
 #include "impls/cr/cr.h"
 
 #include "lib/api/kernel.h"
-#include "lib/exact/wide.h"
+#include "lib/exact/angle.h"
 
 #include <stddef.h>
 #include <stdlib.h>

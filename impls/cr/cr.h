@@ -48,8 +48,8 @@
  * With an attention factor, the interval x ± CR_ERROR is multiplied by it, and an element is uncertain if the two ends
  * round to different numbers. f64 has a fast path of its own (sums.h).
  *
- * cr_element computes an element within 2^-122 (wide.h). If a midpoint is within 2^-121 of the result, it recomputes
- * the element with 256 bits, within the frequency's error times the position (wide.h): this happens for one element of
+ * cr_element computes an element within 2^-122 (wide.c). If a midpoint is within 2^-121 of the result, it recomputes
+ * the element with 256 bits, within the frequency's error times the position (wide.c): this happens for one element of
  * f64 in 2^60, and for one sine near 2^-40 in 2^27. An exact value even nearer to a midpoint might be misrounded. No
  * proof is known that excludes this for every base and dim. In a table of 2^40 positions and 4096 columns, values that
  * behave like random numbers come no nearer to a midpoint of f32 than about 2^-77. The nearest ones that a scan of 2^32

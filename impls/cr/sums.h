@@ -28,7 +28,7 @@
  * times, each time with an error within 2^-101 of the rotated sine and cosine. A sine within a run is below |x(0)| +
  * 4096 w, which is 2^8 scales, and an error of its cosine adds 4096 w times as much to it. In scales these errors are
  * 2^-78, 2^-78 and, for the rotations, 2^-86. The errors of angles, 2^-124, and of the sine of a block's angle, 2^-122
- * (wide.h), 128 times, do not shrink with the values: together they are below 2^-114, which is added to the error.
+ * (wide.c), 128 times, do not shrink with the values: together they are below 2^-114, which is added to the error.
  *
  * In formats other than f64, the ends are rounded twice, to double and to the format. There the error is assumed to be
  * 2^-50 scales, so that the ends as doubles are still on either side of the exact value.
@@ -38,7 +38,7 @@
 
 #include "impls/cr/recurrence.h"
 #include "impls/cr/rounding.h"
-#include "lib/exact/wide.h"
+#include "lib/exact/angle.h"
 #include "lib/simd/exact.h"
 
 /* SUM_GRID, in scales, is added and subtracted to round a double to the grid of s. The error is SUM_ERROR, in scales,

@@ -8,7 +8,7 @@
 
 #ifdef HAVE_OPENCL
 #include "impls/opencl/device.h"
-#include "lib/exact/wide.h"
+#include "lib/exact/angle.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "impls/peers/peers.h"
-#include "impls/peers/sines.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Rows of the competitors. Compiled once per instruction set, with -DROWS_GENERIC, -DROWS_AVX2 or -DROWS_AVX512. */
 #include "config.h"
 
-#include "impls/peers/sines.h"
+#include "impls/peers/peers.h"
 
 #include <immintrin.h>
 #include <string.h>

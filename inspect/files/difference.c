@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/files/difference.h"
+#include "inspect/files/table.h"
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/random.h"
 #include "common/shapes.h"
 #include "reference/format.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/work.h"
 #include "inspect/files/formats.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,11 +348,11 @@ static void compare_row(const grid *g, const grid_part *of, int64_t row, posenc_
     const double there = grid_value(g, &of->of, row, c),
                  here =
                      format_nearest(format_of(g->held), format_element(dtype, made, column_of(g, of->of.columns[c]))),
-                 difference = fabs(there - here);
+                 off = fabs(there - here);
     by->compared++;
-    by->equal += difference <= 0.0;
-    by->squares += difference * difference;
-    by->most = fmax(by->most, difference);
+    by->equal += off <= 0.0;
+    by->squares += off * off;
+    by->most = fmax(by->most, off);
     by->within = by->most;
   }
 }

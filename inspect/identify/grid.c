@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/field.h"
 #include "common/shapes.h"
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 #include "inspect/identify/search.h"
 #include "inspect/models/model.h"
 #include "reference/axes.h"

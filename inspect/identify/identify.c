@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/identify/identify.h"
+#include "inspect/identify/identity.h"
 
 #include "common/number.h"
 #include "inspect/identify/formula.h"

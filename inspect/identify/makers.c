@@ -268,16 +268,16 @@ void makers_compare(makers *m, maker *by, int64_t row, const double *there) {
   maker sums = *by; /* in registers */
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     if (bad && bad[c]) continue;
-    const double difference = fabs(values[c] - there[c]);
-    if (!isfinite(difference)) continue;
+    const double off = fabs(values[c] - there[c]);
+    if (!isfinite(off)) continue;
     sums.compared++;
-    sums.equal += difference <= 0.0;
-    sums.squares += difference * difference;
-    if (difference > sums.most) sums.most = difference;
-    if (difference > damage && difference > makers_room(m, row, c)) {
+    sums.equal += off <= 0.0;
+    sums.squares += off * off;
+    if (off > sums.most) sums.most = off;
+    if (off > damage && off > makers_room(m, row, c)) {
       if (!sums.outliers++) sums.outlier_row = row, sums.outlier_column = c;
-    } else if (difference > sums.within) {
-      sums.within = difference;
+    } else if (off > sums.within) {
+      sums.within = off;
     }
   }
   *by = sums;

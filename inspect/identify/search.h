@@ -138,7 +138,7 @@ making making_asked(const posenc_problem *asked, columns_part part);
 /* Describes what differs from the problem in base, shift, scale, scaling, amplitude or offset; "" if nothing does. */
 void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size);
 
-/* ---- several axes: sections, places, positions (agree-axes.c) ------------------------------------ */
+/* ---- several axes: sections, places, positions --------------------------------------------------- */
 
 /* Whether both have the same sections of columns. */
 bool axes_have_pairs(const posenc_axes *axes, const posenc_axes *other);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/exact/wide.h"
+#include "lib/exact/angle.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "common/memory.h"
 #include "records/statistics.h"
 #include "records/timings.h"
-#include "reports/page/pareto.h"
 #include "reports/page/plot.h"
 
 #include <inttypes.h>

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "reports/model/compose.h"
 
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "posenc.h"
 #include "records/make.h"
+#include "records/statistics.h"
 #include "records/timings.h"
 #include "reports/model/answer.h"
-#include "reports/model/causes.h"
+#include "reports/model/choice.h"
 #include "reports/model/document.h"
-#include "reports/model/regret.h"
 
+#include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The tables of "hot" are in "shapes", with their plans. Those of the other states have fields of their own. */
@@ -396,4 +401,240 @@ json_t *document_make(const record_accuracy *accuracy, const record_timing *timi
   samples_close(m.times);
   record_free(base);
   return made;
+}
+
+/* ---- stability ------------------------------------------------------------------------------------------- */
+
+static const char mode[] = "hot", counter[] = "limit_bytes_per_second";
+
+/* Returns the width of the middle half of n sorted numbers, or a little more, as a share of their median; NaN if n is
+   1. */
+static double middle_half(const double *sorted, size_t n, double median) {
+  return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
+}
+
+static double most_turns(const samples *times) {
+  double most = 0;
+  for (size_t i = 0; i < times->count; i++) most = fmax(most, times->all[i].entry->turn); /* fmax ignores NaN */
+  return most;
+}
+
+typedef struct found {
+  double *halves, *early,
+      *late; /* room for a number of every sample; the latter two are shares of the median of a shape */
+  size_t shapes, half_count, early_count, late_count, measured;
+  double worst;
+  const char *shape;
+} found;
+
+/* Adds a shape, all of whose repetitions are adjacent in the order by name. */
+static void add_shape(found *f, samples *times, size_t first, size_t end, double turns) {
+  const char *of = times->by_name[first]->shape;
+  const size_t count = samples_collect(times, mode, of, NULL, counter);
+  if (count == 0) return;
+  const double median = statistics_median(times->values, count); /* sorts the values */
+  const double half = middle_half(times->values, count, median);
+  f->measured += count;
+  if (!(median > 0)) return;
+  f->shapes++;
+  if (isfinite(half)) {
+    f->halves[f->half_count++] = half;
+    if (!f->shape || half > f->worst) {
+      f->worst = half;
+      f->shape = of;
+    }
+  }
+  for (size_t i = first; i < end; i++) {
+    const record_benchmark *entry = times->by_name[i]->entry;
+    const double turn = entry->turn, share = entry->limit_bytes_per_second / median;
+    if (!isfinite(share) || !(share > 0) || !isfinite(turn)) continue;
+    if (turn <= turns / 3) f->early[f->early_count++] = share;
+    if (turn > turns * 2 / 3) f->late[f->late_count++] = share;
+  }
+}
+
+json_t *stability_make(samples *times, double others) {
+  found f = {.halves = memory_take(times->count, sizeof *f.halves),
+             .early = memory_take(times->count, sizeof *f.early),
+             .late = memory_take(times->count, sizeof *f.late)};
+  const double turns = most_turns(times);
+  for (size_t first = 0, end; first < times->count; first = end) {
+    const sample *one = times->by_name[first];
+    for (end = first + 1; end < times->count && strcmp(times->by_name[end]->mode, one->mode) == 0 &&
+                          strcmp(times->by_name[end]->shape, one->shape) == 0;)
+      end++;
+    if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
+  }
+  const bool turned = f.early_count && f.late_count;
+  json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
+  const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
+  json_t *made = !f.shapes ? json_null()
+                           : json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o, s:o}", "measured", (json_int_t)f.measured,
+                                       "shapes", (json_int_t)f.shapes, "typical", field_real(typical), "worst",
+                                       field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift,
+                                       "others", field_real(others));
+  free(f.halves);
+  free(f.early);
+  free(f.late);
+  return made;
+}
+
+/* ---- the cost of choices --------------------------------------------------------------------------------- */
+
+/* Whether the library could have chosen this kernel: its error is within the library's default, and it rounds correctly
+   if the chosen one does. */
+static bool is_rival(const record_kernel *kernel, const record_table *table, const record_kernel *chosen, bool serial) {
+  posenc_dtype dtype = POSENC_F32;
+  if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */
+  if (answer_class(chosen, table) == ANSWER_HALF && answer_class(kernel, table) != ANSWER_HALF) return false;
+  return posenc_kernel_find(kernel->name) && answer_counts(kernel) && (!serial || !kernel->threaded) &&
+         answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
+}
+
+/* Returns a new entry, or JSON null if the chosen kernel was not timed. */
+static json_t *make_one(const record_report *report, samples *times, const record_table *table, const char *chosen,
+                        bool serial) {
+  const char *fastest = chosen, *name = table->shape.name;
+  const record_kernel *taken = report_kernel(report, chosen);
+  double least = report_median_ns(table, chosen);
+  if (!taken || !isfinite(least)) return json_null();
+  RECORD_EACH(kernel, report, kernels) {
+    const double ns = report_median_ns(table, kernel->name);
+    if (!(ns < least) || !is_rival(kernel, table, taken, serial)) continue;
+    fastest = kernel->name;
+    least = ns;
+  }
+  json_t *ratio = fastest == chosen ? json_null() : samples_ratio(times, "hot", name, fastest, chosen);
+  return json_pack("{s:s, s:b, s:s, s:s, s:o}", "shape", name, "serial", (int)serial, "kernel", chosen, "fastest",
+                   fastest, "ratio", ratio);
+}
+
+json_t *regret_make(const record_report *report, samples *times) {
+  json_t *made = json_array();
+  RECORD_EACH(choice, report, choices) {
+    const record_table *table = report_table(report, choice->shape);
+    for (int serial = 1; table && serial >= 0; serial--) {
+      json_t *one = make_one(report, times, table, serial ? choice->kernel : choice->all_threads, serial);
+      if (json_is_null(one)) continue;
+      field_append(made, one);
+    }
+  }
+  return made;
+}
+
+regret_summary regret_sum_up(const record_report *report, bool serial) {
+  regret_summary sum = {.worst = 1};
+  double logs = 0;
+  RECORD_EACH(one, report, regret) {
+    if (one->serial != serial) continue;
+    const double ratio = one->ratio.there ? one->ratio.estimate : 1;
+    logs += log(ratio);
+    sum.count++;
+    if (ratio <= sum.worst) continue;
+    sum.worst = ratio;
+    sum.of_worst = one;
+  }
+  sum.mean = exp(logs / sum.count);
+  return sum;
+}
+
+/* ---- causes of errors ------------------------------------------------------------------------------------ */
+
+const char *const cause_names[CAUSES] = {"frequency", "phase", "trig", "store"};
+
+static const double notable = 0.2;
+
+/* ---- points ---- */
+
+/* Returns the sum of the parts, NaN if one is missing. */
+static double sum_of(const record_parts *parts) {
+  return parts->frequency + parts->phase + parts->trig + parts->store;
+}
+
+/* Returns the points from position 1 on whose parts are known and not all 0. */
+static json_t *points_of(const record_profile *profile) {
+  json_t *made = json_array();
+  RECORD_EACH(point, profile, points) {
+    const record_parts *parts = &point->parts;
+    const double sum = sum_of(parts);
+    if (point->position < 1 || !isfinite(sum) || !(sum > 0)) continue;
+    json_t *shares =
+        json_pack("{s:f, s:f, s:f, s:f}", cause_names[0], parts->frequency / sum, cause_names[1], parts->phase / sum,
+                  cause_names[2], parts->trig / sum, cause_names[3], parts->store / sum);
+    field_append(made, json_pack("{s:I, s:O, s:f, s:o}", "position", (json_int_t)point->position, "parts", parts->json,
+                                 "sum", sum, "shares", shares));
+  }
+  return made;
+}
+
+/* ---- spans ---- */
+
+static double share_of(const json_t *points, size_t number, size_t cause) {
+  return field_number(json_object_get(json_array_get(points, number), "shares"), cause_names[cause]);
+}
+
+/* Returns the causes of most of a point's error, as a set. */
+static unsigned notable_causes(const json_t *points, size_t number) {
+  unsigned causes = 0;
+  for (unsigned i = 0; i < CAUSES; i++)
+    if (share_of(points, number, i) >= notable) causes |= 1u << i;
+  return causes;
+}
+
+/* Returns the smallest and the largest share of each of these causes over points [from, to). */
+static json_t *ranges_of(const json_t *points, size_t from, size_t to, unsigned causes) {
+  json_t *ranges = json_object();
+  for (size_t i = 0; i < CAUSES; i++) {
+    double least = INFINITY, most = 0;
+    if (!(causes & 1u << i)) continue;
+    for (size_t k = from; k < to; k++) {
+      least = fmin(least, share_of(points, k, i));
+      most = fmax(most, share_of(points, k, i));
+    }
+    field_put(ranges, cause_names[i], json_pack("{s:f, s:f}", "least", least, "most", most));
+  }
+  return ranges;
+}
+
+static json_t *spans_of(const json_t *points) {
+  json_t *spans = json_array();
+  for (size_t from = 0, to; from < json_array_size(points); from = to) {
+    const unsigned causes = notable_causes(points, from);
+    for (to = from + 1; to < json_array_size(points); to++)
+      if (notable_causes(points, to) != causes) break;
+    field_append(spans, json_pack("{s:O, s:O, s:o}", "from", json_object_get(json_array_get(points, from), "position"),
+                                  "to", json_object_get(json_array_get(points, to - 1), "position"), "shares",
+                                  ranges_of(points, from, to, causes)));
+  }
+  return spans;
+}
+
+/* ---- kernels with the same points ---- */
+
+static json_t *find_points(const json_t *groups, const json_t *points) {
+  for (size_t i = 0; i < json_array_size(groups); i++) {
+    json_t *group = json_array_get(groups, i);
+    if (json_equal(json_object_get(group, "points"), points)) return group;
+  }
+  return NULL;
+}
+
+/* Adds a kernel to the group with the same points. */
+static void add_kernel(json_t *groups, const char *kernel, json_t *points) {
+  json_t *group = find_points(groups, points);
+  if (group)
+    field_append(json_object_get(group, "kernels"), json_string(kernel));
+  else
+    field_append(groups,
+                 json_pack("{s:[s], s:O, s:o}", "kernels", kernel, "points", points, "spans", spans_of(points)));
+}
+
+json_t *causes_make(const record_accuracy *record) {
+  json_t *groups = json_array();
+  RECORD_EACH(profile, record, profile) {
+    json_t *points = points_of(profile);
+    if (json_array_size(points)) add_kernel(groups, profile->kernel, points); /* without stages there are none */
+    json_decref(points);
+  }
+  return groups;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/machines.h"
+#include "reports/model/compose.h"
 
 #include "common/field.h"
 #include "common/memory.h"

@@ -7,7 +7,6 @@
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
-#include "reports/page/pareto.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"

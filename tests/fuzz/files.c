@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls readers on arbitrary bytes: they must refuse the bytes, or read what they contain, and access no other memory.
    For libFuzzer, or for the driver in this folder. FUZZ_READER names one reader, all by default. */
-#include "inspect/files/difference.h"
 #include "inspect/files/formats.h"
+#include "inspect/files/table.h"
 #include "inspect/models/model.h"
 #include "tests/fuzz/readers.h"
 

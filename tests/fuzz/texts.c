@@ -5,7 +5,6 @@
 #include "tests/fuzz/readers.h"
 
 #include "inspect/files/table.h"
-#include "records/baseline.h"
 #include "records/compare.h"
 #include "records/merge.h"
 #include "records/print.h"
