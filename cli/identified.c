@@ -253,16 +253,18 @@ static bool compare_places(const identify_request *request, json_t *record) {
 /* Returns {"record": that of identity_json(), identify_grid() or identify_lists(), "is_table": bool}; null if memory
    runs out. */
 static json_t *identify_once(const identify_request *request) {
-  bool failed, is_table = true, is_whole;
+  bool failed, is_table = true, is_whole = false;
   threads_limit(0);
-  json_t *record = identify_grid(request, &failed);
+  json_t *record = identify_grid(request, &failed), *lists = NULL;
+  /* What is asked to have axes is looked for on axes first: one axis takes seconds to rule out. */
+  if (!record && !failed && request_has_axes(request)) lists = identify_lists(request, &failed);
   if (record)
     is_whole = json_is_string(json_object_get(record, "check"));
-  else if (!failed)
+  else if (!failed && !lists)
     record = identify_one(request, &is_table, &is_whole);
-  if (!record) return NULL;
-  const bool is_one = is_whole || (is_table && !may_have_axes(request));
-  json_t *lists = is_one ? NULL : identify_lists(request, &failed);
+  if (!record && !lists) return NULL;
+  const bool is_one = lists || is_whole || (is_table && !may_have_axes(request));
+  if (!is_one) lists = identify_lists(request, &failed);
   if (lists) {
     json_decref(record);
     record = lists;

@@ -198,6 +198,22 @@ END
       contains out "DISAGREES: $words, the first at row " && ends 1 check negated-$n.npy --max-ulp 1 &&
       contains out "likely cause    $words, the first at row "'
   done
+  # What a config or options say is tried before anything is searched for, which would take four seconds. Processor time
+  # does not depend on other processes; that of an emulator, or of a sanitizer, is no time of this processor.
+  if [ -z "${EMULATOR-}" ] && [ "${ASAN_OPTIONS#*log_path}" = "$ASAN_OPTIONS" ]; then
+    for asked in 'check negated-500.npy --max-ulp 1' 'identify negated-500.npy --config plain.json' \
+      'check block.npy --config plain.json' 'identify yarn-betas.npy --config yarn.json'; do
+      check "$asked, within 2 s" eval '(ulimit -t 2 && "$POSENC" $asked >out 2>err); [ $? -eq 1 ]'
+    done
+    check 'identify tells which formula is damaged' eval \
+      '"$POSENC" identify negated-500.npy --config plain.json >out; contains out "base 10000, interleaved, positions 0..511"'
+  else
+    skip 'causes within 2 s' 'the processor is not this one'
+  fi
+  "$POSENC" write --len 2048 --dim 64 $yarn=1024,low=2,high=24 -o usual.npy
+  sed 's/32.0/24.0/; s/"beta_slow": 1.0/"beta_slow": 2.0/' yarn.json >betas.json
+  check 'a ramp is told as the config has it' eval 'ends 0 identify usual.npy --config betas.json &&
+    contains out "yarn scaling by 8 from 1024, low 2, high 24 (21 to 31.6 fit), attention"'
   check 'rows exchanged beyond those that are read first' eval 'ends 1 check far-rows.npy --config plain.json &&
     told out "FAIL: config: " "2 rows are at other positions, the first, row 5000, at position 5001, not at 5000"'
   cause='411 rows are at other positions, the first, row 101, at position 100, not at 101'

@@ -108,6 +108,8 @@ static formula formula_of(const posenc_problem *problem) {
   } else if (s->kind == POSENC_SCALING_DYNAMIC) {
     const double length = (double)(s->length > s->original ? s->length : s->original),
                  stretch = s->factor * length / (double)s->original - (s->factor - 1.0);
+    f.of_base = problem->base;
+    f.stretch = stretch > 1.0 ? stretch : 0.0;
     if (problem->dim > 2) f.base *= pow(stretch, dim / (dim - 2.0));
   } else {
     f.scaling = *s;
@@ -359,6 +361,14 @@ making making_asked(const posenc_problem *asked, columns_part part) {
   if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
   if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
   return at;
+}
+
+bool making_with(const making *at, const posenc_problem *of, making *how) {
+  const posenc_problem problem = even(of);
+  *how = *at;
+  how->formula = formula_of(&problem);
+  how->amplitude = attention_of(&problem);
+  return problem.dim == 2 * at->columns.pairs && is_possible(&problem);
 }
 
 static double position_asked(const posenc_problem *asked, int64_t row) {

@@ -36,24 +36,50 @@ static double distance_of(makers *m, const window *w, double limit) {
   return closest;
 }
 
+/* Counts for each column in how many of the sampled rows, from the `first`-th on, it differs from a maker's values by
+   more than recipes' roundings explain and by more than `least` of the amplitude. Returns the number of these rows. */
+static int64_t count_off(const search *s, makers *m, const maker *by, double least, int64_t first, int64_t *off) {
+  int64_t compared = 0;
+  for (int64_t n = first; n < WINDOW_SOME_ROWS; n++) {
+    const int64_t row = window_sample(&s->window, WINDOW_SOME_ROWS, n);
+    if (row < 0 || isnan(making_position(&m->how, row))) continue;
+    const double *made = makers_row(m, by, row), *there = window_row(&s->window, row);
+    for (int64_t c = 0; c < m->how.columns.dim; c++)
+      off[c] += fabs(made[c] - there[c]) > fmax(makers_room(m, row, c), least * m->how.amplitude);
+    compared++;
+  }
+  return compared;
+}
+
 int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least) {
   const int64_t dim = m->how.columns.dim;
-  int64_t *off = calloc((size_t)dim, sizeof *off), bad = 0, compared = 0;
+  int64_t *off = calloc((size_t)dim, sizeof *off), bad = 0;
   if (!off) {
     s->failed = true;
     return 0;
   }
-  for (int64_t n = 0; n < WINDOW_SOME_ROWS; n++) {
-    const int64_t row = window_sample(&s->window, WINDOW_SOME_ROWS, n);
-    if (row < 0 || isnan(making_position(&m->how, row))) continue;
-    const double *made = makers_row(m, by, row), *there = window_row(&s->window, row);
-    for (int64_t c = 0; c < dim; c++)
-      off[c] += fabs(made[c] - there[c]) > fmax(makers_room(m, row, c), least * m->how.amplitude);
-    compared++;
-  }
+  const int64_t compared = count_off(s, m, by, least, 0, off);
   for (int64_t c = 0; c < dim; c++) bad += s->bad[c] = off[c] * 2 > compared;
   free(off);
   return bad <= columns_spare(m->how.columns.pairs) ? bad : 0;
+}
+
+bool explain_is_scattered(search *s, const making *how) {
+  enum { FIRST = WINDOW_SOME_ROWS * 3 / 4, ROWS_LEAST = 4 };
+  makers m;
+  int64_t *off = calloc((size_t)how->columns.dim, sizeof *off);
+  if (!off || !makers_open(&m, how, false, s->window.count)) {
+    s->failed = true;
+    free(off);
+    return false;
+  }
+  const int64_t compared = count_off(s, &m, &m.all[0], 0.0, FIRST, off);
+  bool is_scattered = compared >= ROWS_LEAST;
+  for (int64_t c = 0; c < how->columns.dim; c++)
+    is_scattered = is_scattered && ((how->bad && how->bad[c]) || off[c] * 2 <= compared);
+  makers_close(&m);
+  free(off);
+  return is_scattered;
 }
 
 /* ---- how good an explanation is -------------------------------------------------------------------- */

@@ -292,9 +292,9 @@ size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t 
    many. */
 size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]);
 
-/* Determines the position of each row of the window, NaN if there is none. Returns the number of known positions, or -1
-   if memory runs out. relative: the relative error of angles. Positions from cosines alone are assumed to be
-   positive. */
+/* Determines the positions of the rows of the window that are NaN, which they stay if there is none. Returns the number
+   of known positions, or -1 if memory runs out. relative: the relative error of angles. Positions from cosines alone
+   are assumed to be positive. */
 int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
                   double *positions);
 

@@ -181,6 +181,19 @@ static bool is_made(const identity *found) {
          found->matches[0].equal == found->matches[0].compared;
 }
 
+/* Whether what is not explained may be a row: half of it, which may be at another position. */
+static bool has_whole_rows(const identity *found) {
+  return !is_made(found) && found->unexplained * 2 >= found->dim;
+}
+
+/* Whether what is not explained is damage, not another formula, or code with larger errors: most elements are far off,
+   and columns are constant or have the values of other ones. */
+static bool has_plain_damage(const identity *found) {
+  for (size_t n = 0; n < found->damage_count; n++)
+    if (found->damage[n].sin == IDENTIFY_FOREIGN) return false;
+  return found->evident * 2 >= found->unexplained;
+}
+
 static bool is_supported(const identity *found) {
   for (size_t n = 0; n < found->match_count; n++)
     if (found->matches[n].compared > 0 && is_half_equal(&found->matches[n], found->how.amplitude)) return true;
@@ -317,14 +330,19 @@ static bool is_whole_list(const window *w, const identity *found) {
 }
 
 /* Tries a list of positions and keeps it if it explains the window. Rows at rounded positions, or in no order, may be
-   near rows of successive positions. `unread`: the identity before it was judged. */
-static bool judge_as_list(search *s, const identity *unread, identity *found) {
+   near rows of successive positions. `unread`: the identity before it was judged; told: how most rows are made, or
+   null. */
+static bool judge_as_list(search *s, const identity *unread, const making *told, identity *found) {
   identity successive = *found;
   const explanation best = s->best, also = s->also;
   *found = *unread;
   s->best.found = s->also.found = false;
-  search_list(s);
+  if (told)
+    search_list_of(s, told);
+  else
+    search_list(s);
   const bool good = !s->failed && explanation_is_good(&s->best), enough = good ? judge_best(s, found) : !s->failed;
+  s->told = NULL;
   if (good && enough && is_explained(found) && is_whole_list(&s->window, found)) {
     free_parts(&successive);
     return true;
@@ -411,9 +429,8 @@ static bool explain(search *s, identity *found) {
   }
   const identity unread = *found;
   if (!judge_best(s, found)) return false;
-  /* If half of a row is not explained, the row may be at another position. */
-  const bool is_read = is_explained(found) && (is_made(found) || found->unexplained * 2 < found->dim);
-  if (!is_read && !found->positions && !judge_as_list(s, &unread, found)) return false;
+  const bool is_read = is_explained(found) && !has_whole_rows(found);
+  if (!is_read && !found->positions && !judge_as_list(s, &unread, NULL, found)) return false;
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
   if (is_mistake(s, found)) return true;
   if (explain_leaves_curve(s, &found->how))
@@ -436,14 +453,16 @@ static void open_identity(const search *s, identity *found) {
   found->padding = POSENC_NO_PADDING;
 }
 
-/* Judges the table made as `how`. Returns false if memory runs out. *is_right: that explains it. */
-static bool judge_as(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+/* Judges the table made as `how`, and with by_makers tells who made it. Returns false if memory runs out. *is_right: that
+   explains it. */
+static bool judge_as(search *s, const identity *unread, const making *how, bool by_makers, identity *found,
+                     bool *is_right) {
   free_parts(found);
   *found = *unread;
   found->how = *how;
   found->how.held = found->held;
   const identify_request *const request = s->request, none = {.table = request->table, .name = request->name};
-  s->request = &none; /* no maker is told */
+  if (!by_makers) s->request = &none;
   s->known = s->window.rows;
   const bool enough = judge(s, found);
   s->known = s->window.count;
@@ -465,11 +484,10 @@ static double farthest_of(const making *how, int64_t rows) {
   return most;
 }
 
-/* Whether it is what is asked, and no element is beyond the limit of a check that is given none (reference/accuracy.h);
-   if it is of f64, of code in f64. */
+/* Whether it is a table, and no element is beyond the limit of a check that is given none (reference/accuracy.h); if
+   it is of f64, of code in f64. */
 static bool is_within(const identify_request *request, const identity *found) {
-  const posenc_problem *asked = request->asked;
-  const bool has_zeros = found->paddings == 1 && found->padding == asked->padding;
+  const bool has_zeros = found->paddings == 1 && request->asked && found->padding == request->asked->padding;
   const double unit = limit_unit(POSENC_F32), most = limit_most(farthest_of(&found->how, found->rows), unit) +
                                                      limit_of_value(found->held, unit, LIMIT_OF_TABLE);
   return found->verdict == IDENTIFY_TABLE && !found->unexplained && found->max_abs <= most * found->how.amplitude &&
@@ -483,7 +501,7 @@ static bool judge_as_asked(search *s, identity *found, bool *is_right) {
   const making how = making_asked(s->request->asked, s->request->part);
   *is_right = false;
   if (how.columns.dim > s->window.dim || how.columns.pairs < 1) return true;
-  const bool enough = judge_as(s, &unread, &how, found, is_right);
+  const bool enough = judge_as(s, &unread, &how, false, found, is_right);
   found->within = enough && is_within(s->request, found);
   return enough;
 }
@@ -501,7 +519,7 @@ static bool judge_places(search *s, const posenc_problem *problem, const columns
   if (!enough || (is_right && !is_near) || !problem) return enough;
   how = making_asked(problem, at->part);
   how.columns = *at;
-  return judge_as(s, &unread, &how, found, &is_right);
+  return judge_as(s, &unread, &how, false, found, &is_right);
 }
 
 /* Whether the formula is near, in a few rows. */
@@ -518,36 +536,53 @@ static bool is_near(search *s, const making *how) {
   return explanation_is_good(&e);
 }
 
-/* Judges the table as the first suspect that explains all of it, at the positions and in the columns that are asked:
-   what else it may be is not searched for, which takes seconds. Returns false if memory runs out. */
-static bool judge_as_suspect(search *s, const identity *unread, identity *found, bool *is_right) {
+/* Judges the table as the first suspect that explains all of it, in these rows and columns: what else it may be is not
+   searched for, which takes seconds. Returns false if memory runs out. */
+static bool judge_as_suspect(search *s, const identity *unread, const making *at, identity *found, bool *is_right) {
   const suspect_list *list = s->request->suspects;
   *is_right = false;
   for (size_t n = 0; list && n < list->count && !*is_right && !s->failed; n++) {
-    const posenc_problem *other = &list->items[n].problem;
-    posenc_problem problem = *s->request->asked;
-    if (other->dim != problem.dim) continue;
-    problem.base = other->base;
-    problem.shift = other->shift;
-    problem.scale = other->scale;
-    problem.scaling = other->scaling;
-    const making how = making_asked(&problem, s->request->part);
-    if (!is_near(s, &how)) continue;
-    if (!judge_as(s, unread, &how, found, is_right)) return false;
+    making how;
+    if (!making_with(at, &list->items[n].problem, &how) || !is_near(s, &how)) continue;
+    if (!judge_as(s, unread, &how, !s->request->asked, found, is_right)) return false;
     *is_right = *is_right && is_within(s->request, found);
   }
   return !s->failed;
 }
 
-/* Explains the table as what is asked, if no element differs from that, or as a suspect; or else as what it is found to
-   be. */
-static bool explain_as_asked(search *s, identity *found) {
-  const identity unread = *found;
-  bool is_right;
-  if (!s->request->as_asked || request_has_axes(s->request)) return explain(s, found);
-  if (!judge_as_asked(s, found, &is_right)) return false;
+/* Judges the table as `how`, which is expected. Returns false if memory runs out. *is_right: that explains all of it,
+   or all but single elements, and rows at other positions, which are then found. */
+static bool judge_as_expected(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+  const making told = *how; /* judging marks damaged columns */
+  if (!judge_as(s, unread, how, !s->request->asked, found, is_right)) return false;
+  found->within = *is_right && is_within(s->request, found);
   if (found->within) return true;
-  if (!judge_as_suspect(s, &unread, found, &is_right)) return false;
+  *is_right = *is_right && has_plain_damage(found) && explain_is_scattered(s, &found->how);
+  const bool has_blank = found->paddings && found->positions;
+  if (*is_right && (has_whole_rows(found) || has_blank)) return judge_as_list(s, unread, &told, found);
+  return !s->failed;
+}
+
+/* Explains the table as what is asked or expected, or as a suspect in these rows and columns, if that explains it; or
+   else as what it is found to be. */
+static bool explain_as_told(search *s, identity *found) {
+  const identify_request *request = s->request;
+  const identity unread = *found;
+  const bool is_asked = request->asked;
+  bool is_right = false;
+  if (!request->expected || request_has_axes(request) || (is_asked && !request->as_asked)) return explain(s, found);
+  /* What is expected has no columns and positions: those of a model are from 0 on. */
+  making at = {.step = 1, .start = start_at(0)}, how;
+  if (is_asked) at = making_asked(request->asked, request->part);
+  if (!is_asked) search_columns(s), at.columns = s->columns;
+  if (at.columns.dim > s->window.dim || at.columns.pairs < 1 || fabs(s->window.offset) > 0.0) return explain(s, found);
+  if (is_asked && !judge_as_expected(s, &unread, &at, found, &is_right)) return false;
+  for (size_t n = 0; !is_asked && n < request->expected->count && !is_right; n++) {
+    if (!making_with(&at, &request->expected->items[n].problem, &how)) continue;
+    if (!is_near(s, &how) && !explain_is_scattered(s, &how)) continue;
+    if (!judge_as_expected(s, &unread, &how, found, &is_right)) return false;
+  }
+  if (!is_right && !judge_as_suspect(s, &unread, &at, found, &is_right)) return false;
   if (is_right) return true;
   free_parts(found);
   *found = unread;
@@ -560,7 +595,7 @@ identity *identify(const identify_request *request) {
   bool enough = search_open(&s, request) && found;
   if (enough) {
     open_identity(&s, found);
-    enough = explain_as_asked(&s, found) && (request_has_axes(request) || agree(&s, found));
+    enough = explain_as_told(&s, found) && (request_has_axes(request) || agree(&s, found));
   }
   search_close(&s);
   if (enough) return found;

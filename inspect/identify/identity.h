@@ -112,7 +112,7 @@ bool maker_is_closer(const maker *a, const maker *b);
    unless no maker is closer. */
 void makers_rank(maker *all, size_t count);
 
-enum { IDENTIFY_COLUMNS_MAX = 1 << 17 };
+enum { IDENTIFY_COLUMNS_MAX = 1 << 17, IDENTIFY_EVIDENT = 4 };
 
 typedef struct identify_request {
   table_file *table;                   /* at most IDENTIFY_COLUMNS_MAX columns */
@@ -196,6 +196,7 @@ typedef struct identity {
   int64_t not_finite, not_finite_row, not_finite_column; /* number of elements in all columns; the first one */
   /* The number of elements with larger errors than recipes' roundings, and the first one. */
   int64_t unexplained, unexplained_row, unexplained_column;
+  int64_t evident;              /* of these, elements with IDENTIFY_EVIDENT times as large errors */
   int64_t beyond;               /* elements farther from 0 than the exact value, by more than the error of f32 */
   double error;                 /* the request's */
   double max_abs, max_if_exact; /* largest error, that of the amplitude included; and if values are rounded once */

@@ -56,8 +56,9 @@ static void add_row(judged_rows *s, int64_t row, const double *there) {
     const fast_value *x = makers_exact(s->m, c);
     if (found->bad && found->bad[c]) continue;
     add_element(s, row, c, there[c], how->amplitude * x->high + how->offset + how->amplitude * x->low, rounded[c]);
-    if (fabs(there[c] - rounded[c]) > makers_room(s->m, row, c) && !found->unexplained++)
-      found->unexplained_row = row, found->unexplained_column = c;
+    const double off = fabs(there[c] - rounded[c]), room = makers_room(s->m, row, c);
+    if (off > room && !found->unexplained++) found->unexplained_row = row, found->unexplained_column = c;
+    found->evident += off > IDENTIFY_EVIDENT * room;
     found->elements++;
   }
   for (size_t n = 0; n < s->m->count; n++)
@@ -167,7 +168,9 @@ static bool keep_what_is_pointed_to(const search *s, identity *found) {
     found->factor_errors = copied(how->formula.scaling.factors, pairs);
     how->formula.scaling.factors = found->factors;
     if (!found->factors || !found->factor_errors) return false;
-    for (int64_t i = 0; i < pairs; i++) found->factor_errors[i] = s->measured[i].error / s->measured[i].value;
+    /* Factors that are told are not measured. */
+    for (int64_t i = 0; i < pairs; i++)
+      found->factor_errors[i] = s->is_measured ? s->measured[i].error / s->measured[i].value : 0.0;
   }
   if (how->positions) {
     found->positions = copied(how->positions, found->judged);

@@ -355,8 +355,7 @@ int64_t list_read(const window *w, const columns *s, const long double *frequenc
   int64_t known = 0;
   if (!phases) return -1;
   for (int64_t row = 0; row < w->count; row++) {
-    positions[row] = (double)NAN;
-    known += read_row(w, s, row, frequencies, amplitude, relative, phases, &positions[row]);
+    known += !isnan(positions[row]) || read_row(w, s, row, frequencies, amplitude, relative, phases, &positions[row]);
     if (row + 1 == FIRST && known + MISSED < FIRST) break;
   }
   free(phases);

@@ -291,10 +291,35 @@ static bool is_list(const double *positions, int64_t count) {
   return changes >= CHANGES_LEAST;
 }
 
+/* Sets the positions of rows that s->told explains in half of their elements, or more, and NaN for the others. first:
+   the number of the window's first row in the file. */
+static bool keep_told(const search *s, const window *w, int64_t first, double *positions) {
+  makers m;
+  for (int64_t r = 0; r < w->count; r++) positions[r] = (double)NAN;
+  if (!s->told) return true;
+  if (!makers_open(&m, s->told, false, w->rows)) return false;
+  for (int64_t r = 0; r < w->count; r++) {
+    const double *made = makers_row(&m, &m.all[0], first + r), *there = window_row(w, r);
+    int64_t off = 0;
+    for (int64_t c = 0; c < s->told->columns.dim; c++)
+      off += !(fabs(made[c] - there[c]) <= makers_room(&m, first + r, c));
+    if (!w->zero[r] && off * 2 < s->told->columns.dim) positions[r] = making_position(s->told, first + r);
+  }
+  makers_close(&m);
+  return true;
+}
+
+/* Reads the positions of the rows of a window, of which s->w has the frequencies. Returns how many are known, or -1 if
+   memory runs out. */
+static int64_t read_list(const search *s, const window *w, int64_t first, const columns *at, double relative,
+                         double *positions) {
+  return keep_told(s, w, first, positions) ? list_read(w, at, s->w, list_amplitude(s), relative, positions) : -1;
+}
+
 static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
   making how = trial_making(s, at, f);
   formula_frequencies(f, at->pairs, s->w);
-  const int64_t known = list_read(&s->window, at, s->w, list_amplitude(s), relative, s->positions);
+  const int64_t known = read_list(s, &s->window, 0, at, relative, s->positions);
   if (known < 0) s->failed = true;
   if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return false;
   how.positions = s->positions;
@@ -307,32 +332,46 @@ static bool explain_list_by(search *s, const columns *at, const formula *f, doub
   return true;
 }
 
-/* Tries rows at positions in any order. The table must have enough columns that no other row has a position by
-   chance. */
-void search_list(search *s) {
-  enum { PAIRS_LEAST = 4 };
+static void explain_list(search *s, const columns *at, const formula *f) {
   static const double relative[] = {1e-15, 5e-7};
-  if (s->columns.pairs < PAIRS_LEAST) return;
+  for (size_t r = 0; r < sizeof relative / sizeof *relative && !explanation_is_within(s, &s->best, 4.0); r++)
+    explain_list_by(s, at, f, relative[r]);
+}
+
+/* A table must have enough columns that no other row has a position by chance. */
+enum { LIST_PAIRS_LEAST = 4 };
+
+/* Restores the positions of the best explanation, because others were tried after it. */
+static void restore_list(search *s) {
+  const making *how = &s->best.how;
+  if (!explanation_is_good(&s->best) || !how->positions) return;
+  formula_frequencies(&how->formula, how->columns.pairs, s->w);
+  if (read_list(s, &s->window, 0, &how->columns, how->start.error, s->positions) < 0) s->failed = true;
+}
+
+void search_list_of(search *s, const making *how) {
+  s->told = how;
+  s->columns = how->columns;
+  if (how->columns.pairs >= LIST_PAIRS_LEAST) explain_list(s, &how->columns, &how->formula);
+  restore_list(s);
+}
+
+void search_list(search *s) {
+  if (s->columns.pairs < LIST_PAIRS_LEAST) return;
   for (int turn = 0; turn < 2 && !explanation_is_good(&s->best); turn++) {
     formula formulas[FORMULAS_MAX];
     columns at = turn && s->columns.part == COLUMNS_BOTH ? columns_exchanged(&s->columns) : s->columns;
     if (turn && s->columns.part != COLUMNS_BOTH) at.part = COLUMNS_SIN;
     const size_t count = list_formulas(&s->window, &at, formulas);
     for (size_t n = 0; n < count && !explanation_is_good(&s->best) && !s->failed; n++)
-      for (size_t r = 0; r < sizeof relative / sizeof *relative && !explanation_is_within(s, &s->best, 4.0); r++)
-        explain_list_by(s, &at, &formulas[n], relative[r]);
+      explain_list(s, &at, &formulas[n]);
   }
-  if (!explanation_is_good(&s->best) || !s->best.how.positions) return;
-  /* Restores the positions of the best explanation, because others were tried after it. */
-  formula_frequencies(&s->best.how.formula, s->best.how.columns.pairs, s->w);
-  if (list_read(&s->window, &s->best.how.columns, s->w, list_amplitude(s), s->best.how.start.error, s->positions) < 0)
-    s->failed = true;
+  restore_list(s);
 }
 
 double *search_list_all(search *s) {
   const making *how = &s->best.how;
   const window *w = &s->window;
-  const double amplitude = list_amplitude(s);
   double *all = calloc((size_t)w->rows + 1, sizeof *all);
   bool enough = all;
   if (all) memcpy(all, s->positions, (size_t)w->count * sizeof *all);
@@ -341,8 +380,7 @@ double *search_list_all(search *s) {
     window next;
     enough = window_read_from(&next, s->request->table, row);
     next.offset = w->offset;
-    for (int64_t r = 0; enough && r < next.count; r++) all[row + r] = (double)NAN;
-    enough = enough && list_read(&next, &how->columns, s->w, amplitude, how->start.error, all + row) >= 0;
+    enough = enough && read_list(s, &next, row, &how->columns, how->start.error, all + row) >= 0;
     row += next.count;
     window_free(&next);
   }
@@ -391,12 +429,16 @@ static void find_offset(search *s) {
   window_shift(&s->window, s->offset.value < 0.0 ? -plain : plain);
 }
 
-size_t search_run(search *s) {
-  formula formulas[FORMULAS_MAX];
+void search_columns(search *s) {
   find_offset(s);
   s->columns = columns_find(&s->window);
   waves_frequencies(&s->window, &s->columns, &s->sampling, s->frequencies);
   if (s->columns.part == COLUMNS_BOTH) turn_columns(s);
+}
+
+size_t search_run(search *s) {
+  formula formulas[FORMULAS_MAX];
+  search_columns(s);
   const size_t count = formulas_find(s->frequencies, s->columns.pairs, formulas);
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
   trial_formulas(s, &s->columns, formulas, count);

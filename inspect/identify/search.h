@@ -36,6 +36,7 @@ typedef struct search {
   double *factors, *positions;
   bool *bad;
   explanation best, also; /* the best explanation, and another formula that is as close */
+  const making *told;     /* of most rows of a list, the positions are those; or null */
   int64_t known;          /* number of rows whose positions in a list and factors are known */
   bool coarse;            /* angles may have larger errors than those of f32 */
   bool failed;            /* memory has run out */
@@ -51,6 +52,10 @@ void explain_compare(makers *m, maker *by, const window *w, int64_t rows);
 /* Sets s->bad for columns that in most rows differ from a maker's values by more than recipes' roundings explain and by
    more than `least` of the amplitude. Returns how many; 0 if they are too many to be damaged. */
 int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least);
+
+/* Whether what differs from the table that is made so is single elements or rows: another formula has a column that
+   differs in most of the last rows. Columns in how->bad are left out. */
+bool explain_is_scattered(search *s, const making *how);
 
 /* Whether the residual is a small part of the values. For random values of the same size, it is twice their square. */
 bool explanation_is_good(const explanation *e);
@@ -101,8 +106,14 @@ size_t search_run(search *s);
 /* Returns the number of known frequencies. */
 int64_t search_count_known(const search *s);
 
+/* Finds the columns, and the frequencies of their waves. */
+void search_columns(search *s);
+
 /* Tries rows at positions in any order. */
 void search_list(search *s);
+
+/* As search_list, for a table of which all but a few rows are made as `how`. */
+void search_list_of(search *s, const making *how);
 
 /* Reads the positions of all rows of the file, of which the best explanation has those of the window. Returns a new
    array; null if memory runs out. */
@@ -134,6 +145,10 @@ bool agree(const search *s, identity *found);
 
 /* Returns how the problem's table is made, or that part of it. */
 making making_asked(const posenc_problem *asked, columns_part part);
+
+/* Finds how a table in the columns and rows of `at` is made that has the problem's formula. Returns false if it has
+   another number of pairs, or if there is no such table. */
+bool making_with(const making *at, const posenc_problem *of, making *how);
 
 /* Describes what differs from the problem in base, shift, scale, scaling, amplitude or offset; "" if nothing does. */
 void tell_difference(const identity *found, const posenc_problem *asked, char *text, size_t size);
