@@ -73,12 +73,13 @@ static column_of_pair element_in(const posenc_problem *p, int table, int64_t col
     const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % (p->dim / 2);
     return (column_of_pair){i, table == 0};
   }
-  if (p->axes && p->axes->grouped) /* not in rope, so the layout is that of the table */
+  const posenc_problem of_table = posenc_table_of(p);
+  if (p->axes && p->axes->grouped)
     for (int64_t i = 0;; i++) {
-      if (axes_column(p, i, false) == column) return (column_of_pair){i, false};
-      if (axes_column(p, i, true) == column) return (column_of_pair){i, true};
+      if (axes_column(&of_table, i, false) == column) return (column_of_pair){i, false};
+      if (axes_column(&of_table, i, true) == column) return (column_of_pair){i, true};
     }
-  const posenc_columns at = posenc_layout_columns(posenc_table_of(p).layout, p->dim);
+  const posenc_columns at = posenc_layout_columns(of_table.layout, p->dim);
   const int64_t first = at.sin < at.cos ? at.sin : at.cos, second = at.sin < at.cos ? at.cos : at.sin;
   const bool is_second = at.step == 1 ? column >= second : (column - first) % 2;
   const int64_t index = (column - (is_second ? second : first)) / at.step;
@@ -335,7 +336,7 @@ static double allowed_of(const applications *a, const posenc_problem *p, double 
 /* Judges `count` elements of a row one by one. */
 static void judge_applied(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
                           const void *x, const void *got, judgement *into) {
-  const int64_t apart = posenc_layout_columns(p->layout, p->dim).step == 1 ? p->dim / 2 : 1; /* the columns of a pair */
+  const posenc_problem of_table = posenc_table_of(p);
   for (int64_t n = 0; n < count; n++) {
     const int64_t c = (from + n) % p->dim, head = from + n - c;
     const column_of_pair at = element_in(p, 0, c);
@@ -345,9 +346,8 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
       value = own + (at.cosine ? a->cosines : a->sines)[at.index];
       size = fabs(own);
     } else {
-      const bool is_first = at.cosine;
-      const double other = format_element(p->dtype, x, head + (is_first ? c + apart : c - apart));
-      value = own * a->cosines[at.index] + (is_first ? -other : other) * a->sines[at.index];
+      const double other = format_element(p->dtype, x, head + axes_column(&of_table, at.index, !at.cosine));
+      value = own * a->cosines[at.index] + (at.cosine ? -other : other) * a->sines[at.index];
       size = sqrt(own * own + other * other);
     }
     const double most = allowed_of(a, p, size);

@@ -577,6 +577,10 @@ static file_result check_table(options *given, output **out) {
   const bool recorded = take_recorded(given, table, file);
   const table_part of_file = recorded_part(table, file);
   if (part == TABLE_BOTH) part = of_file;
+  if (given->grid && given->grid->grouped && (part != TABLE_BOTH || at->joined || contents))
+    die("%s: cosines and sines apart from each other cannot be compared for grouped axes; what they turn can, by "
+        "--op rope",
+        file);
   double *positions = recorded ? take_positions(given, table, file) : NULL;
   if (part == TABLE_BOTH)
     options_require_table(given, file);

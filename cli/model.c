@@ -86,7 +86,7 @@ static const char missing_grid[] = "--config %s: a rope of the axes of a picture
 /* Takes the grid of the pictures whose size the config has, for check: the rows of a file tell whether it is that. */
 static void take_grid(options *given) {
   const char *grid = given->rope.grid;
-  if (given->self->bit != CHECK || given->grid || given->problem.positions || !*grid || strpbrk(grid, "HWFG")) return;
+  if (given->self->bit != CHECK || given->grid || given->problem.positions || !*grid || strpbrk(grid, "HWFGN")) return;
   given->problem.axes = given->grid = parse_grid("--config", grid, false, &given->places);
 }
 

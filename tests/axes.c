@@ -320,6 +320,35 @@ static void test_rows(void) {
   ok(same, "add of axes");
 }
 
+/* Tests rope of axes that have their columns side by side, with pairs of their own, as a table has them. */
+static void test_grouped_rope(void) {
+  enum { ROWS = 15, DIM = 16, HEADS = 2 };
+  static const int64_t pairs[] = {3, 5};
+  static float table[ROWS * DIM], x[ROWS * HEADS * DIM], out[ROWS * HEADS * DIM];
+  posenc_axes axes = posenc_grid(2, (const int64_t[]){3, 5}, DIM);
+  for (int a = 0; a < 2; a++) axes.axis[a].pairs = pairs[a];
+  axes.grouped = true;
+  posenc_problem of_table = posenc_table(ROWS, DIM), problem = posenc_rope(ROWS, HEADS, DIM);
+  of_table.layout = POSENC_SPLIT_CS;
+  of_table.axes = problem.axes = &axes;
+  problem.layout = POSENC_SPLIT;
+  posenc_plan *plan = plan_by(NULL, &of_table);
+  bool same = posenc_execute(plan, 0, ROWS, table) == POSENC_OK;
+  posenc_plan_destroy(plan);
+  for (size_t n = 0; n < sizeof x / sizeof *x; n++) x[n] = (float)(n % 7) - 3.0f;
+  const posenc_slice slice = posenc_rows(0, ROWS);
+  same &= apply_rows(NULL, &problem, &slice, x, out);
+  for (int64_t n = 0; n < ROWS * HEADS; n++)
+    for (int64_t a = 0, begin = 0; a < 2; begin += 2 * pairs[a], a++)
+      for (int64_t j = begin; j < begin + pairs[a]; j++) {
+        const float *row = table + n / HEADS * DIM, *from = x + n * DIM, *to = out + n * DIM;
+        const double c = row[j], sine = row[j + pairs[a]], first = from[j], second = from[j + pairs[a]];
+        same &= fabs(to[j] - (first * c - second * sine)) <= 1e-6 &&
+                fabs(to[j + pairs[a]] - (first * sine + second * c)) <= 1e-6;
+      }
+  ok(same, "rope of grouped axes");
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
 static void refuses(const char *reason, const posenc_problem *problem, const posenc_axes *axes) {
@@ -379,8 +408,10 @@ static void test_refusals(void) {
   bad.order = POSENC_AXES_CYCLIC;
   refuses("not grouped", &problem, &bad);
   bad.order = POSENC_AXES_CHUNKED;
-  other = posenc_rope(15, 1, 16);
-  refuses("not grouped", &other, &bad);
+  other = problem;
+  other.op = POSENC_ROPE_CACHE;
+  other.layout = POSENC_SPLIT;
+  refuses("rope cache are not grouped", &other, &bad);
   other = problem;
   other.positions = times;
   other.rows = 10;
@@ -402,6 +433,7 @@ int main(void) {
   each_kernel(test_columns);
   test_values();
   test_rows();
+  test_grouped_rope();
   test_refusals();
   return tap_done();
 }

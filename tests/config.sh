@@ -234,6 +234,48 @@ check 'are named' says '^FAIL: config: axes [hw] and [hw] are exchanged'
 posenc write --dim 64 --grid h=7:-6:2/7,w=14:-13:2/14 --op rope-cache --base 100 --scale 6.283185307179586 -o other.npy
 refused '14:-13:2/14 gives, of its image_size' check other.npy --config dino.json
 refused 'a rope of the axes of a picture: posenc check --grid' identify options.npy --config dino.json
+
+# Gemma 4's pictures: the columns of the width, then those of the height, each of halves of its own. Windows of SAM 3
+# begin anew, and its global layers have positions in thirds. A row has 64 numbers of 4 bytes.
+echo '{"model_type": "gemma4_vision", "head_dim": 64, "hidden_size": 768, "num_attention_heads": 12, "patch_size": 16,
+ "rope_parameters": {"rope_type": "default", "rope_theta": 100.0}}' >gemma4.json
+echo '{"model_type": "sam3_vit_model", "hidden_size": 1024, "num_attention_heads": 16, "num_hidden_layers": 8,
+ "image_size": 84, "patch_size": 14, "window_size": 2, "global_attn_indexes": [3, 7],
+ "rope_parameters": {"rope_type": "axial", "rope_theta": 5000.0}}' >sam3.json
+zeros() { yes 0 | head -"$1" | paste -s -d , -; }
+for rows in 54 36 4; do
+  "$POSENC" write --positions "$(zeros $rows)" --dim 64 --layout interleaved-cs -o x$rows.npy
+done
+grid=h=6,w=9,columns=wh,grouped=yes
+refused 'which --grid h=H,w=W,columns=wh,grouped=yes gives, H and W for its height' \
+  check --op rope --x x54.npy x54.npy --config gemma4.json
+while IFS='|' read -r wanted written words; do
+  posenc write --op rope --x x54.npy --layout split --base 100 --grid $written -o turned.npy
+  check "gemma4: $written" eval 'posenc check --op rope --x x54.npy turned.npy --config gemma4.json --grid $grid
+    [ $status -eq $wanted ] && says "$words"'
+done <<END
+0|$grid|^PASS: config: gemma4.json$
+1|h=6,w=9,grouped=yes|^FAIL: config: axes w and h are exchanged
+1|h=6,w=9,columns=wh|^FAIL: config: the layout is that of all columns
+END
+refused 'cosines and sines apart from each other cannot be compared for grouped axes' \
+  check x54.npy --part cos --config gemma4.json --grid $grid
+while IFS='|' read -r x layer written wanted words; do
+  posenc write --op rope --x $x.npy --layout interleaved --base 5000 --grid $written -o turned.npy
+  check "sam3, layer $layer: $written" eval 'posenc check --op rope --x $x.npy turned.npy --config sam3.json \
+    --layer-type $layer; [ $status -eq $wanted ] && says "$words"'
+done <<END
+x36|7|h=6:0:2/6,w=6:0:2/6,columns=wh|0|^PASS: config: sam3.json
+x36|7|h=6,w=6,columns=wh|1|^FAIL: config: it is the grid h=6,w=6,columns=wh, not h=6:0:2/6
+x36|7|h=6:0:2/6,w=6:0:2/6|1|^FAIL: config: axes w and h are exchanged
+x4|6|h=2,w=2,columns=wh|0|^PASS: config: sam3.json
+x4|6|h=2,w=2|1|^FAIL: config: axes w and h are exchanged
+END
+refused 'which --grid h=2,w=2,columns=wh gives, of its image_size' \
+  check --op rope --x x36.npy x36.npy --config sam3.json --layer-type 0
+refused 'layers have several ropes, --layer-type chooses: full_attention, sliding_attention' \
+  check --op rope --x x36.npy x36.npy --config sam3.json
+
 check 'layers by name' eval '! ends 0 identify theirs.npy --config gemma.json --layer-type full_attention'
 
 "$POSENC" write --len 2000 --dim 64 --base 500000 -o theirs.npy

@@ -334,7 +334,7 @@ check 'turned back, the axes in turn' holds --op rope --inverse --kernel cr-port
   --grid t=3,h=4,w=5,pairs=6:5:5,frequencies=continued,order=cyclic --dim 32
 check 'far from 0' holds --op rope --kernel naive --grid h=7:-300000,w=9:2 --dim 32
 check 'add, with a first row of zeros' holds --op add --grid h=7,w=9,frequencies=dealt --dim 32 --offset -1 --padding -1
-refused 'of add, what is verified are axes that are not grouped' --grid h=3,w=4,grouped=yes --dim 8 --op add
+refused 'of add and rope, what is verified are axes that are not grouped' --grid h=3,w=4,grouped=yes --dim 8 --op add
 refused 'what is verified are whole positions of axes' --grid h=3:0:0.5,w=4 --dim 8 --op rope
 refused 'are successive positions, on one or several axes' --positions 3,4 --dim 8 --op rope
 

@@ -222,17 +222,29 @@ static void check_layers(void) {
   }
 }
 
+#define SAM3 "'model_type':'sam3_vit_model','image_size':1008,'patch_size':14,'window_size':24"
+
 static void check_grids(void) {
   static const struct {
     const char *keys, *grid; /* null: no axes */
+    const char *layer;
   } cases[] = {
-      {"'model_type':'pixtral','image_size':1024,'patch_size':16", "h=64,w=64,frequencies=dealt"},
-      {"'model_type':'qwen3_vl_vision','patch_size':16", "h=H,w=W"},
-      {"'model_type':'dinov3_vit','image_size':[224,112],'patch_size':16", "h=14:-13:2/14,w=7:-6:2/7"},
-      {"'model_type':'kimi_k25_vision','patch_size':14", "h=H,w=W,columns=wh,order=cyclic"},
-      {"'model_type':'tower','patch_size':14", ""},
-      {"'model_type':'tower','rope_parameters':{'rope_type':'axial'}", ""},
-      {"'model_type':'fuyu','patch_size':30,'vocab_size':262144", NULL},
+      {"'model_type':'gemma4_vision','patch_size':16,'rope_parameters':{'rope_type':'default','rope_theta':100.0}",
+       "h=H,w=W,columns=wh,grouped=yes", NULL},
+      {SAM3 ",'num_hidden_layers':32,'global_attn_indexes':[7,15,23,31]", "h=72:0:24/72,w=72:0:24/72,columns=wh", "7"},
+      {SAM3 ",'num_hidden_layers':32,'global_attn_indexes':[7,15,23,31]", "h=24,w=24,columns=wh", "8"},
+      {SAM3 ",'num_hidden_layers':12", "h=72:0:24/72,w=72:0:24/72,columns=wh", "7"},
+      {SAM3 ",'num_hidden_layers':12", "h=24,w=24,columns=wh", "sliding_attention"},
+      {"'model_type':'sam3_vit_model','patch_size':14", "h=N,w=N,columns=wh", "sliding_attention"},
+      {"'model_type':'sam2_video','memory_attention_rope_feat_sizes':[64,48]", "h=48,w=64,columns=wh", NULL},
+      {"'model_type':'sam2_hiera','patch_size':7,'window_size':8", "", NULL},
+      {"'model_type':'pixtral','image_size':1024,'patch_size':16", "h=64,w=64,frequencies=dealt", NULL},
+      {"'model_type':'qwen3_vl_vision','patch_size':16", "h=H,w=W", NULL},
+      {"'model_type':'dinov3_vit','image_size':[224,112],'patch_size':16", "h=14:-13:2/14,w=7:-6:2/7", NULL},
+      {"'model_type':'kimi_k25_vision','patch_size':14", "h=H,w=W,columns=wh,order=cyclic", NULL},
+      {"'model_type':'tower','patch_size':14", "", NULL},
+      {"'model_type':'tower','rope_parameters':{'rope_type':'axial'}", "", NULL},
+      {"'model_type':'fuyu','patch_size':30,'vocab_size':262144", NULL, NULL},
   };
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
     char config[300];
@@ -240,7 +252,7 @@ static void check_grids(void) {
     model_rope rope = {0};
     snprintf(config, sizeof config, "{'head_dim':64,'rope_theta':1e4,%s}", cases[n].keys);
     model *m = open_text(config, &why);
-    const bool is_read = m && model_rope_of(m, NULL, NULL, NULL, &rope, &why);
+    const bool is_read = m && model_rope_of(m, cases[n].layer, NULL, NULL, &rope, &why);
     ok(is_read && rope.has_grid == (cases[n].grid != NULL) &&
            strcmp(rope.grid, cases[n].grid ? cases[n].grid : "") == 0,
        "axes: %s: %s%s", cases[n].keys, rope.grid, why.text);

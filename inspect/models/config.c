@@ -135,7 +135,12 @@ static const char *type_of(const words *w, int64_t layer) {
                *pattern = words_find(&own, PATTERN);
   const bool is_compressed = words_layers(w) & COMPRESS;
   const int64_t every = whole_of(w, PATTERN), full_every = whole_of(w, FULL_EVERY);
+  const json_t *full_at = words_find(&own, FULL_AT), *number;
+  size_t n;
   if (json_is_string(types)) return json_string_value(types);
+  json_array_foreach(full_at, n,
+                     number) if (json_is_integer(number) && json_integer_value(number) == layer) return full;
+  if (json_is_array(full_at)) return words_layers(w) & FULL ? sliding : NULL;
   if (json_is_integer(types) && is_compressed) return json_integer_value(types) ? compressed : plain;
   if (json_is_integer(types)) return json_integer_value(types) ? sliding : full;
   if (json_is_string(pattern) && json_string_length(pattern))
@@ -348,7 +353,7 @@ static bool choose_object(const model *m, const layer_kind *kind, words *w) {
      that have a rope. */
   const words at_full = {.top = m->top, .architecture = m->architecture, .layers = FULL};
   const bool is_other = words_layers(&all) & COMPRESS ? w->layers != COMPRESS : w->layers == SLIDING;
-  w->unscaled = kind && m->is_split && is_other && !words_class(&at_full, NO_ROPE, &none);
+  w->unscaled = kind && m->is_split && is_other && !words_grid(&all) && !words_class(&at_full, NO_ROPE, &none);
   for (size_t n = 0; n < sizeof names / sizeof *names && !w->unscaled && !w->rope; n++) {
     const json_t *object = json_object_get(m->top, names[n]);
     if (object && !json_is_object(object) && !json_is_null(object))
@@ -383,8 +388,8 @@ static bool is_equal_scaling(const posenc_scaling *a, const posenc_scaling *b, i
 
 static bool is_equal(const model_rope *a, const model_rope *b) {
   return !(a->base < b->base) && !(a->base > b->base) && a->dim == b->dim && a->head == b->head &&
-         a->switch_at == b->switch_at && is_equal_scaling(&a->scaling, &b->scaling, a->dim) &&
-         is_equal_scaling(&a->longer, &b->longer, a->dim);
+         a->switch_at == b->switch_at && strcmp(a->grid, b->grid) == 0 &&
+         is_equal_scaling(&a->scaling, &b->scaling, a->dim) && is_equal_scaling(&a->longer, &b->longer, a->dim);
 }
 
 /* Writes the names of the kinds of layers: "full_attention, sliding_attention". */

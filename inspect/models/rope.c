@@ -50,11 +50,12 @@ static bool is_columns(reader *r, word what, int64_t columns) {
 
 /* Returns the number of columns of a head; 0 if the config does not give it. */
 static int64_t read_head(reader *r) {
-  int64_t head, hidden, heads;
+  int64_t head, hidden, heads, share = 1;
   if (words_whole(r->w, HEAD, &head)) return is_columns(r, HEAD, head) ? head : 0;
   if (!words_whole(r->w, HIDDEN, &hidden) || !words_whole(r->w, HEADS, &heads)) return 0;
   if (!is_columns(r, HIDDEN, hidden) || !is_columns(r, HEADS, heads)) return 0;
-  return hidden / heads;
+  if (words_whole(r->w, HIDDEN_SHARE, &share) && !is_columns(r, HIDDEN_SHARE, share)) return 0;
+  return hidden / share / heads;
 }
 
 /* Reads columns that have a key of their own, after others. */
@@ -340,22 +341,30 @@ static bool read_scaling(reader *r) {
 /* The most pairs of a section: sums of sections cannot overflow. */
 #define SECTION_MOST 0x1p20
 
+/* Returns the number of places along a side of the model's pictures, or of their windows; 0 if it is not known. */
+static int64_t side_of(reader *r, bool is_width, bool is_window) {
+  const json_t *picture = words_find(r->w, PICTURE), *patch = words_find(r->w, PATCH), *sides = words_find(r->w, SIDES),
+               *tile = words_find(r->w, TILE),
+               *size = json_is_array(picture) ? json_array_get(picture, is_width) : picture,
+               *unit = json_is_array(patch) ? json_array_get(patch, is_width) : patch;
+  const int64_t pixels = json_integer_value(size), each = json_integer_value(unit);
+  if (is_window) return json_integer_value(tile);
+  if (sides) return json_integer_value(json_array_get(sides, is_width));
+  return pixels > 0 && each > 0 ? pixels / each : 0;
+}
+
 /* Writes the --grid of the model's pictures. In its template H and W are the sizes of the grid, F and G are 1 - H and
-   1 - W; sizes that the config does not give stay letters. */
+   1 - W, and N is the side of a window; sizes that the config does not give stay letters. */
 static bool read_grid(reader *r) {
   const char *from = words_grid(r->w);
-  const json_t *picture = words_find(r->w, PICTURE), *patch = words_find(r->w, PATCH);
   size_t used = 0;
   r->rope->has_grid = from;
   words_class(r->w, SCALE, &r->rope->scale);
   for (; from && *from && used < sizeof r->rope->grid - 24; from++) {
     const bool is_width = *from == 'W' || *from == 'G', is_first = *from == 'F' || *from == 'G';
-    const json_t *size = json_is_array(picture) ? json_array_get(picture, is_width) : picture,
-                 *unit = json_is_array(patch) ? json_array_get(patch, is_width) : patch;
-    const int64_t pixels = json_integer_value(size), each = json_integer_value(unit);
-    const bool is_known = pixels > 0 && each > 0 && strchr("HWFG", *from);
-    if (is_known)
-      used += (size_t)snprintf(r->rope->grid + used, 24, "%" PRId64, is_first ? 1 - pixels / each : pixels / each);
+    const int64_t side = strchr("HWFGN", *from) ? side_of(r, is_width, *from == 'N') : 0;
+    if (side > 0)
+      used += (size_t)snprintf(r->rope->grid + used, 24, "%" PRId64, is_first ? 1 - side : side);
     else
       r->rope->grid[used++] = *from;
   }

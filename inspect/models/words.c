@@ -249,6 +249,16 @@ double *words_list(words *w, word what, int64_t *count) {
   return NULL;
 }
 
+static const struct {
+  const char *model;
+  unsigned places;
+  const char *grid;
+} grids[] = {
+#define GRID(model, places, grid) {model, places, grid},
+#include "inspect/models/keys.def"
+};
+enum { GRIDS = sizeof grids / sizeof *grids };
+
 /* ---- the whole --------------------------------------------------------------------------------- */
 
 unsigned words_layers(const words *w) {
@@ -261,6 +271,8 @@ unsigned words_layers(const words *w) {
     if (is_model(w, classes[n].model_type, classes[n].places) &&
         (slides || (classes[n].what != NO_ROPE && !w->architecture)))
       found |= classes[n].places & LAYER_PLACES;
+  for (int n = 0; n < GRIDS; n++)
+    if (is_model(w, grids[n].model, 0)) found |= grids[n].places;
   return found;
 }
 
@@ -275,20 +287,13 @@ const json_t *words_layer_list(const words *w, size_t n, const char **name) {
   return NULL;
 }
 
-static const struct {
-  const char *model, *grid;
-} grids[] = {
-#define GRID(model, grid) {model, grid},
-#include "inspect/models/keys.def"
-};
-
 const char *words_grid(const words *w) {
   const char *type = json_string_value(json_object_get(w->rope, "rope_type"));
   const bool is_axial = type && strcmp(type, "axial") == 0;
   /* Configs of language models may have the patches of their pictures beside their own keys. */
-  const bool is_picture = find_key(w, PATCH) >= 0 && find_key(w, VOCABULARY) < 0;
-  for (size_t n = 0; (is_axial || is_picture) && n < sizeof grids / sizeof *grids; n++)
-    if (is_model(w, grids[n].model, 0)) return grids[n].grid;
+  const bool is_picture = (find_key(w, PATCH) >= 0 && find_key(w, VOCABULARY) < 0) || find_key(w, SIDES) >= 0;
+  for (int n = 0; (is_axial || is_picture) && n < GRIDS; n++)
+    if (is_model(w, grids[n].model, 0) && (!w->layers || is_for(w, grids[n].places))) return grids[n].grid;
   return is_axial || is_picture ? "" : NULL;
 }
 

@@ -10,12 +10,13 @@
 
 /* The meanings of keys. One meaning can have several keys. */
 typedef enum word {
-  BASE,        /* base of the frequencies */
-  BASE_RATIO,  /* a factor of the base */
-  HEAD,        /* columns of a head */
-  HIDDEN,      /* columns of all heads */
-  HEADS,       /* number of heads */
-  ROTARY_HEAD, /* columns of a head that are rotated, after PLAIN_HEAD others */
+  BASE,         /* base of the frequencies */
+  BASE_RATIO,   /* a factor of the base */
+  HEAD,         /* columns of a head */
+  HIDDEN,       /* columns of all heads */
+  HEADS,        /* number of heads */
+  HIDDEN_SHARE, /* by how much HIDDEN is divided for attention */
+  ROTARY_HEAD,  /* columns of a head that are rotated, after PLAIN_HEAD others */
   PLAIN_HEAD,
   TRAILING,     /* class: if not 0, the rotated columns are the last ones of a head */
   ROTARY_DIM,   /* columns that are rotated */
@@ -54,12 +55,15 @@ typedef enum word {
   WITHOUT_EFFECT, /* keys that change no angle */
   PATCH,          /* columns of a patch of a picture */
   PICTURE,        /* columns of a picture, or its height and width */
+  SIDES,          /* width and height of the grid of a picture */
+  TILE,           /* side of a window of a picture */
   VOCABULARY,
   WINDOW,        /* reach of sliding attention */
   LAYERS,        /* number of layers */
   LAYER_TYPES,   /* the type of each layer: names, or numbers of what it slides over or compresses */
   PATTERN,       /* all layers slide but every n-th; or a letter or a flag for each */
   FULL_EVERY,    /* all layers slide but the first and every n-th after it */
+  FULL_AT,       /* the numbers of the layers that do not */
   USES_ROPE,     /* for each layer whether it has a rope */
   NO_ROPE_EVERY, /* every n-th layer has none */
   UNSCALED,      /* class: if not 0, these layers have no scaling */
@@ -74,7 +78,7 @@ enum key_place {
   GGUF = 1 << 2,     /* after the name of the architecture */
   TENSOR = 1 << 3,   /* the tensor of that name */
   FULL = 1 << 4,     /* for layers of full attention only */
-  SLIDING = 1 << 5,  /* for layers of sliding attention only */
+  SLIDING = 1 << 5,  /* for layers of sliding attention only, also of pictures in windows */
   COMPRESS = 1 << 6, /* for layers of compressed attention only */
   LAYER_PLACES = FULL | SLIDING | COMPRESS
 };
@@ -136,7 +140,7 @@ const json_t *words_layer_list(const words *w, size_t n, const char **name);
 /* Whether any key shows that the model has a rope. */
 bool words_has_rope(const words *w);
 
-/* The --grid of the axes of the model's pictures, with H and W for their sizes; "" if it has axes that are not known,
+/* The --grid of the axes of the model's pictures, with H, W and N for their sizes; "" if it has axes that are not known,
    null if it has none. */
 const char *words_grid(const words *w);
 

@@ -15,6 +15,25 @@ const apply_loops *apply_loops_for(const posenc_options *options) {
   return widest;
 }
 
+/* Rotates the heads of one position by a row of the table. Grouped axes have pairs of their own columns each, and those
+   columns side by side in the row, too. */
+static void rope_row(const apply_loops *loops, const posenc_problem *problem, const float *row, const char *x,
+                     char *out) {
+  const posenc_axes *axes = problem->axes;
+  const int64_t bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
+  posenc_problem part = *problem;
+  if (!axes || !axes->grouped) {
+    loops->rope(problem, 0, row, x, out);
+    return;
+  }
+  part.heads = 1;
+  for (int64_t head = 0, at = 0; head < problem->heads; head++)
+    for (int64_t a = 0, column = 0; a < axes->count; a++, column += part.dim, at += part.dim) {
+      part.dim = 2 * axes->axis[a].pairs;
+      loops->rope(&part, 0, row + column, x + at * bytes, out + at * bytes);
+    }
+}
+
 /* Applies packed rows of the table to rows [r, r + rows) of the slice, for all sequences. */
 static void apply_run(const apply_loops *loops, const posenc_problem *problem, const posenc_slice *slice, int64_t r,
                       int64_t rows, const float *table, const void *x, void *out) {
@@ -27,7 +46,7 @@ static void apply_run(const apply_loops *loops, const posenc_problem *problem, c
       loops->add(problem->dtype, rows * width, table, from, to);
     else
       for (int64_t n = 0; n < rows; n++)
-        loops->rope(problem, 0, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
+        rope_row(loops, problem, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
   }
 }
 
