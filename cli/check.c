@@ -105,7 +105,8 @@ static const char notes[] = "Dtypes are f16, bf16 (in .npy two bytes of raw data
                             "or, of values of f64, in f64 adds: with its unit u, u (8 + 3 |ln w| + 2.8 i) of\n"
                             "the angle of frequency w, number i; 32 u of each value; two units of the dtype,\n"
                             "three of a pair that rope turns. Values of bf16 or f16 in a wider dtype are\n"
-                            "judged as such. Single elements that are wrong, or another formula, fail.\n"
+                            "judged as such; an ulp of --max-ulp is one of the dtype of the file. Single elements that "
+                            "are wrong, or another formula, fail.\n"
                             "\n"
                             "Exit status:\n"
                             "  0                 if every element is within the limit\n"
@@ -218,12 +219,20 @@ static void print_worst(const record_file *of, FILE *stream) {
   fprintf(stream, ": %.*g instead of %.*g\n", digits, strtod(w->got, NULL), digits, strtod(w->exact, NULL));
 }
 
-/* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. */
+/* Whether values of dtype `held`, "" if that is not known, were stored in a wider one. */
+static bool is_stored_wider(const record_file *of, const char *held) {
+  return *held && strcmp(held, of->shape.dtype) != 0;
+}
+
+/* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. An ulp is that of the stored
+   dtype, which is told unless it is f32, and where its values are those of another one. */
 static void print_limit(const record_file *of, const char *further, FILE *stream) {
   const record_check *accurate = &of->checks[OF_ACCURACY];
   const bool by_ulp = of->limit.ulp > 0.0;
-  fprintf(stream, "--max-%s %.6g%s%s%s\n", by_ulp ? "ulp" : "abs", by_ulp ? of->limit.ulp : of->limit.abs,
-          accurate->ok ? "" : ": ", accurate->note, further);
+  const char *dtype = of->shape.dtype;
+  const bool is_told = by_ulp && (strcmp(dtype, dtype_name(POSENC_F32)) != 0 || is_stored_wider(of, of->held));
+  fprintf(stream, "--max-%s %.6g%s%s%s%s%s\n", by_ulp ? "ulp" : "abs", by_ulp ? of->limit.ulp : of->limit.abs,
+          is_told ? " of " : "", is_told ? dtype : "", accurate->ok ? "" : ": ", accurate->note, further);
 }
 
 static void print_failure(const record_file *of, FILE *stream) {
@@ -254,11 +263,6 @@ static void print_verdict(const record_file *of, FILE *stream) {
   } else {
     print_failure(of, stream);
   }
-}
-
-/* Whether values of dtype `held`, "" if that is not known, were stored in a wider one. */
-static bool is_stored_wider(const record_file *of, const char *held) {
-  return *held && strcmp(held, of->shape.dtype) != 0;
 }
 
 /* Prints the dtype of the values if they were stored in a wider one, and whose ulp is meant. */
@@ -555,6 +559,15 @@ static const char *take_folded(options *given, table_file *table, const char *fi
   return "each column twice; compared is one of the two, and the other has the same bits";
 }
 
+/* Takes the layout of two tables on an axis of 2, if none is given: of a rope, the cosines are the first. Of columns
+   that are copies, `contents`, the layout was taken from the values. */
+static void take_stacked(options *given, const stored *at, const char *contents) {
+  const bool is_split = at->joined || at->beside, is_folded = contents && given->problem.layout != POSENC_SPLIT;
+  if (is_given(given, OPTION_LAYOUT)) return;
+  if (is_split && !is_folded) given->problem.layout = POSENC_SPLIT_CS;
+  if (at->last && given->model && !contents) given->problem.layout = POSENC_INTERLEAVED_CS;
+}
+
 static file_result check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
@@ -571,7 +584,7 @@ static file_result check_table(options *given, output **out) {
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
   take_model_length(given);
-  if (at->joined && !contents && !is_given(given, OPTION_LAYOUT)) given->problem.layout = POSENC_SPLIT_CS;
+  take_stacked(given, at, contents);
   if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
     given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);

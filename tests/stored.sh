@@ -227,6 +227,39 @@ takes 'matrices that turn back' 1 check transposed.npy --config plain.json --max
 refused "its dtype '<u2' is not .*; if these are the bits of bf16, numpy.save(FILE, array.view('V2')) says so$" \
   identify bits.npy
 
+# An ulp is one of the stored dtype, and the verdict says so.
+"$numpy" -c '
+import numpy as n
+a = n.arange(300)[:, None] * 5e5 ** (-n.arange(32) / 32)
+t = n.concatenate([n.cos(a), n.sin(a)], 1).astype("f4")
+bits = (t.view("u4") + 0x7fff + ((t.view("u4") >> 16) & 1)) >> 16
+n.save("brain", bits.astype("u2").view("V2")); n.save("wider", (bits << 16).astype("u4").view("f4"))'
+takes 'an ulp of bf16' 0 check brain.npy --config plain.json --layout split-cs --max-ulp 0.51
+check 'is told' says '^PASS: --max-ulp 0.51 of bf16$'
+takes 'of values of bf16 in f32 it is one of f32' 1 check wider.npy --config plain.json --layout split-cs --max-ulp 0.51
+check 'as is told' says '^ *--max-ulp 0.51 of f32: [0-9]* of 19200 beyond the bound'
+
+# Two tables on an axis of 2, wherever it is: of a rope, the cosines are the first, unless --layout says otherwise.
+"$numpy" -c '
+import numpy as n
+a = n.arange(300)[:, None] * 5e5 ** (-n.arange(32) / 32)
+c, s = n.cos(a).astype("f4"), n.sin(a).astype("f4")
+twice = lambda x: n.concatenate([x, x], 1)
+each = lambda x: n.repeat(x, 2, 1)
+for name, f in ("half", lambda x: x), ("twice", twice), ("each", each):
+  for axis in 0, 1:
+    for order, (x, y) in ("cs", (c, s)), ("sc", (s, c)):
+      n.save(f"{order}-{name}-{axis}", n.stack([f(x), f(y)], axis))
+n.save("cs-half-2", n.stack([c, s], 2)); n.save("sc-half-2", n.stack([s, c], 2)); n.save("complex", c + 1j * s)'
+for stack in half-0 half-1 twice-0 twice-1 each-0 each-1 half-2; do
+  [ $stack = half-2 ] && layout=interleaved || layout=split
+  takes "cosines, sines: $stack" 0 check cs-$stack.npy --config plain.json
+  takes "sines, cosines: $stack" 1 check sc-$stack.npy --config plain.json
+  check 'are named' says "^FAIL: config: the layout is $layout, not $layout-cs"
+  takes 'and taken if they are asked for' 0 check sc-$stack.npy --config plain.json --layout $layout
+done
+takes 'complex numbers' 0 check complex.npy --config plain.json
+
 # ---- GGUF and ONNX ----
 
 "$numpy" -c '

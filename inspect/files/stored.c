@@ -79,6 +79,8 @@ static bool take_whole(stored *s, const int64_t *axes, size_t count, const longe
     return true;
   }
   if (of->count > of_row + 1 || (s->by_columns && of_row > 1)) return false;
+  s->last = has_pairs && last[-1] == 2;
+  s->beside = has_pairs && !s->last;
   s->rows = of->length[0];
   for (size_t n = 1; n < of->count; n++)
     if (__builtin_mul_overflow(s->dim, of->length[n], &s->dim)) s->dim = INT64_MAX;

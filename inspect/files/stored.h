@@ -18,6 +18,7 @@ typedef struct stored {
   bool halved;       /* this is one of two tables in the file */
   bool joined;       /* each row is that of one table in the file and then that of the other; `dim` counts both */
   size_t half_axis;  /* of two tables: the axis that tells them apart */
+  bool beside, last; /* an axis of 2 tells what columns are: two tables side by side, or the two of each pair */
   bool vector;       /* one axis alone is longer than 1: there is none for positions, and `rows` is 1 */
   size_t axis_count; /* of an array: `dim` is its last axis, `rows` the product of the others */
   int64_t axes[STORED_AXES];
