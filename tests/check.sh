@@ -220,7 +220,7 @@ refused '^posenc check: \.: it is no regular file' .
 mkfifo pipe && refused 'pipe: it is no regular file' pipe
 : >empty && refused 'empty: it is empty' empty
 echo 'position,sin,cos' >text && refused 'text: neither a .npy, a safetensors nor a GGUF file' text
-printf 'PK\3\4and more' >x.npz && refused 'x.npz: an archive (.npz, .pt), which the Python package reads' x.npz
+printf 'PK\3\4and more' >x.npz && refused 'x.npz: an archive, of no kind that is known here' x.npz
 refused '--max-ulp 0: not above 0' f32.npy --max-ulp 0
 refused '--max-abs nan: not finite' f32.npy --max-abs nan
 refused '--max-abs 1: cannot be combined with --max-ulp' f32.npy --max-ulp 1 --max-abs 1

@@ -289,4 +289,48 @@ refused 'm.gguf: no tensor nope; it has pe, half, brain, blocks, wide, inv$' che
 refused 'cut.gguf: tensor wide is not all in the file$' check cut.gguf --tensor wide
 refused 'm.onnx: an ONNX model, of which python3 -c .*onnx.load' check m.onnx
 
+# The lines of Python that convert other files are run, where their packages are.
+converts() { # PYTHON FILE NAME: runs the line that the refusal of FILE has
+  rm -f table.npy
+  posenc check $2
+  [ $status -eq 2 ] && sed 's/.*python3 -c "\(.*\)" writes.*/\1/' err | sed "s/FILE/$2/; s/NAME/$3/" >line.py &&
+    "$1" -W ignore line.py && ends 0 check table.npy --config plain.json --layout split-cs
+}
+"$numpy" -c '
+import numpy as n
+a = n.arange(300)[:, None] * 5e5 ** (-n.arange(32) / 32)
+t = n.concatenate([n.cos(a), n.sin(a)], 1).astype("f4")
+n.save("t", t); n.savez("a.npz", other=t[:9], pe=t); n.savez_compressed("b.npz", pe=t)'
+check '.npz' converts "$numpy" a.npz pe
+check 'compressed .npz' converts "$numpy" b.npz pe
+torch=
+for python in "$numpy" /usr/bin/python3; do
+  [ -z "$torch" ] && "$python" -c 'import numpy, torch' 2>/dev/null && torch=$python
+done
+if [ -n "$torch" ]; then
+  cat >make.py <<'E'
+import numpy, torch
+t = torch.from_numpy(numpy.load("t.npy"))
+all = {"pe": t, "brain": t.bfloat16(), "half": t.half(), "own": torch.nn.Parameter(t), "turned": t.T.contiguous().T}
+torch.save(all, "m.pt"); torch.save(all, "old.bin", _use_new_zipfile_serialization=False); torch.save(t, "one.pt")
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("pe", t)
+    def forward(self, x):
+        return x + self.pe
+torch.jit.script(M()).save("script.pt")
+E
+  "$torch" -W ignore make.py # whose source torch.jit.script reads
+  for name in pe brain half own turned; do
+    for file in m.pt old.bin; do check "$file: $name" converts "$torch" $file $name; done
+  done
+  check 'a tensor alone' converts "$torch" one.pt pe
+  check 'TorchScript' converts "$torch" script.pt pe
+else
+  skip 'files of PyTorch' 'no PyTorch here'
+fi
+printf 'PK\3\4%0100d' 0 >other.zip
+refused 'other.zip: an archive, of no kind that is known here$' check other.zip
+
 plan

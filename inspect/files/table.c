@@ -153,6 +153,51 @@ static bool is_onnx(const unsigned char *bytes, size_t size) {
          (bytes[2] == producer || bytes[2] == graph || bytes[2] == opset || bytes[2] == model_version);
 }
 
+/* Whether the file is a zip archive whose first entry's name has that end, or "" for any. */
+static bool is_archive(const unsigned char *bytes, size_t size, const char *end) {
+  enum { LENGTH = 26, NAME = 30 };
+  const size_t wanted = strlen(end);
+  if (size < 4 || memcmp(bytes, "PK\3\4", 4) != 0) return false;
+  if (!wanted || size < NAME) return !wanted;
+  const size_t length = bytes[LENGTH] + 256u * bytes[LENGTH + 1];
+  return length >= wanted && length <= size - NAME && memcmp(bytes + NAME + length - wanted, end, wanted) == 0;
+}
+
+/* Whether the archive is a TorchScript module: the list of entries, at its end, has the constants of the code. */
+static bool is_script(const unsigned char *bytes, size_t size) {
+  static const char name[] = "constants.pkl";
+  const size_t end = 1 << 16, from = size > end ? size - end : 0;
+  return memmem(bytes + from, size - from, name, strlen(name));
+}
+
+#define OF_TORCH                                                                                                       \
+  "numpy.save('table.npy', (t.float() if t.dtype == torch.bfloat16 else t).detach().numpy())\" writes a tensor as "    \
+  ".npy"
+
+/* If a known program reads the file, writes the line of Python that makes a .npy file of it. No file's own code runs in
+   it but that of a TorchScript module, which loading does not call. Returns false if the file is of no known kind. */
+static bool tell_conversion(const unsigned char *bytes, size_t size, fault *why) {
+  static const unsigned char pickled[] = {0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9}; /* torch.save's number */
+  const bool is_old = size > sizeof pickled && memcmp(bytes, pickled, sizeof pickled) == 0;
+  if (is_onnx(bytes, size))
+    fault_say(why, "an ONNX model, of which python3 -c \"import numpy, onnx; numpy.save('table.npy', "
+                   "next(onnx.numpy_helper.to_array(t) for t in onnx.load('FILE').graph.initializer "
+                   "if t.name == 'NAME'))\" writes an initializer as .npy");
+  else if (is_archive(bytes, size, ".npy"))
+    fault_say(why, "an archive of NumPy's (.npz), which the Python package reads, and of which python3 -c \"import "
+                   "numpy; numpy.save('table.npy', numpy.load('FILE')['NAME'])\" writes an array as .npy");
+  else if (is_archive(bytes, size, "") && is_script(bytes, size))
+    fault_say(why, "a TorchScript module, of which python3 -c \"import numpy, torch; t = torch.jit.load('FILE', "
+                   "'cpu').state_dict()['NAME']; " OF_TORCH);
+  else if (is_old || is_archive(bytes, size, "data.pkl"))
+    fault_say(why, "tensors of PyTorch's (.pt, .bin), which the Python package reads, and of which python3 -c \"import "
+                   "numpy, torch; t = torch.load('FILE', 'cpu', weights_only=True); t = t['NAME'] if isinstance(t, "
+                   "dict) else t; " OF_TORCH);
+  else
+    return is_archive(bytes, size, "") && (fault_say(why, "an archive, of no kind that is known here"), true);
+  return true;
+}
+
 static bool find(table_file *t, const char *tensor, table_half half, fault *why) {
   if (t->size == 0) return fault_say(why, "it is empty");
   if (npy_is(t->bytes, t->size)) {
@@ -167,12 +212,7 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
     t->format = "gguf";
     return gguf_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
   }
-  if (is_onnx(t->bytes, t->size))
-    return fault_say(why, "an ONNX model, of which python3 -c \"import numpy, onnx; numpy.save('table.npy', "
-                          "next(onnx.numpy_helper.to_array(t) for t in onnx.load('FILE').graph.initializer "
-                          "if t.name == 'NAME'))\" writes an initializer as .npy");
-  if (t->size >= 4 && memcmp(t->bytes, "PK\3\4", 4) == 0)
-    return fault_say(why, "an archive (.npz, .pt), which the Python package reads; numpy.save writes the array alone");
+  if (tell_conversion(t->bytes, t->size, why)) return false;
   return fault_say(why, "neither a .npy, a safetensors nor a GGUF file");
 }
 
