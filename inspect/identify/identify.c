@@ -453,8 +453,8 @@ static void open_identity(const search *s, identity *found) {
   found->padding = POSENC_NO_PADDING;
 }
 
-/* Judges the table made as `how`, and with by_makers tells who made it. Returns false if memory runs out. *is_right: that
-   explains it. */
+/* Judges the table made as `how`, and with by_makers tells who made it. Returns false if memory runs out. *is_right:
+   that explains it. */
 static bool judge_as(search *s, const identity *unread, const making *how, bool by_makers, identity *found,
                      bool *is_right) {
   free_parts(found);

@@ -140,8 +140,8 @@ const json_t *words_layer_list(const words *w, size_t n, const char **name);
 /* Whether any key shows that the model has a rope. */
 bool words_has_rope(const words *w);
 
-/* The --grid of the axes of the model's pictures, with H, W and N for their sizes; "" if it has axes that are not known,
-   null if it has none. */
+/* The --grid of the axes of the model's pictures, with H, W and N for their sizes; "" if it has axes that are not
+   known, null if it has none. */
 const char *words_grid(const words *w);
 
 /* words_fail sets `failed` and the message, and returns false; words_tell reports a note. */
