@@ -47,7 +47,7 @@ static void draw_level(plot *picture, const record_history_series *series, size_
   size_t count = 0;
   for (size_t i = begin; i < end; i++) {
     const double value = value_of(series, &series->points[i]);
-    if (!isnan(value)) values[count++] = value;
+    if (isfinite(value)) values[count++] = value;
   }
   if (count) {
     const double level = statistics_median(values, count);
@@ -64,7 +64,15 @@ static void draw_change(plot *picture, const record_history_change *change) {
           at, strcmp(change->verdict, "worse") == 0 ? "#d55e00" : "#009e73");
 }
 
-/* Draws a series in its order: its points, a line of their median between changes, and an upright one at each. */
+/* Whether there is anything to draw: not for a kernel that was refused in all records. */
+static bool has_values(const record_history_series *series) {
+  for (size_t i = 0; i < series->points_count; i++)
+    if (isfinite(value_of(series, &series->points[i]))) return true;
+  return false;
+}
+
+/* Draws a series in its order: its points, a line of their median between changes, and an upright one at each. Null
+   without gnuplot. */
 static char *draw(const record_history *found, const record_history_series *series, size_t number) {
   char name[40], ends[80];
   const record_history_point *first = series->points, *last = series->points + series->points_count - 1;
@@ -81,7 +89,7 @@ static char *draw(const record_history *found, const record_history_series *seri
   plot_series(picture, "using 1:2 with points linecolor rgb '#808080' pointtype 7 pointsize 0.25", "");
   for (size_t i = 0; i < series->points_count; i++) {
     const double value = value_of(series, &series->points[i]);
-    if (!isnan(value)) plot_point(picture, (double)i, value, value, value);
+    if (isfinite(value)) plot_point(picture, (double)i, value, value, value);
   }
   size_t begin = 0;
   RECORD_EACH(change, found, changes) {
@@ -170,7 +178,8 @@ void history_write_markdown(const record_history *found, FILE *stream) {
 bool history_write_html(const record_history *found, FILE *stream) {
   char **drawn = memory_take(found->series_count, sizeof *drawn);
   bool ok = true;
-  for (size_t i = 0; i < found->series_count && ok; i++) ok = (drawn[i] = draw(found, &found->series[i], i)) != NULL;
+  for (size_t i = 0; i < found->series_count && ok; i++)
+    if (has_values(&found->series[i])) ok = (drawn[i] = draw(found, &found->series[i], i)) != NULL;
   if (ok) write_page(found, &page_html, drawn, stream);
   for (size_t i = 0; i < found->series_count; i++) free(drawn[i]);
   free(drawn);

@@ -126,6 +126,11 @@ else
   tr '\n' ' ' <page.html | grep -oE "#0072b2' +d='M[0-9.]+,[0-9.]+ L[0-9.]+" | sed 's/.*M//; s/,.* L/ /' >levels
   check 'the second begins where the first ends' awk 'NR == 1 { end = $2 } NR == 2 { exit $1 != end }' levels
   check 'its ids are unique' ids_unique page.html
+  mkdir refused
+  "$POSENC" verify --kernel cr-avx512,cr-neon,cr-portable --len 16 --dim 8 --format json -o refused/record.json 2>err
+  check 'a kernel that was refused in all records' ends 0 refused --order date --format html -o page.html
+  check 'has no picture, but the others' contains page.html 'cr-portable/16x8'
+  check 'whatever the machine' sh -c '! grep -q ": nan" page.html'
 fi
 
 # ---- no change, noise, and what became of it later
