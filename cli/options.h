@@ -186,8 +186,8 @@ struct options {
   int64_t start;
   const char *output; /* "-" if not given */
   const char *format, *encoding, *table, *tensor, *part, *save, *baseline, *memory, *plot, *keep, *by, *order, *since,
-      *github;
-  texts plugins, tensors, cases, from, labels;
+      *github, *packages;
+  texts plugins, tensors, cases, from, labels, beside;
 };
 
 options options_defaults(void);

@@ -409,7 +409,7 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
 
 static int run_machines(const options *given) {
   const option_set of_one = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(SEED), BUDGET_SET, TIMING_SET, SET(TIME_LIMIT),
-                                   SET(FROM), SET(FULL), SET(CASES));
+                                   SET(FROM), SET(FULL), SET(CASES), SET(BESIDE), SET(PACKAGES));
   const char *folder = given->output;
   char **files = given->operands;
   const size_t count = given->operand_count;
@@ -439,6 +439,24 @@ static char *command_again(const options *given) {
   return memory_print("%s%s", given->command_line, number);
 }
 
+/* Reads what stands beside the report, before minutes of measuring. */
+static front_inputs read_front(const options *given) {
+  const texts *beside = &given->beside;
+  json_t **reports = memory_take(beside->count, sizeof(*reports));
+  for (size_t i = 0; i < beside->count; i++) reports[i] = load_json("--beside", beside->items[i], 0);
+  return (front_inputs){.label = given->labels.count ? given->labels.items[0] : NULL,
+                        .beside = reports,
+                        .names = beside->items,
+                        .count = beside->count,
+                        .packages = given->packages ? load_json("--packages", given->packages, 0) : NULL};
+}
+
+static void free_front(const front_inputs *front) {
+  for (size_t i = 0; i < front->count; i++) json_decref(front->beside[i]);
+  free((void *)(uintptr_t)front->beside);
+  json_decref((json_t *)(uintptr_t)front->packages);
+}
+
 static int run(options *given) {
   const char *folder = given->output;
   records found = {.accuracy = NULL};
@@ -446,12 +464,14 @@ static int run(options *given) {
   const char *refusal = report_refusal();
   if (refusal) die("%s", refusal);
   if (given->operand_count) return run_machines(given);
-  if (given->labels.count) die_value("--label", given->labels.items[0], "only reports of machines have labels");
+  check_labels(&given->labels);
+  if (given->labels.count > 1) die_value("--label", given->labels.items[1], "there is no machine for it");
   for (size_t i = 0; i < given->from.count; i++) take_record(&found, given->from.items[i]);
   refuse_unused(given, &found);
 #ifdef HAVE_BENCHMARK
   if (!found.timing) refuse_emulator("", "published (posenc verify and bench run)");
 #endif
+  front_inputs front = read_front(given);
   prepare_folder(folder);
   progress_in_lines();
   if (given->seconds > 0)
@@ -459,8 +479,9 @@ static int run(options *given) {
   else
     complete(&found, given, folder);
   char *again = command_again(given);
-  int status = report_write(folder, found.accuracy, found.timing, again);
+  int status = report_write(folder, found.accuracy, found.timing, &front, again);
   free(again);
+  free_front(&front);
   if (status == EXIT_SUCCESS) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
     copy_record(found.timing ? found.timing->json : NULL, found.timing_path, folder, "bench.json");

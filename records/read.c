@@ -457,6 +457,11 @@ const record_report *record_read_report(const json_t *json, record_fault *fault)
   return read_record(json, read_report, sizeof(record_report), fault);
 }
 
+const record_published *record_read_published(const json_t *json, record_fault *fault) {
+  if (!has_schema(json, "schema", "posenc-published-2", fault)) return NULL;
+  return read_record(json, read_published, sizeof(record_published), fault);
+}
+
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault) {
   if (!has_schema(json, "schema", "posenc-baseline-1", fault)) return NULL;
   return read_record(json, read_baseline, sizeof(record_baseline), fault);
@@ -471,6 +476,7 @@ TAKE(timing)
 TAKE(report)
 TAKE(baseline)
 TAKE(machines)
+TAKE(published)
 TAKE(comparison)
 TAKE(choice)
 TAKE(history)

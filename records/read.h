@@ -154,6 +154,7 @@ typedef struct record_fault {
 const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault);
 const record_timing *record_read_timing(const json_t *json, record_fault *fault);
 const record_report *record_read_report(const json_t *json, record_fault *fault);
+const record_published *record_read_published(const json_t *json, record_fault *fault);
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
 
 /* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Fields
@@ -163,6 +164,7 @@ const record_timing *record_take_timing(const json_t *json);
 const record_report *record_take_report(const json_t *json);
 const record_baseline *record_take_baseline(const json_t *json);
 const record_machines *record_take_machines(const json_t *json);
+const record_published *record_take_published(const json_t *json);
 const record_comparison *record_take_comparison(const json_t *json);
 const record_choice *record_take_choice(const json_t *json);
 const record_history *record_take_history(const json_t *json);
@@ -180,6 +182,7 @@ json_t *record_write_timing(const record_timing *from);
 json_t *record_write_report(const record_report *from);
 json_t *record_write_baseline(const record_baseline *from);
 json_t *record_write_machines(const record_machines *from);
+json_t *record_write_published(const record_published *from);
 json_t *record_write_comparison(const record_comparison *from);
 json_t *record_write_choice(const record_choice *from);
 json_t *record_write_history(const record_history *from);

@@ -96,7 +96,8 @@ static void print_object(const row *head, size_t fields) {
 
 /* The objects that a file of a record can have at its top. */
 static const char *const kinds[] = {"accuracy", "timing",     "merged_accuracy", "merged_timing", "baseline",  "report",
-                                    "machines", "comparison", "choice",          "history",       "file_check"};
+                                    "machines", "comparison", "choice",          "history",       "file_check",
+                                    "published"};
 
 static const char merged[] =
     "    \"merged_accuracy\": {\n"

@@ -5,6 +5,7 @@
 #include "reports/model/answer.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
+#include "reports/sections/sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static void say_spread(page *p, const record_spread *spread, double scale, const
            words_range(spread, scale).text);
 }
 
-static void write_answer(page *p, const record_machines *record) {
+static void write_answers(page *p, const record_machines *record) {
   const int64_t broken = record->accuracy.broken, bits = record->accuracy.bits;
   page_open(p, PAGE_ANSWER);
   if (broken)
@@ -178,7 +179,13 @@ static void write_fastest_cell(page *p, const record_machine_speed *of) {
   page_cell_end(p);
 }
 
-static void write_fastest(page *p, const record_machines *record) {
+static void write_beside(page *p, const record_machines *record) {
+  bool any = false;
+  RECORD_EACH(machine, record, front) any = any || machine->uses_count;
+  if (any) front_write_machines(p, record->front, record->front_count);
+}
+
+static void write_fastest_of_each(page *p, const record_machines *record) {
   page_section(p, "Fastest kernels");
   if (record->fastest_count == 0) {
     page_paragraph(p, "There is no table of f32 that all machines timed.");
@@ -280,7 +287,7 @@ static void write_differences(page *p, const record_machines *record) {
     page_cell(p, CODE("%s"), row->kernel);
     page_cell(p, "%s", row->shape);
     page_cell(p, row->broken ? STRONG("broken") : "–");
-    RECORD_EACH(figures, row, machines) write_difference_cell(p, figures);
+    RECORD_EACH(there, row, machines) write_difference_cell(p, there);
   }
   page_table_end(p);
 }
@@ -312,7 +319,7 @@ static void write_commands(page *p, const record_machines *record) {
 }
 
 /* Writes the table of kernels and dtypes by machine. */
-static void write_errors(page *p, const record_machines *record) {
+static void write_errors_of_each(page *p, const record_machines *record) {
   const record_accuracy_of_machines *accuracy = &record->accuracy;
   if (!accuracy->rows_count) return;
   page_column_add(p, false, "kernel");
@@ -358,7 +365,7 @@ static void write_accuracy(page *p, const record_machines *record) {
              unlike);
   page_close(p, PAGE_PARAGRAPH);
   if (same != compared) write_differences(p, record);
-  write_errors(p, record);
+  write_errors_of_each(p, record);
 }
 
 /* Whether the accuracy record has the same fact of a timing record, on all machines. */
@@ -406,8 +413,9 @@ static void write_facts(page *p, const record_machines *record, bool timing, con
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {
   page_begin(p, "posenc machines");
   write_busy(p, record);
-  write_answer(p, record);
-  write_fastest(p, record);
+  write_answers(p, record);
+  write_beside(p, record);
+  write_fastest_of_each(p, record);
   write_speed(p, record, drawn);
   write_accuracy(p, record);
   page_section(p, "Machines");

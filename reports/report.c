@@ -309,8 +309,10 @@ static int write_report(const char *directory, const record_report *shown, const
   return status;
 }
 
-int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const char *command) {
+int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const front_inputs *front,
+                 const char *command) {
   record_fault fault;
+  char why[900];
   const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
   if (!verified) {
     fprintf(stderr, "posenc report: accuracy record: %s\n", fault.text);
@@ -322,9 +324,13 @@ int report_write(const char *directory, const json_t *accuracy, const record_tim
     fprintf(stderr, "posenc report: timing record: %s\n", fault.text);
   } else {
     json_t *document = document_make(verified, timed, command);
-    const record_report *shown = record_take_report(document);
-    status = write_report(directory, shown, document);
-    record_free(shown);
+    if (front_add(document, front, why, sizeof why)) {
+      const record_report *shown = record_take_report(document);
+      status = write_report(directory, shown, document);
+      record_free(shown);
+    } else {
+      fprintf(stderr, "posenc report: %s\n", why);
+    }
     json_decref(document);
   }
   record_free(timed);

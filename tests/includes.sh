@@ -31,7 +31,7 @@ reports/page: reports/page records common
 reports/model: reports/model reports/page records common
 reports/sections: reports/sections reports/model reports/page records common
 reports: reports reports/sections reports/model reports/page records common
-tools: tools impls/cr lib/api records reports reports/model reports/page common
+tools: tools impls/cr lib/api records reports reports/sections reports/model reports/page common
 cli: cli inspect/models verify inspect/identify inspect/files bench records reports reports/model reports/page impls/opencl/opencl.h impls/peers impls/recipes impls/cr/families.h common'
 
 # Headers of the system that the library may include: libc with threads, advice on memory and the CPU's features; libm;

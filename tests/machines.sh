@@ -170,6 +170,66 @@ check 'are within' tells 'within 0.5 ulp | `quick`'
 check 'one more' rows 65538.0
 check 'is not' tells '| reference | `transformer-base` (9.8 MiB) | within 0.5 ulp | none | none |'
 
+# ---- beside a report
+records_of() { # CPU DATE
+  accuracy "$1" aaaa bbbb 1 | sed "s/2026-01-01/$2/" >accuracy.json
+  timing "$1" 9 | sed "s/\"cpu\"/\"date\": \"$2T00:00:00Z\", &/" >bench.json
+}
+now=$(date -u +%Y-%m-%d)
+records_of quipu "$now"
+beside() { ends "$1" --from accuracy.json --from bench.json -o both "$2" "$3" "$4" "$5" $6 $7; }
+check 'a machine beside another' beside 0 --beside one/report.json --label knots
+check 'has a column, and its date' tells "| table | knots, $now | abacus, 2026-01-01 |"
+use='**50.0 %** (12.5–62.5) of the limit, 5.12 ms; error 0.250, correctly rounded: `quick`'
+check 'with what is known of the reference' tells "| posenc, one thread: 5$(printf '\342\200\257')000 × 512, 9.8 MiB | $use | $use |"
+check 'and of each machine' tells "- **knots**, $now: quipu."
+records_of quipu 2026-02-03
+check 'of an old date' beside 0 --beside both/report.json --label old
+check 'the page has all three' tells "| table | old, 2026-02-03 | knots, $now | abacus,"
+grey='<td class="prose old" data-of="old, 2026-02-03">'
+check 'and the old one is grey' contains both/index.html "$grey"
+check 'but no other' eval '! grep -q "class=\"prose old\" data-of=\"knots" both/index.html'
+mkdir kept && cp both/report.json kept
+records_of quipu 2026-02-04
+check 'of one name, the latest' beside 0 --beside kept/report.json --label knots
+check 'stays' tells "| table | knots, $now | old, 2026-02-03 | abacus,"
+check 'of equal dates, that of the records' beside 0 --beside kept/report.json --label new
+"${POSENC%/*}/posenc-published" --brief kept
+check 'what is published has the machines alone' eval '[ $? -eq 0 ] && grep -q posenc-published-2 kept/report.json'
+check 'and stands beside a report' beside 0 --beside kept/report.json --label new
+check 'as before' tells "| table | new, 2026-02-04 | old, 2026-02-03 | knots, $now | abacus,"
+peer() { # PACKAGE WAY THREADS ROWS MEDIAN
+  printf '{"package": "%s", "way": "%s", "threads": %s, "op": "table", "rows": %s, "dim": 512, "error": 0.25,
+    "problem": "a table", "beside": {"posenc": {"median": %s, "low": 2, "high": 8}}}' "$@"
+}
+{
+  printf '{"schema": "posenc-peers-1", "date": "%sT00:00:00", "machine": "quipu", "processors": 2, "load": [0.1, 1.9],
+    "versions": {"torch": "9.9", "jax": "8.8"}, "rows": [' "$now"
+  echo "$(peer torch 'torch, compiled' 1 5000 4), $(peer torch 'torch, eager' 1 5000 5), $(peer jax jax 1 5000 3),"
+  echo "$(peer jax jax 2 5000 3.5), $(peer jax jax 1 4999 3.6), $(peer jax posenc 1 5000 1),"
+  echo "$(peer jax 'libposenc, cached' 1 5000 1)]}"
+} >peers-times.json
+check 'packages' beside 0 --beside one/report.json --packages peers-times.json
+check 'with version, error and quotient' tells '| torch 9.9 | a table: torch, compiled | 0.2 | **4.0 times** (2.00–8.00) |'
+check 'each by its fastest way, of that table, with one thread' test "$(grep -c '| a table: ' both.md)" -eq 2
+check 'of a quiet machine' eval '! grep -q "while other processes ran" both.md'
+cp both/report.json packages.json
+check 'are kept' beside 0 --beside packages.json --label new
+check 'for the next page' tells '| jax 8.8 | a table: jax | 0.2 | **3.0 times** (2.00–8.00) |'
+sed -i 's/0.1, 1.9/0.6, 1.9/' peers-times.json
+check 'packages of a busy machine' beside 0 --beside one/report.json --packages peers-times.json
+check 'are called so' tells 'on one thread of quipu, while other processes ran'
+check 'two reports have the machines first' ends 0 one/report.json two/report.json -o both
+check 'with their figures' tells "9.8 MiB | $use | **50.0 %**"
+with_records='--from accuracy.json --from bench.json'
+check 'beside it, no report' leaves_nothing 'accuracy.json: not a report.json of posenc report or make publish' \
+  $with_records --beside accuracy.json
+sed 's/"machines"/"machine"/' kept/report.json >lacking.json
+check 'nor what is published without machines' leaves_nothing 'machines is missing' $with_records --beside lacking.json
+check 'nor packages' leaves_nothing "its schema is not 'posenc-peers-1'" $with_records --packages kept/report.json
+check 'nor two names' leaves_nothing '--label b: there is no machine for it' $with_records --label a --label b
+check 'nor beside reports of several' leaves_nothing '--beside' one/report.json two/report.json --beside one/report.json
+
 # ---- bad input
 sed 's/"digest":"aaaa"/"digest":7/g' one/report.json >digest.json
 sed 's/"median":2250000000.0/"median":"fast"/g' one/report.json >median.json
@@ -200,7 +260,6 @@ check 'an input as the output' is_refused '--output one: it would replace one/re
 check 'and it is as it was' cmp one/report.json input.json
 check 'a label twice' leaves_nothing '--label a: another machine is called so' $pair --label a --label a
 check 'no label' leaves_nothing '--label ' $pair --label ''
-check 'a label of nothing' leaves_nothing 'only reports of machines have labels' --from accuracy.json --label a
 check 'records beside reports' leaves_nothing '--from accuracy.json: cannot be combined' $pair --from accuracy.json
 check 'kernels beside reports' leaves_nothing '--kernel quick: cannot be combined' $pair --kernel quick
 check 'no folder' sh -c '! "$POSENC" report one/report.json two/report.json 2>err && grep -q "output is missing" err'

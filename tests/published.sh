@@ -27,7 +27,21 @@ check 'a section is made of them' test $? -eq 0
 sed -n '/^<!-- published: begin/,/^<!-- published: end/p' "$srcdir/README.md" | sed '1,2d; $d' >shown
 same() { diff section shown >out; }
 check 'and is what README.md shows' same
-check 'four rows, with intervals' test "$(grep -c '^| [a-z].* (.*–.*) |.* |.* |$' section)" -eq 4
+check 'machines side by side, each with its date' \
+  grep -q '^| table | .*, 20[0-9-]* | .*, 20[0-9-]* | .*, 20[0-9-]* |$' section
+check 'five rows of processors, with intervals' test "$(grep -c '^| [a-z].* (.*–.*).* of the limit.* |$' section)" -eq 5
+check 'packages with their versions' grep -q '^| torch [0-9.]* | table 5000x512 .* \*\*.* times\*\* (.*–.*) |$' section
+tr -d '\n' <"$folder/report.json" | sed 's/{ *"label"/\n&/g' | grep '"source"' >unrecorded
+sources() { # figures without a record stand in the document that is named
+  while read -r machine; do
+    document=$(echo "$machine" | sed 's/.*"source": "\([^"]*\)".*/\1/')
+    elements=$(echo "$machine" | sed 's/.*"use": "device",[^}]*"rows": \([0-9]*\), *"dim": \([0-9]*\).*/\1 * \2/')
+    nanoseconds=$(echo "$machine" | sed 's/.*"use": "device",[^}]*"median": \([0-9.e-]*\).*/\1/')
+    told=$(awk "BEGIN { printf \"%.0f\", $nanoseconds * $elements / 1000 }")
+    grep -q "| $told | " "$srcdir/$document" || return 1
+  done <unrecorded
+}
+check 'figures without a record are those of their document' eval '[ -s unrecorded ] && sources'
 figures_shown() { # prints those in README.md, which are files
   for figure in $(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$srcdir/README.md"); do
     [ -s "$srcdir/$figure" ] || return 1
@@ -43,6 +57,7 @@ ln -s "$published" build/posenc-published
 cat >build/posenc <<'END'
 #!/bin/sh
 [ "$1" = report ] || { echo "{\"environment\": {\"commit\": \"$commit\"}}"; exit; }
+echo "$*" >>"$known/asked"
 while [ "$1" != -o ]; do shift; done
 echo "$2" >>"$known/measured"
 mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/index.html" || exit
@@ -62,7 +77,7 @@ known=$work/known commit=0123456789ab promises=0 stuck= others=0.012 PUBLISH_MOS
 export known commit promises stuck others PUBLISH_MOST
 publish() { (cd build && PATH=$work/bin:$PATH srcdir=../source sh "$srcdir/tools/publish.sh") >out 2>err; }
 mkdir known
-sed 's/"commit":"[^"]*"/"commit":"0123456789ab"/g' "$folder/report.json" >known/report.json
+sed 's/"commit": "[^"]*"/"commit": "0123456789ab"/g' "$folder/report.json" >known/report.json
 PUBLISH_MOST=-1
 check 'on a busy machine nothing is measured' \
   eval '! publish && grep -q "^publish: other processes used [0-9]* % of the processors before" err &&
@@ -85,10 +100,13 @@ kept source/README.md >theirs
 check 'and is otherwise as it was' cmp -s ours theirs
 check 'nothing else is left' test "$(cd source && echo * reports/*)" = 'README.md reports reports/published'
 
-rm known/measured
-PUBLISH_FROM=$work/known
-export PUBLISH_FROM
+rm known/measured known/asked
+PUBLISH_FROM=$work/known PUBLISH_LABEL='Zen 9' PUBLISH_PACKAGES=peers-times.json
+export PUBLISH_FROM PUBLISH_LABEL PUBLISH_PACKAGES
 check 'the page is made again of records' publish
+check 'beside the machines of before, under its name, with packages' grep -q \
+  -- '--label Zen 9 --packages peers-times.json --beside .*/reports/published/report.json -o' known/asked
+unset PUBLISH_LABEL PUBLISH_PACKAGES
 check 'which are given' grep -q 'published.new' known/measured
 unset PUBLISH_FROM
 echo '{}' >known/report.json

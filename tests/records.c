@@ -22,6 +22,7 @@ KIND(timing)
 KIND(report)
 KIND(baseline)
 KIND(machines)
+KIND(published)
 KIND(comparison)
 KIND(choice)
 KIND(history)
@@ -31,10 +32,11 @@ static json_t *again(const json_t *json) {
   static const struct {
     const char *schema;
     json_t *(*again)(const json_t *json);
-  } kinds[] = {{"posenc-accuracy-1", again_accuracy},  {"posenc-report-1", again_report},
-               {"posenc-baseline-1", again_baseline},  {"posenc-machines-1", again_machines},
-               {"posenc-compare-1", again_comparison}, {"posenc-choice-1", again_choice},
-               {"posenc-history-1", again_history},    {"posenc-check-1", again_file_check}};
+  } kinds[] = {{"posenc-accuracy-1", again_accuracy},   {"posenc-report-1", again_report},
+               {"posenc-baseline-1", again_baseline},   {"posenc-machines-1", again_machines},
+               {"posenc-published-2", again_published}, {"posenc-compare-1", again_comparison},
+               {"posenc-choice-1", again_choice},       {"posenc-history-1", again_history},
+               {"posenc-check-1", again_file_check}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(field_string(json, "schema"), kinds[i].schema) == 0) return kinds[i].again(json);
   return again_timing(json);

@@ -103,6 +103,7 @@ else
   posenc choose --len 64 --dim 16 --kernel naive,rotation-portable --format json
   cp out choice.json
   record choice choice.json
+  record published "$root/reports/published/report.json"
   posenc compare timing.json timing.json --format json
   cp out comparison.json
   record comparison comparison.json

@@ -6,10 +6,13 @@
 #   srcdir           the source folder
 #   PUBLISH_OPTIONS  other options of posenc report, for a trial that takes a minute
 #   PUBLISH_FROM     a folder with the records of an earlier report, from which the page is made again
+#   PUBLISH_LABEL    the machine's name beside others; its CPU's without it
+#   PUBLISH_PACKAGES    peers-times.json of make time-peers, for the packages beside posenc; those of before without it
 #   PUBLISH_MOST     the percentage of the processors' time that other processes may use
 set -eu
 export LC_ALL=C # mawk reads numbers as the locale writes them
-: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}"
+: "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}" \
+  "${PUBLISH_LABEL:=}" "${PUBLISH_PACKAGES:=}"
 published=$srcdir/reports/published
 new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new
 
@@ -61,9 +64,14 @@ else
   done
 fi
 
+# Other machines and packages stand beside this one, from the report of before.
+[ -z "$PUBLISH_LABEL" ] || set -- "$@" --label "$PUBLISH_LABEL"
+[ -z "$PUBLISH_PACKAGES" ] || set -- "$@" --packages "$PUBLISH_PACKAGES"
+[ -e "$published" ] || [ ! -e "$old" ] || mv "$old" "$published" # left by a run that was killed
+[ ! -e "$published/report.json" ] || set -- "$@" --beside "$published/report.json"
+
 trap 'rm -rf "$new"' EXIT
 trap 'exit 130' INT TERM HUP
-[ -e "$published" ] || [ ! -e "$old" ] || mv "$old" "$published" # left by a run that was killed
 rm -rf "$new" "$old"
 status=0
 ./posenc report "$@" -o "$new" || status=$?
@@ -79,8 +87,8 @@ case $srcdir in
 /*) find "$new" -type f -exec sed -i "s|$(printf '%s' "$srcdir" | sed 's/[]\.*^$|[]/\\&/g')/|./|g" {} + ;;
 esac
 sed -i '/^## Files$/,/^## /{/^## Files$/d;/^## /!d}' "$new/report.md" # they are in no repository
-./posenc-published "$new" >"$section"
 ./posenc-published --brief "$new" || exit
+./posenc-published "$new" >"$section"
 rm -f "$new/accuracy.json" "$new/bench.json" # large, and the page does not need them
 readme_with "$section" >"$readme"
 

@@ -259,7 +259,8 @@ def report(folder, head, lines):
     failed = [f"{line['package']}: {line['problem']}: {line['failed']}\n" for line in lines if "failed" in line]
     text += "".join(["\n# Failed\n\n", *failed] if failed else [])
     pathlib.Path(folder, "peers-times.md").write_text(text)
-    pathlib.Path(folder, "peers-times.json").write_text(json.dumps({**head, "rows": lines}, indent=1) + "\n")
+    record = {"schema": "posenc-peers-1", **head, "rows": lines}
+    pathlib.Path(folder, "peers-times.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
 def parsed(arguments):

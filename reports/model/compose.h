@@ -77,4 +77,22 @@ typedef struct machines_inputs {
  */
 json_t *machines_make(const machines_inputs *given, char *why, size_t size);
 
+/* ---- the front page: several machines in short, and packages beside posenc ----------------------------------- */
+
+/* What stands beside a report on its front page. */
+typedef struct front_inputs {
+  const char *label;        /* the name of the report's machine; null: its CPU */
+  json_t *const *beside;    /* reports of other machines, or published ones, which have several */
+  const char *const *names; /* of their files, for messages */
+  size_t count;
+  const json_t *packages; /* of make time-peers, or null: those of the first report beside it that has some */
+} front_inputs;
+
+/* Returns a "front_machine" of records/fields.def. */
+json_t *front_machine(const record_report *report, const char *label);
+
+/* Adds "machines" and "packages" to the document of a report. Of one label, the figures of the latest date stay.
+   Returns false, with the reason in `why` in one line, if an input is not what it should be. */
+bool front_add(json_t *document, const front_inputs *given, char *why, size_t size);
+
 #endif

@@ -89,6 +89,14 @@ static json_t *make_machines(const maker *m, const machines_inputs *given) {
   return machines;
 }
 
+/* Returns what stands first on the page of several machines. */
+static json_t *make_front(const maker *m, const json_t *machines) {
+  json_t *front = json_array();
+  for (size_t i = 0; i < m->count; i++)
+    field_append(front, front_machine(m->reports[i], field_string(json_array_get(machines, i), "label")));
+  return front;
+}
+
 /* ---- rows of a kernel on a shape ---- */
 
 /* Returns the entry of a machine for the same shape, or null. The name alone does not identify a shape. */
@@ -411,9 +419,9 @@ static json_t *make_document(const maker *m, const machines_inputs *given, char 
   json_t *made = NULL;
   if (!line) line = json_string(""); /* the command line is not UTF-8 */
   if (have_own_labels(m, machines, why, size))
-    made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
+    made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
                      machines, "fastest", make_fastest(m), "times", make_times(m, kernels), "accuracy",
-                     make_accuracy(m, kernels));
+                     make_accuracy(m, kernels), "front", make_front(m, machines));
   else
     json_decref(line);
   json_decref(kernels);

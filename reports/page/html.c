@@ -80,7 +80,7 @@ static void data(page *p, const char *summary) {
 }
 
 static void table(page *p, const char *caption) {
-  around(p, p->old ? "<div class=\"table old\"" : "<div class=\"table\"", "", "");
+  fprintf(p->stream, "<div class=\"table%s%s\"", p->fit ? " fit" : "", p->old ? " old" : "");
   around(p, " role=\"region\" tabindex=\"0\" aria-label=\"", caption, "\">\n");
   around(p, "<table>\n<caption>", caption, "</caption>\n<thead>\n<tr>");
   for (size_t i = 0; i < p->column_count; i++)
@@ -90,8 +90,13 @@ static void table(page *p, const char *caption) {
 }
 
 static void cell(page *p, size_t span, bool prose) {
-  const char *look = prose ? " class=\"prose\"" : p->columns[p->column].numeric ? " class=\"n\"" : "";
-  fprintf(p->stream, "%s%s", p->column == 0 ? "<th scope=\"row\"" : "<td", look);
+  const char *look = prose                           ? "prose"
+                     : p->columns[p->column].numeric ? "n"
+                                                     : "",
+             *old = p->old && !p->all_old ? "old" : "";
+  fputs(p->column == 0 ? "<th scope=\"row\"" : "<td", p->stream);
+  if (*look || *old) fprintf(p->stream, " class=\"%s%s%s\"", look, *look && *old ? " " : "", old);
+  if (p->fit && p->column > 0) around(p, " data-of=\"", p->columns[p->column].title, "\"");
   if (span > 1) fprintf(p->stream, " colspan=\"%zu\"", span);
   fputc('>', p->stream);
 }

@@ -168,9 +168,15 @@ void page_table(page *p, const char *caption, const page_column *columns, size_t
   p->columns = columns ? columns : p->added;
   p->column_count = columns ? count : p->added_count;
   p->column = 0;
+  p->all_old = p->old;
   char *told = dated(p, caption);
   p->format->table(p, told);
   free(told);
+}
+
+void page_table_fit(page *p, const char *caption) {
+  p->fit = true;
+  page_table(p, caption, NULL, 0);
 }
 
 void page_table_end(page *p) {
@@ -182,6 +188,7 @@ void page_table_end(page *p) {
     p->added_count = 0;
   }
   p->columns = NULL;
+  p->fit = false;
 }
 
 /* Opens a cell, and the row with its first one. */

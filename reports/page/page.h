@@ -38,6 +38,8 @@ typedef struct page {
   int64_t made;       /* when, in seconds since 1970; 0 if nothing on it is called old */
   const char *date;   /* of page_date, or null */
   bool old;           /* whether that is long ago */
+  bool fit;           /* the open table is a list on narrow screens */
+  bool all_old;       /* it was old when it was opened, so that its cells need not be called so */
   char *const *svg;   /* figures by number, null if there is none */
   page_column *added; /* columns of page_column_add, for the next table */
   size_t added_count;
@@ -93,10 +95,12 @@ void page_data_end(page *p);
 
 /*
  * Write a table with the given columns, or, if they are null, those that page_column_add has added since the last
- * such table. The first column heads its row. A cell is written at once, or by page_say between page_cell_begin or
- * page_prose_begin and page_cell_end. Prose may wrap; page_rest is prose over the rest of the row.
+ * such table; page_table_fit has those, and is a list on narrow screens, without empty cells. The first column heads
+ * its row. A cell is written at once, or by page_say between page_cell_begin or page_prose_begin and page_cell_end.
+ * Prose may wrap; page_rest is prose over the rest of the row. A cell may have an older date than its table.
  */
 void page_table(page *p, const char *caption, const page_column *columns, size_t count);
+void page_table_fit(page *p, const char *caption);
 void page_table_end(page *p);
 __attribute__((format(printf, 3, 4))) void page_column_add(page *p, bool numeric, const char *title, ...);
 __attribute__((format(printf, 2, 3))) void page_cell(page *p, const char *format, ...);

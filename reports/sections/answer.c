@@ -628,7 +628,7 @@ static void write_lost(page *p, const record_report *report) {
 
 /* ---- all ---- */
 
-static void write_front(page *p, const record_report *report) {
+static void write_picture(page *p, const record_report *report) {
   page_figure_fit(p,
                   caption_of_times(report,
                                    "Largest error against time, a point per kernel; further down and left is better. "
@@ -650,7 +650,7 @@ void write_answer(page *p, const record_report *report) {
     say_trusted(p, report);
     page_close(p, PAGE_ANSWER);
   }
-  write_front(p, report);
+  write_picture(p, report);
   char text[200];
   snprintf(text, sizeof text, "Time per element of that %s, by kernel; shorter is better.%s",
            table && table->applied ? "x" : "table",

@@ -80,6 +80,7 @@ void write_contents(page *p, const record_report *report, contents wanted) {
     bool timed; /* has times, too */
   } sections[2][12] = {
       {{write_answer, true},
+       {write_front, true},
        {write_why, false},
        {write_headline, true},
        {write_lengths, true},

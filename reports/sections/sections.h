@@ -46,6 +46,7 @@ typedef enum contents { CONTENTS_FIRST, CONTENTS_DETAILS, CONTENTS_ALL } content
 /* Writes a page, section by section. A section for which the report has no data is left out. */
 void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);
+void write_front(page *p, const record_report *report);
 void write_left_out(page *p, const record_report *report);
 void write_why(page *p, const record_report *report);
 void write_fastest(page *p, const record_report *report);
@@ -85,5 +86,13 @@ typedef struct table_description {
   char text[400];
 } table_description;
 table_description table_describe(const record_table *table);
+
+/* Tables of the first page, of the page of several machines, and of README.md. */
+
+/* Writes machines side by side, and what each was. */
+void front_write_machines(page *p, const record_front_machine *machines, size_t count);
+
+/* Writes packages beside posenc; nothing if there are none. */
+void front_write_packages(page *p, const record_package *packages, size_t count);
 
 #endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports/sections/sections.h"
+
+#include "reports/model/answer.h"
+#include "reports/page/words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- machines ---- */
+
+static const struct {
+  const char *use, *title;
+} titles[] = {{"default", "posenc, one thread"},
+              {"threads", "posenc, all threads"},
+              {"device", "posenc on a GPU"},
+              {"library", "another library's vector sines, the fastest"},
+              {"now", "a framework's formula in C, with the C library's sines, the fastest"},
+              {"framework", "a framework itself"}};
+
+static const char *title_of(const char *use) {
+  for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    if (strcmp(titles[i].use, use) == 0) return titles[i].title;
+  return use;
+}
+
+static const char *promise_of(const char *error) {
+  for (answer_budget budget = ANSWER_HALF; budget < ANSWER_BUDGETS; budget++)
+    if (strcmp(answer_budgets[budget], error) == 0) return answer_promises[budget];
+  return "";
+}
+
+static bool is_same_row(const record_machine_use *a, const record_machine_use *b) {
+  return strcmp(a->use, b->use) == 0 && a->rows == b->rows && a->dim == b->dim;
+}
+
+static const record_machine_use *find_use(const record_front_machine *machine, const record_machine_use *like) {
+  RECORD_EACH(use, machine, uses)
+    if (is_same_row(use, like)) return use;
+  return NULL;
+}
+
+/* Writes "105 times (103–106) as fast, 57.4 % (53.2–58.8) of the limit, 130 µs; error 2.98e-08, correctly rounded:
+   `cr-avx512`", as far as it is known. */
+static void say_use(page *p, const record_machine_use *use) {
+  const record_spread *ns = &use->ns_per_element, *share = &use->of_limit;
+  if (use->speed_up.there) {
+    page_say(p, STRONG("%s times"), words_significant(use->speed_up.estimate, 3).text);
+    if (isfinite(use->speed_up.low)) page_say(p, " %s", words_interval(&use->speed_up).text);
+    page_say(p, " as fast, ");
+  }
+  if (share->there) {
+    page_say(p, STRONG("%s\u00a0%%"), words_significant(100 * share->median, 3).text);
+    if (share->max > share->min) page_say(p, " %s", words_range(share, 100).text);
+    page_say(p, " of the limit, ");
+  }
+  if (ns->there) page_say(p, "%s%s; ", words_duration(ns->median * use->rows * use->dim * 1e-9).text, words_mark(ns));
+  page_say(p, "error %s%s: " CODE("%s"), words_significant(use->max_abs, 3).text, promise_of(use->error), use->kernel);
+}
+
+/* Whether an earlier machine, or an earlier use of the same one, has that row. */
+static bool is_written(const record_front_machine *machines, const record_front_machine *at,
+                       const record_machine_use *like) {
+  for (const record_front_machine *machine = machines; machine < at; machine++)
+    if (find_use(machine, like)) return true;
+  return find_use(at, like) != like;
+}
+
+static void write_row(page *p, const record_front_machine *machines, size_t count, const record_machine_use *like) {
+  page_cell(p, "%s: " SMALL("%s × %s, %s"), title_of(like->use), words_count(like->rows).text,
+            words_count(like->dim).text, words_bytes(like->bytes).text);
+  for (size_t i = 0; i < count; i++) {
+    const record_machine_use *use = find_use(&machines[i], like);
+    page_date(p, machines[i].date); /* what is old is grey, machine by machine */
+    page_prose_begin(p);
+    if (use) say_use(p, use);
+    page_cell_end(p);
+  }
+  page_date(p, NULL);
+}
+
+/* Writes what is told of each machine: its record, or where the figures are from. */
+static void write_facts(page *p, const record_front_machine *machines, size_t count) {
+  page_open(p, PAGE_LIST);
+  for (size_t i = 0; i < count; i++) {
+    const record_front_machine *one = &machines[i];
+    page_open(p, PAGE_ITEM);
+    page_say(p, STRONG("%s") ", %.10s: %s", one->label, one->date, one->cpu);
+    if (*one->cores) page_say(p, ", %s processors", one->cores);
+    if (isfinite(one->others))
+      page_say(p, ", of which other processes used %s\u00a0%%%s", words_significant(100 * one->others, 2).text,
+               words_is_busy(one->others) ? ", so that times are longer than they need be" : "");
+    if (*one->commit) page_say(p, "; posenc %s, commit %s", one->posenc_version, one->commit);
+    if (*one->source) page_say(p, "; no record was kept: these are figures of %s", one->source);
+    page_say(p, ".");
+    page_close(p, PAGE_ITEM);
+  }
+  page_close(p, PAGE_LIST);
+}
+
+void front_write_machines(page *p, const record_front_machine *machines, size_t count) {
+  const char *date = p->date;
+  page_date(p, NULL);
+  page_column_add(p, false, "table");
+  for (size_t i = 0; i < count; i++) page_column_add(p, false, "%s, %.10s", machines[i].label, machines[i].date);
+  page_table_fit(
+      p, "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
+         "framework), the share of what the machine can do at best with that memory (least–most), the median time (‡: "
+         "least and most are "
+         "further apart than a fifth of it), the largest error, and the kernel.");
+  for (size_t i = 0; i < count; i++)
+    RECORD_EACH(use, &machines[i], uses)
+      if (!is_written(machines, &machines[i], use)) write_row(p, machines, count, use);
+  page_table_end(p);
+  write_facts(p, machines, count);
+  page_date(p, date);
+}
+
+/* ---- packages ---- */
+
+void front_write_packages(page *p, const record_package *packages, size_t count) {
+  const char *date = p->date;
+  if (!count) return;
+  page_date(p, packages->date);
+  page_column_add(p, false, "package");
+  page_column_add(p, false, "what it makes");
+  page_column_add(p, true, "its largest error");
+  page_column_add(p, true, "its time by posenc's");
+  char caption[400];
+  snprintf(
+      caption, sizeof caption,
+      "Packages themselves, as installed, beside posenc's default from Python, correctly rounded, in the same turns "
+      "on one thread of %.80s%s.",
+      packages->machine,
+      packages->busy ? ", while other processes ran: such quotients are rough, and times are not told" : "");
+  page_table_fit(p, caption);
+  for (const record_package *one = packages; one < packages + count; one++) {
+    page_cell(p, "%s %s", one->name, one->version);
+    page_cell(p, "%s: %s", one->problem, one->way);
+    page_cell_number(p, one->max_abs, 1);
+    page_cell(p, STRONG("%s times") " %s", words_significant(one->ratio.estimate, 2).text,
+              words_interval(&one->ratio).text);
+  }
+  page_table_end(p);
+  page_date(p, date);
+}
+
+void write_front(page *p, const record_report *report) {
+  if (report->machines_count > 1) {
+    page_section(p, "Several machines");
+    front_write_machines(p, report->machines, report->machines_count);
+  }
+  if (report->packages_count) {
+    page_section(p, "Packages");
+    front_write_packages(p, report->packages, report->packages_count);
+  }
+}
