@@ -17,52 +17,37 @@ repetitions() { # NAME MICROSECONDS...
   name=$1
   shift
   for time; do
-    printf '{"name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"},\n' "$name" "${time}000"
+    printf '{"name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"},\n' "$name" "$(awk "BEGIN { print 1000 * $time }")"
   done
 }
 share() { # NAME SHARE
   printf '{"name": "%s", "run_type": "iteration", "of_limit": %s},\n' "$@"
-}
-bits() { # KERNEL BITS
-  printf '{"name": "bits/4992x512/%s", "bits": "%s"}' "$@"
-}
-far() { # POWER MODE MISROUNDED
-  printf '{"kernel": "cr-avx512", "shape": {"name": "4992x512+%s"}, "mode": "%s", "misrounded": %s}' \
-    "$(awk "BEGIN { printf \"%.0f\", 2^$1 }")" "$2" "$3"
 }
 {
   echo '{"context": {"cpu": "abacus", "cores": "1", "l1d": "49152", "load": "0.5"}, "benchmarks": ['
   for share in 0.9 0.96 0.99; do share hot/131072x1024/cr-avx512 $share; done
   share hot/32768x4096/cr-avx512 0.94
   repetitions process/512x512/cr-avx512 49 51 50
-  repetitions hot/100x1000-base1099511627776/cr-avx512 101 99 102
+  repetitions hot/1x128+1000-rope32/cr-avx512 1.01 0.99 1.02
   # Quotients of pairs: 1.5, 2, 1.25, and one without a partner.
   repetitions hot/131072x1024-add/cr-avx512 10 10 20
   repetitions hot/131072x1024-add/cached 15 20 25 900
-  share hot/4992x512/cr-avx512 0.5
-  share hot/4992x512+4294967296/cr-avx512 0.48
-  share hot/4992x512+1099511627776/cr-avx512 0.47
-  echo "$(bits cr-avx512 abc), $(bits cr-portable abd)]}"
+  printf '%s]}\n' "$(share hot/131072x128-base500000-rope-cache/cr-avx512 0.9 | sed 's/,$//')"
 } >timings.json
-echo "{\"records\": [$(far 32 exhaustive 0), $(far 40 sampled 0)]}" >accuracy.json
 echo '{"missing": {"torch": "no such module"}, "benchmarks": []}' >torch.json
 echo '[{"name": "cr-avx2", "refusal": "this CPU has no AVX2"},
   {"name": "cr-threads", "threaded": true, "refusal": null}]' >kernels.json
-"$targets" accuracy.json torch.json timings.json kernels.json >made
+"$targets" torch.json timings.json kernels.json >made
 check 'records are taken in' test $? -eq 0
 sed "s/$(printf '\302\240')/ /g" made >out # no-break spaces
 check 'the machine is named' row '; cpu abacus; cores 1; l1d 48 KiB; load 0.5.'
-check 'a share that is met' row '131072 × 1024 | ≥ 0.95 of the best fill | 0.960 (0.900–0.990) | met |'
-check 'and one that is missed' row '32768 × 4096 | ≥ 0.95 of the best fill | 0.940 (0.940–0.940) | **missed** |'
-check 'a time that is met, just' row '≤ 50 µs | 50.0 (49.0–51.0) | met |'
-check 'and one that is missed' row '≤ 100 µs | 101 (99.0–102) | **missed** |'
-check 'a ratio is that of pairs' row '≥ 1.3 times as fast as x += a table in memory | 1.50 (1.25–2.00) | met |'
-check 'a pace that is met' row '| 0.960 (0.960–0.960) | met |'
-check 'and one that is missed' row '| 0.940 (0.940–0.940) | **missed** |'
-check 'other bits' row 'the same as cr-avx512 | others | **missed** |'
-check 'exact bits' row '≤ 0 misrounded of all | 0 | met |'
-check 'of a sample there is nothing to tell' row '≤ 0 misrounded of all | not measured: no record of it | – |'
-check 'what is not there is told' row '≥ 20 times as fast | not measured: no such module | – |'
+check 'a share that is met' row '131072 × 1024 | ≥ 0.95 of the best fill | a large table costs no more than to write it | 0.960 (0.900–0.990) | met |'
+check 'and one that is missed' row '32768 × 4096 | ≥ 0.95 of the best fill | a large table costs no more than to write it | 0.940 (0.940–0.940) | **missed** |'
+check 'a time that is met, just' row '≤ 50 µs | a program that starts must not wait | 50.0 (49.0–51.0) | met |'
+check 'and one that is missed' row '≤ 1 µs | each token waits for it, in each layer | 1.01 (0.990–1.02) | **missed** |'
+check 'a ratio is that of pairs' row '≥ 1.3 times as fast as x += a table in memory | what frameworks do instead | 1.50 (1.25–2.00) | met |'
+check 'a share with another reason' row '| what servers make when they start | 0.900 (0.900–0.900) | met |'
+check 'what is not there is told' row '≥ 20 times as fast | what people run | not measured: no such module | – |'
 check 'so is what cannot run' row '| not measured: cr-avx2: this CPU has no AVX2 | – |'
 check 'and what has nothing to run on' row '| not measured: one core | – |'
 counted() {

@@ -49,17 +49,6 @@ first_calls() { # LEN DIM KERNEL...
   done | entries
 }
 
-bits() { # LEN DIM KERNEL...
-  table="$1x$2" size="--len $1 --dim $2"
-  shift 2
-  for kernel; do
-    # shellcheck disable=SC2086 # options
-    ./posenc write $size --kernel "$kernel" -o "$work/table" 2>"$work/error" || continue
-    printf '{"name": "bits/%s/%s", "bits": "%s"}\n' "$table" "$kernel" "$(sha256sum <"$work/table" | cut -c1-64)"
-    rm "$work/table"
-  done | entries
-}
-
 # The first python3 in $PATH may be another one than the system's, and then does not find the system's PyTorch.
 python=python3
 "$python" -c 'import torch' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
@@ -74,15 +63,8 @@ record kernels ./posenc list --format json
   bench large --mode hot,offset,malloc $table --threads 2 --kernel "cr-avx512,sleef-f64-*,libmvec-f64$threaded"
   bench large-avx2 $table --isa -avx512 --kernel cr-avx2
   bench wide --len 32768 --dim 4096 --kernel cr-avx512
-  bench smaller --len 256 --dim 512 --kernel cr-avx512
-  bench small --len 512 --dim 512 --kernel cr-avx512
   bench uncertified-large --base 10001 $table --kernel cr-avx512
-  bench uncertified --base 10001 --len 512 --dim 512 --kernel cr-avx512
-  bench tiny --base 1099511627776 --len 100 --dim 1000 --kernel cr-avx512
-  bench small-avx2 --len 512 --dim 512 --isa -avx512 --kernel cr-avx2
-  bench cached $cached --threads 2 --kernel "cr-avx512,cr-portable,naive-f64$threaded"
-  for power in 32 40; do bench far-$power $cached --offset $((1 << power)) --kernel cr-avx512; done
-  bench cached-avx2 --mode hot,offset $cached --isa -avx512 --kernel cr-avx2
+  bench cached $cached --threads 2 --kernel "cr-avx512$threaded"
   bench first --mode first --len 5000 --dim 512 --kernel cr-avx512
   bench fresh --mode fresh $table --kernel cr-avx512
   bench add --op add $table --kernel cr-avx512,cached
@@ -97,11 +79,6 @@ record kernels ./posenc list --format json
   bench ours --mode hot,fresh,malloc --len 32768 --dim 1024 --kernel cr-avx512
   record torch "$python" "$srcdir/tools/pytorch.py" 32768 1024
   record processes first_calls 512 512 cr-avx512
-  record bits bits 4992 512 cr-portable cr-avx512
-  for power in 32 40; do
-    record bits-$power ./posenc verify $cached --offset $((1 << power)) --kernel cr-avx512 --exhaustive --search 0 \
-      --format json
-  done
 }
 say ''
 ./posenc-targets "$work"/*.json
