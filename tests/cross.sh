@@ -7,58 +7,43 @@
 # shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
+. "$srcdir/tests/hosts.sh"
 [ ! -e "$srcdir/config.status" ] || skip_all 'the source folder is configured'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
-# Sets what is different for a host: the compiler's prefix; what runs its programs; Debian's folder of its libraries;
-# the kernels whose bits are compared; its tests; flags of the amalgamation; options of configure; whether the two
-# largest tables are made, which take minutes where scalar code is emulated.
+# Sets what is different for a host, besides tests/hosts.sh: the kernels whose bits are compared; its tests; flags of the
+# amalgamation; options of configure; whether the two largest tables are made, which take minutes where scalar code is
+# emulated.
 is_slow() { [ "${POSENC_TEST_SLOW-}" = 1 ]; }
 slow() { # WORD...: printed if slow tests run
   ! is_slow || echo "$@"
 }
 describe() { # HOST
+  describe_host $1 || { echo "Bail out! no machine '$1'"; exit 1; }
   core='isa library format memory' exact='cr rounding split' files='axes models fuzz/drive'
   flags='' large=yes portable='cr-portable rotation-portable' switches=''
   case $1 in
   aarch64)
-    host=aarch64-linux-gnu emulator=qemu-aarch64 folder=$host kernels='cr-sve cr-neon rotation-neon'
+    kernels='cr-sve cr-neon rotation-neon'
     tests="$core split"
     ;;
   s390x) # the other byte order
-    host=s390x-linux-gnu emulator=qemu-s390x folder=$host kernels=$portable
+    kernels=$portable
     tests="$core $files $(slow angle arrays $exact certificates oracle scaling encodings)" large=$(slow yes)
     ;;
-  i386) # 32 bits, compiled without fused multiply-add; x86-64 runs it itself
-    host=i686-linux-gnu emulator='' folder=i386-linux-gnu kernels=$portable
+  i386) # 32 bits, compiled without fused multiply-add
+    kernels=$portable
     flags='-msse2 -mfpmath=sse'
     is_slow || switches='--disable-avx2 --disable-avx512' # their code compiles for minutes with 8 registers
     tests="$core angle $exact certificates oracle scaling encodings $files arrays"
     ;;
-  *)
-    echo "Bail out! no machine '$1'"
-    exit 1
-    ;;
   esac
-  libraries=/usr/lib/$folder/pkgconfig
 }
-missing() { # prints what this machine lacks for the host
-  for program in $host-gcc $host-g++ $emulator pkg-config; do
-    command -v $program >/dev/null || echo "no $program here"
-  done
-  echo 'int main(void) { return 0; }' >runs.c
-  [ -n "$emulator" ] || { $host-gcc runs.c -o runs && ./runs; } 2>runs.err ||
-    echo "programs of $host do not run here"
-  PKG_CONFIG_LIBDIR=$libraries pkg-config --exists mpfr jansson || echo "no MPFR and jansson for $host"
-}
-
-# CC and CXX of this build are not those of the cross build.
 there() { # COMMAND...
-  env -u CC -u CXX -u CFLAGS -u EMULATOR -u MAKEFLAGS -u MFLAGS \
-    PKG_CONFIG_LIBDIR=$libraries "$@" >out 2>&1 </dev/null
+  for_host "$@" >out 2>&1 </dev/null
 }
 passed() { # LOG: a test with points, and no failure
   grep -q '^ok' "$1" && grep -q '^1\.\.' "$1" && ! grep -q -e '^not ok' -e '^Bail out' "$1"
@@ -251,7 +236,7 @@ emulated_times() {
 
 describe "${machine:?}"
 mkdir "$work/$machine" && cd "$work/$machine" || exit 99
-missing >"$work/missing"
+missing_of_host >"$work/missing"
 [ ! -s "$work/missing" ] || skip_all "$(head -n 1 "$work/missing")"
 build
 if [ "$machine" = aarch64 ] && is_slow; then

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Accuracy of kernels and recipes in every dtype on several platforms, as one table: platforms/all/index.html, .md and
+# .json. "make accuracy-platforms" runs it in the build folder. A platform that this machine cannot run is skipped, with
+# the reason; if an earlier run left its record, that is taken, and its date told. The exit status is 1 if an element is
+# misrounded where the contract is correct rounding, or bits differ that must not. Variables of the environment:
+#   srcdir     the source folder
+#   PLATFORMS  some of generic avx2 avx512 neon sve opencl aarch64 s390x i386; those of the last row are built and emulated
+#   KERNELS    patterns of kernels
+#   ELEMENTS   how many elements of a table are compared, at most about
+#   KEPT       report.json of other machines, or of earlier runs, to stand beside these
+set -eu
+: "${srcdir:=.}" "${PLATFORMS:=generic avx2 avx512 neon sve opencl aarch64 s390x}" "${ELEMENTS:=20000}" "${KEPT:=}"
+: "${KERNELS:=cr-*,rotation-*,naive,naive-f64,recipe/*}"
+srcdir=$(cd "$srcdir" && pwd)
+top=$PWD/platforms
+mkdir -p "$top"
+. "$srcdir/tests/hosts.sh"
+echo '{"context": {"posenc_schema": "posenc-bench-2"}, "benchmarks": []}' >"$top/untimed.json"
+
+skip() { # PLATFORM REASON
+  echo "SKIP $1: $2"
+}
+fail() { # WHY
+  echo "accuracy-platforms: $1" >&2
+  exit 2
+}
+# Exit status 1 of either command tells of a failed check, which the page of all platforms shows.
+at_most_one() { # COMMAND...
+  "$@" && return
+  [ $? -eq 1 ]
+}
+measure() { # PLATFORM KERNELS COMMAND...
+  platform=$1 kernels=$2 folder=$top/$1
+  shift 2
+  mkdir -p "$folder"
+  at_most_one "$@" verify --kernel "$kernels" --budget "$ELEMENTS" --search 0 --brief --format json \
+    -o "$folder/accuracy.json" 2>"$folder/log" || fail "$platform: $(tail -n 1 "$folder/log")"
+  at_most_one ./posenc report --from "$folder/accuracy.json" --from "$top/untimed.json" --label "$platform" -o "$folder" \
+    >"$folder/log" 2>&1 || fail "$platform: $(tail -n 1 "$folder/log")"
+  echo "ok   $platform"
+}
+# Prints why a kernel does not run here; nothing if it does.
+refusal_of() { # KERNEL
+  ./posenc list "$1" | sed -n 's/^  runs here  *no: //p'
+}
+tier() { # PLATFORM KERNEL ISA
+  why=$(refusal_of "$2")
+  if [ -n "$why" ]; then skip "$1" "$why"; else measure "$1" "$KERNELS" env "POSENC_ISA=$3" ./posenc; fi
+}
+emulated() { # MACHINE
+  describe_host "$1"
+  build=$top/$1/build
+  mkdir -p "$build"
+  cd "$build"
+  why=$(missing_of_host | head -n 1)
+  [ -n "$why" ] || [ ! -e "$srcdir/config.status" ] || why='the source folder is configured'
+  if [ -z "$why" ]; then
+    { [ -e config.status ] || for_host "$srcdir/configure" --host="$host" ${emulator:+"EMULATOR=$emulator"} \
+      CFLAGS=-O1 CXXFLAGS=-O1; } >log 2>&1 && for_host make -j2 posenc run/posenc >>log 2>&1 ||
+      fail "$1: not built: $build/log"
+  fi
+  cd "$top/.."
+  if [ -n "$why" ]; then skip "$1" "$why"; else measure "$1" "$KERNELS" "$build/run/posenc"; fi
+}
+
+for platform in $PLATFORMS; do
+  case $platform in
+  generic) measure generic "$KERNELS" env POSENC_ISA=generic ./posenc ;;
+  avx2) tier avx2 cr-avx2 generic,avx2 ;;
+  avx512) tier avx512 cr-avx512 generic,avx2,avx512 ;;
+  neon) tier neon cr-neon generic,neon ;;
+  sve) tier sve cr-sve generic,neon,sve ;;
+  opencl)
+    why=$(refusal_of cr-opencl)
+    if [ -n "$why" ]; then skip opencl "$why"; else measure opencl cr-opencl ./posenc; fi
+    ;;
+  aarch64 | s390x | i386) emulated "$platform" ;;
+  *) fail "no platform '$platform'" ;;
+  esac
+done
+
+set --
+for name in $PLATFORMS; do
+  report=$top/$name/report.json
+  [ -e "$report" ] || continue
+  # What this run did not write is older than the file that it began with.
+  [ "$report" -nt "$top/untimed.json" ] || echo "kept $name, of $(sed 's/.*"date":"\([^"T]*\).*/\1/' "$report")"
+  set -- "$@" "$report"
+done
+labels() { # REPORT...: an option for each
+  for report; do
+    name=${report%/report.json}
+    echo "--label ${name##*/}"
+  done
+}
+[ $# -gt 0 ] || fail 'no platform has a record'
+options=$(labels "$@")
+for report in $KEPT; do set -- "$@" "$report"; done
+[ $# -gt 1 ] || fail 'one platform alone: the table takes two'
+# shellcheck disable=SC2086 # options
+./posenc report "$@" $options -o "$top/all"
