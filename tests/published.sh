@@ -89,7 +89,12 @@ others=
 check 'nor where nobody knows' eval '! publish && grep -q "does not tell" err && [ ! -e source/reports/published ]'
 rm -rf source/reports/published.new known/measured
 others=0.012
+PUBLISH_SECONDS=300
+export PUBLISH_SECONDS
 check 'another report is published' publish
+unset PUBLISH_SECONDS
+check 'with how long it took' grep -qx '../source/reports/published/index.html, after [0-9]* s' out
+check 'within a time, if one is given' grep -q -- '--cases .* --budget 300s -o' known/asked
 check 'without the records that it was made from' \
   test "$(cd source/reports/published && echo *)" = 'index.html report.json report.md'
 check 'and without the names of its files in the text' test "$(echo $(cat source/reports/published/report.md))" = '# A ## B'

@@ -6,13 +6,15 @@
 #   srcdir           the source folder
 #   PUBLISH_OPTIONS  other options of posenc report, for a trial that takes a minute
 #   PUBLISH_FROM     a folder with the records of an earlier report, from which the page is made again
+#   PUBLISH_SECONDS  how long it may measure: then memory that is in use alone, and as many shapes as fit, the reference
+#                    table first; without it all, which took ten minutes on two cores of Zen 5
 #   PUBLISH_LABEL    the machine's name beside others; its CPU's without it
 #   PUBLISH_PACKAGES    peers-times.json of make time-peers, for the packages beside posenc; those of before without it
 #   PUBLISH_MOST     the percentage of the processors' time that other processes may use
 set -eu
 export LC_ALL=C # mawk reads numbers as the locale writes them
 : "${srcdir:=.}" "${PUBLISH_OPTIONS:=}" "${PUBLISH_FROM:=}" "${PUBLISH_MOST:=5}" \
-  "${PUBLISH_LABEL:=}" "${PUBLISH_PACKAGES:=}"
+  "${PUBLISH_SECONDS:=}" "${PUBLISH_LABEL:=}" "${PUBLISH_PACKAGES:=}"
 published=$srcdir/reports/published
 new=$published.new old=$published.old section=$published.section readme=$srcdir/README.new
 
@@ -44,6 +46,7 @@ require_quiet() { # PERCENTAGE WHEN
   [ "$1" -le "$PUBLISH_MOST" ] || fail "other processes used $1 % of the processors $2 the timings"
 }
 
+begun=$(date +%s)
 # These checks come first, because measuring takes minutes.
 readme_with /dev/null >/dev/null
 if [ -n "$PUBLISH_OPTIONS" ]; then
@@ -62,6 +65,7 @@ else
   for cases in "$srcdir"/reference/worst/*.wc; do
     case $cases in *f16.wc) ;; *) set -- "$@" --cases "$cases" ;; esac # the page has the cases of f32
   done
+  [ -z "$PUBLISH_SECONDS" ] || set -- "$@" --budget "${PUBLISH_SECONDS}s"
 fi
 
 # Other machines and packages stand beside this one, from the report of before.
@@ -105,4 +109,4 @@ mv "$readme" "$srcdir/README.md" || {
   put_back
 }
 rm -rf "$old"
-echo "$published/index.html"
+echo "$published/index.html, after $(($(date +%s) - begun)) s"
