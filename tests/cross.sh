@@ -125,6 +125,12 @@ same_record() {
   record run/posenc there.json && record "$POSENC" here.json && "$POSENC" compare here.json there.json >out 2>&1 &&
     there run/posenc compare there.json here.json
 }
+digests_of() { # FILE
+  grep -o '"digest": *"[0-9a-f]*"' "$1"
+}
+same_digests() {
+  digests_of here.json >here.digests && digests_of there.json >there.digests && cmp here.digests there.digests >out
+}
 exchange() {
   for dtype in f32 f64 f16 bf16; do
     for format in npy safetensors; do
@@ -133,6 +139,7 @@ exchange() {
     check "$machine writes the same safetensors: $dtype" same_file --positions 0,0.5,7,-3 --dim 8 --dtype $dtype
   done
   check "$machine: the record of accuracy is the same" same_record
+  check "$machine: and digests are, in either byte order" same_digests
 }
 
 # The amalgamation must have the same bits as the library.

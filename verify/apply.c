@@ -283,7 +283,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
                                  .attention = s->attention,
                                  .plain = operand_is_plain(w.row + r)};
         a->sums[r] = applied_check(&row, &known, &mine);
-        a->digests[r] = digest_of(DIGEST_START, row.got, bytes);
+        a->digests[r] = digest_of(DIGEST_START, row.got, bytes, posenc_dtype_bytes(s->shape->problem.dtype));
       }
 #pragma omp critical(applied_merge)
       accuracy_merge(&s->found, &mine);
@@ -292,7 +292,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
   for (int64_t r = 0; r < w.rows; r++) {
     s->found.sum_ulp += a->sums[r].ulp;
     s->found.sum_abs += a->sums[r].abs;
-    s->digest = digest_of(s->digest, (const unsigned char *)&a->digests[r], sizeof *a->digests);
+    s->digest = digest_of(s->digest, (const unsigned char *)&a->digests[r], sizeof *a->digests, sizeof *a->digests);
   }
   a->elements += w.rows * row_width(problem);
 }

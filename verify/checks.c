@@ -100,7 +100,7 @@ void subject_check_each(const subject *s, window w, const unsigned char *out, ro
   const size_t bytes = row_bytes(problem);
   for (int64_t r = 0; r < w.rows; r++) {
     norms[r] = row_norms_of(out + bytes * (size_t)r, problem, at, s->attention * s->attention);
-    digests[r] = digest_of(DIGEST_START, out + bytes * (size_t)r, bytes);
+    digests[r] = digest_of(DIGEST_START, out + bytes * (size_t)r, bytes, posenc_dtype_bytes(problem->dtype));
   }
   check_values(s, w, out, norms, found);
 }
@@ -108,7 +108,7 @@ void subject_check_each(const subject *s, window w, const unsigned char *out, ro
 void subject_take_each(subject *s, const row_checks *found, const uint64_t *digests, int64_t rows) {
   check_merge(&s->checks[BOUNDED], &found->bounded);
   check_merge(&s->checks[PAIR_NORM], &found->pair_norm);
-  s->digest = digest_of(s->digest, (const unsigned char *)digests, (size_t)rows * sizeof *digests);
+  s->digest = digest_of(s->digest, (const unsigned char *)digests, (size_t)rows * sizeof *digests, sizeof *digests);
 }
 
 static void check_each_row(subject *s, window w, const unsigned char *out) {

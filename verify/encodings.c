@@ -54,7 +54,7 @@ void encoding_check_written(encoding_exam *e, const arena *a, const unsigned cha
 }
 
 void encoding_digest(encoding_exam *e, const void *out, int64_t elements) {
-  e->digest = digest_of(e->digest, out, (size_t)elements * posenc_dtype_bytes(e->dtype));
+  e->digest = digest_of(e->digest, out, (size_t)elements * posenc_dtype_bytes(e->dtype), posenc_dtype_bytes(e->dtype));
 }
 
 void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *out, size_t bytes) {

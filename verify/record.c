@@ -183,7 +183,7 @@ uint64_t segments_join(const segment *all, int64_t count, accuracy *found) {
   for (int64_t n = 0; n < count; n++) {
     found->sum_ulp += all[n].sum_ulp;
     found->sum_abs += all[n].sum_abs;
-    digest = digest_of(digest, (const unsigned char *)&all[n].digest, sizeof all[n].digest);
+    digest = digest_of(digest, (const unsigned char *)&all[n].digest, sizeof all[n].digest, sizeof all[n].digest);
   }
   return count == 1 ? all[0].digest : digest;
 }

@@ -103,7 +103,7 @@ static void check_runs(row_source *m, int64_t from, int64_t rows) {
     const bool is_end = done == 0 || done + some == rows;
     const unsigned char *whole = subject_execute(s, s->plan, row, some, m->one),
                         *last = whole + bytes * (size_t)(some - again);
-    s->digest = digest_of(s->digest, whole, bytes * (size_t)some);
+    s->digest = digest_of(s->digest, whole, bytes * (size_t)some, posenc_dtype_bytes(s->shape->problem.dtype));
     if (!is_end) continue;
     check_again(m, row + some - again, again, last);
     check_alone(m, row + some - alone, alone, last + bytes * (size_t)(again - alone));

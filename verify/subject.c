@@ -125,17 +125,22 @@ void check_bits(check *c, const posenc_problem *problem, const unsigned char *a,
   }
 }
 
-/* Continues an FNV-1a digest. */
-static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, size_t count) {
+/* Continues an FNV-1a digest. The word has the bytes of its elements, least significant first, on every machine. */
+static inline uint64_t digest_word(uint64_t digest, const unsigned char *bytes, size_t count, size_t element) {
   uint64_t word = 0;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  for (size_t i = 0; i < count; i++) word |= (uint64_t)bytes[i ^ (element - 1)] << 8 * i;
+#else
+  (void)element;
   memcpy(&word, bytes, count);
+#endif
   digest = (digest ^ word) * UINT64_C(1099511628211);
   return digest ^ digest >> 32; /* otherwise high bits of a word would not affect low ones */
 }
 
-uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count) {
-  for (; count >= 8; bytes += 8, count -= 8) digest = digest_word(digest, bytes, 8);
-  return count ? digest_word(digest, bytes, count) : digest;
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count, size_t element) {
+  for (; count >= 8; bytes += 8, count -= 8) digest = digest_word(digest, bytes, 8, element);
+  return count ? digest_word(digest, bytes, count, element) : digest;
 }
 
 /* ---- rows that are compared ------------------------------------------------------------------------------ */

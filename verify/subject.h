@@ -93,9 +93,10 @@ void check_bound(check *c, const accuracy *found);
 void check_bits(check *c, const posenc_problem *problem, const unsigned char *a, const unsigned char *b,
                 int64_t position, int64_t rows);
 
-/* Continues a digest with `count` bytes, which must be whole elements. */
+/* Continues a digest with `count` bytes, which must be whole elements of `element` bytes. It is the same in each byte
+   order. */
 #define DIGEST_START UINT64_C(14695981039346656037)
-uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count);
+uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count, size_t element);
 
 /* The number of elements and of bytes of a row of a result. */
 static inline int64_t row_width(const posenc_problem *problem) {

@@ -294,7 +294,8 @@ static void digest_rows(table_exam *e, window w) {
     uint64_t digest = DIGEST_START;
     if (is_padding(e, row)) continue;
     for (const table_axis *a = e->axis; a < e->axis + e->axes; a++)
-      digest = digest_of(digest, rows_of(e, a, 0, raw, 1, e->rows), row_bytes(&a->problem));
+      digest = digest_of(digest, rows_of(e, a, 0, raw, 1, e->rows), row_bytes(&a->problem),
+                         posenc_dtype_bytes(a->problem.dtype));
     e->digests[e->digested++] = (row_digest){digest, row};
   }
 }
