@@ -8,9 +8,11 @@
 #   PLATFORMS  some of generic avx2 avx512 neon sve opencl aarch64 s390x i386; those of the last row are built and emulated
 #   KERNELS    patterns of kernels
 #   ELEMENTS   how many elements of a table are compared, at most about
+#   EMULATED   the same in an emulator, where a process takes half a second to start
 #   KEPT       report.json of other machines, or of earlier runs, to stand beside these
 set -eu
-: "${srcdir:=.}" "${PLATFORMS:=generic avx2 avx512 neon sve opencl aarch64 s390x}" "${ELEMENTS:=20000}" "${KEPT:=}"
+: "${srcdir:=.}" "${PLATFORMS:=generic avx2 avx512 neon sve opencl aarch64 s390x}" "${ELEMENTS:=20000}" \
+  "${EMULATED:=500}" "${KEPT:=}"
 : "${KERNELS:=cr-*,rotation-*,naive,naive-f64,recipe/*}"
 srcdir=$(cd "$srcdir" && pwd)
 top=$PWD/platforms
@@ -61,7 +63,10 @@ emulated() { # MACHINE
       fail "$1: not built: $build/log"
   fi
   cd "$top/.."
-  if [ -n "$why" ]; then skip "$1" "$why"; else measure "$1" "$KERNELS" "$build/run/posenc"; fi
+  if [ -n "$why" ]; then skip "$1" "$why"; else
+    ELEMENTS=$EMULATED
+    measure "$1" "$KERNELS" "$build/run/posenc"
+  fi
 }
 
 for platform in $PLATFORMS; do
@@ -75,7 +80,7 @@ for platform in $PLATFORMS; do
     why=$(refusal_of cr-opencl)
     if [ -n "$why" ]; then skip opencl "$why"; else measure opencl cr-opencl ./posenc; fi
     ;;
-  aarch64 | s390x | i386) emulated "$platform" ;;
+  aarch64 | s390x | i386) (emulated "$platform") ;;
   *) fail "no platform '$platform'" ;;
   esac
 done
