@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests tools/platforms.sh, which makes one table of the accuracy on several platforms: what is measured, kept, skipped and
-# wrong.
+# Tests tools/platforms.sh, which makes one table of the accuracy on several platforms: what is measured, kept, skipped
+# and wrong.
 # Touched by: tools/platforms.sh tests/hosts.sh reports
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"

@@ -5,7 +5,7 @@
 # the reason; if an earlier run left its record, that is taken, and its date told. The exit status is 1 if an element is
 # misrounded where the contract is correct rounding, or bits differ that must not. Variables of the environment:
 #   srcdir     the source folder
-#   PLATFORMS  some of generic avx2 avx512 neon sve opencl aarch64 s390x i386; those of the last row are built and emulated
+#   PLATFORMS  some of generic avx2 avx512 neon sve opencl aarch64 s390x i386; the last three are built
 #   KERNELS    patterns of kernels
 #   ELEMENTS   how many elements of a table are compared, at most about
 #   EMULATED   the same in an emulator, where a process takes half a second to start
