@@ -38,8 +38,8 @@ measure() { # PLATFORM KERNELS COMMAND...
   mkdir -p "$folder"
   at_most_one "$@" verify --kernel "$kernels" --budget "$ELEMENTS" --search 0 --brief --format json \
     -o "$folder/accuracy.json" 2>"$folder/log" || fail "$platform: $(tail -n 1 "$folder/log")"
-  at_most_one ./posenc report --from "$folder/accuracy.json" --from "$top/untimed.json" --label "$platform" -o "$folder" \
-    >"$folder/log" 2>&1 || fail "$platform: $(tail -n 1 "$folder/log")"
+  at_most_one ./posenc report --from "$folder/accuracy.json" --from "$top/untimed.json" --label "$platform" \
+    -o "$folder" >"$folder/log" 2>&1 || fail "$platform: $(tail -n 1 "$folder/log")"
   echo "ok   $platform"
 }
 # Prints why a kernel does not run here; nothing if it does.

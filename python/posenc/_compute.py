@@ -205,8 +205,8 @@ class Plan:
 
     operation: "add" or "rope". length, dim: positions and columns of the problem; a call applies some of its rows.
     heads: rope's heads of x, or 1 for any number, each of which is then a row of its own. dtype: that of every x,
-    float32 or bfloat16. inverse: rope's pairs are turned back. The formula and the kernel are those of `table`. A call may be made
-    from any thread, and by several at once.
+    float32 or bfloat16. inverse: rope's pairs are turned back. The formula and the kernel are those of `table`. A call
+    may be made from any thread, and by several at once.
     """
 
     def __init__(
