@@ -147,7 +147,8 @@ static line find_line(const mark *marks, size_t count) {
 
 static int compare_formulas(const void *one, const void *other) {
   const formula *a = one, *b = other;
-  return (a->digits > b->digits) - (a->digits < b->digits);
+  if (a->digits != b->digits) return a->digits < b->digits ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
 }
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
@@ -335,6 +336,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
       if (n == 0 && base.digits > 3 && scale.digits == 1 && find_stretch(&f, pairs, room)) formulas[count++] = f;
     }
   }
+  for (size_t n = 0; n < count; n++) formulas[n].number = n;
   qsort(formulas, count, sizeof *formulas, compare_formulas);
   return count;
 }

@@ -167,6 +167,7 @@ typedef struct formula {
   bool tight;                     /* the formula explains the frequencies to the last bits of an f32 */
   bool most;                      /* it explains nine in ten of the known frequencies approximately */
   int digits;                     /* digits of base and scale, less 2: 0 is the plainest formula */
+  size_t number;                  /* of equally plain ones: in the order in which they are found */
 } formula;
 
 /* The number of frequencies that determine a formula. Two are explained by some base and scale, so fewer than three

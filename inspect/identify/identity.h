@@ -43,6 +43,7 @@ static const double makers_outlier = 0.01;
 /* A possible maker. */
 typedef struct maker {
   const posenc_kernel *kernel;                   /* null: exact values, rounded once */
+  size_t number;                                 /* in the list, before it is ranked */
   posenc_plan *plan;                             /* null for exact values, and for a kernel that refuses the problem */
   int64_t compared, equal;                       /* numbers of elements */
   double squares, most;                          /* differences: the sum of their squares, and the largest one */

@@ -295,7 +295,8 @@ bool maker_is_closer(const maker *a, const maker *b) {
 static int compare_makers(const void *one, const void *other) {
   const maker *a = one, *b = other;
   if (a->closest != b->closest) return a->closest ? -1 : 1;
-  return maker_is_closer(b, a) - maker_is_closer(a, b);
+  const int nearer = maker_is_closer(b, a) - maker_is_closer(a, b);
+  return nearer ? nearer : (a->number > b->number) - (a->number < b->number);
 }
 
 void makers_rank(maker *all, size_t count) {
@@ -304,6 +305,9 @@ void makers_rank(maker *all, size_t count) {
     if (all[n].closest && (!found || maker_is_closer(&all[n], found))) found = &all[n];
   if (!found) return;
   const maker first = *found;
-  for (size_t n = 0; n < count; n++) all[n].closest = all[n].closest && !maker_is_closer(&first, &all[n]);
+  for (size_t n = 0; n < count; n++) {
+    all[n].closest = all[n].closest && !maker_is_closer(&first, &all[n]);
+    all[n].number = n;
+  }
   qsort(all, count, sizeof *all, compare_makers);
 }
