@@ -91,9 +91,10 @@ bool gguf_is(const unsigned char *bytes, size_t size);
 json_t *gguf_read(const unsigned char *bytes, size_t size, fault *why);
 
 /* Finds a tensor of F32, F16, BF16 or F64 in such a file, as safetensors_find does. Its axes are read in the order of
-   NumPy, the last of which GGUF lists first. */
-bool gguf_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found, char **name,
-               fault *why);
+   NumPy, the last of which GGUF lists first. held: the bytes that are there, with the whole header; `size` are in the
+   file. */
+bool gguf_find(const unsigned char *bytes, size_t size, size_t held, const char *wanted, table_half half, stored *found,
+               char **name, fault *why);
 
 /* ---- lists of numbers ------------------------------------------------------------------------------------ */
 

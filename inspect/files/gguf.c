@@ -359,10 +359,10 @@ json_t *gguf_read(const unsigned char *bytes, size_t size, fault *why) {
   return read_file(bytes, size, NULL, &unused, why);
 }
 
-bool gguf_find(const unsigned char *bytes, size_t size, const char *wanted, table_half half, stored *found, char **name,
-               fault *why) {
+bool gguf_find(const unsigned char *bytes, size_t size, size_t held, const char *wanted, table_half half, stored *found,
+               char **name, fault *why) {
   size_t begin;
-  json_t *listed = json_object(), *unused = read_file(bytes, size, listed, &begin, why);
+  json_t *listed = json_object(), *unused = read_file(bytes, held, listed, &begin, why);
   *name = NULL;
   const bool ok = unused && tensors_choose(listed, wanted, half, begin < size ? size - begin : 0, found, name, why);
   if (ok) found->begin += begin;

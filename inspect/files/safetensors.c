@@ -363,6 +363,8 @@ bool safetensors_positions(const unsigned char *bytes, size_t size, double **pos
   *positions = NULL;
   json_t *root = read_root(bytes, size, &begin, why), *tensor = json_object_get(root, SAFETENSORS_POSITIONS);
   bool ok = root && (!tensor || find_positions(tensor, &e, count, why));
+  if (ok && tensor && e.end > size - begin)
+    ok = fault_say(why, "tensor " SAFETENSORS_POSITIONS " is not in the part of the file that is read here");
   if (ok && tensor) *positions = memory_take((size_t)*count, sizeof **positions);
   for (int64_t n = 0; *positions && n < *count; n++)
     order_bytes((unsigned char *)&(*positions)[n], bytes + begin + e.begin + (size_t)n * sizeof **positions);

@@ -199,6 +199,23 @@ FILE *regular_open(const char *path, fault *why) {
   return stream;
 }
 
+/* Reads the beginning of a file. Keeps the descriptor if that is not all. */
+static bool read_head(mapping *m, int file, size_t size, fault *why) {
+  m->is_read = true;
+  m->descriptor = file;
+  const size_t wanted = size < MAPPING_HEAD ? size : MAPPING_HEAD;
+  unsigned char *bytes = memory_grow(NULL, wanted, 1);
+  m->bytes = bytes;
+  while (m->held < wanted) {
+    const ssize_t got = read(file, bytes + m->held, wanted - m->held);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return fault_say(why, "%s", got ? strerror(errno) : "it was cut while it was read");
+    m->held += (size_t)got;
+  }
+  m->size = size;
+  return true;
+}
+
 static bool map_file(mapping *m, fault *why) {
   struct stat status;
   const int file = open_regular(m->path, &status, why);
@@ -207,11 +224,15 @@ static bool map_file(mapping *m, fault *why) {
   const size_t size = ok ? (size_t)status.st_size : 0;
   if (size > 0) {
     void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-    ok = bytes != MAP_FAILED || fault_say(why, "%s", strerror(errno));
-    m->bytes = ok ? bytes : NULL;
-    m->size = ok ? size : 0;
+    if (bytes == MAP_FAILED && errno == ENODEV) {
+      ok = read_head(m, file, size, why);
+    } else {
+      ok = bytes != MAP_FAILED || fault_say(why, "%s", strerror(errno));
+      m->bytes = ok ? bytes : NULL;
+      m->size = m->held = ok ? size : 0;
+    }
   }
-  close(file);
+  if (m->held == m->size) close(file);
   return ok;
 }
 
@@ -229,6 +250,10 @@ void mapping_close(mapping *m) {
       *link = m->next;
       break;
     }
-  if (m->bytes) munmap((void *)m->bytes, m->size);
+  if (m->held < m->size) close(m->descriptor);
+  if (m->is_read)
+    free((void *)m->bytes);
+  else if (m->bytes)
+    munmap((void *)m->bytes, m->size);
   free(m->path);
 }

@@ -68,11 +68,16 @@ static inline void stored_order(void *elements, size_t count, size_t element) {
 
 /* ---- mapped files ---------------------------------------------------------------------------------------- */
 
-/* Mapped files: only the pages that are used are read. */
+/* Mapped files: only the pages that are used are read. Of a file that cannot be mapped, as none can in WebAssembly, the
+   beginning is read, with the header of any file, and the caller reads the rest. */
+
+enum { MAPPING_HEAD = 1 << 26 };
 
 typedef struct mapping {
   const unsigned char *bytes; /* null for an empty file */
-  size_t size;
+  size_t size, held;          /* of the file; and of its bytes that are there, from the first on */
+  bool is_read;               /* it could not be mapped */
+  int descriptor;             /* of a file that is not all there */
   char *path;
   struct mapping *next;
 } mapping;

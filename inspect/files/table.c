@@ -133,12 +133,12 @@ struct table_file {
   stored at;
   mapping file; /* empty if the table is in memory */
   const unsigned char *bytes;
-  size_t size;
-  memory_array memory;
+  size_t size, held;    /* of the file; and of its bytes that are there, from the first on */
+  memory_array memory;  /* of an array in memory, and of a file that is not all there; else all zeros */
   int64_t begin;        /* of an array in memory: the first row */
   int64_t *kept, width; /* after table_fold: the columns that are left, and the number of all; else null */
   unsigned char *row;   /* of all columns */
-  size_t held;          /* bytes of elements read since pages were last given back */
+  size_t used;          /* bytes of elements read since pages were last given back */
   const char *format;
   char *tensor;
 };
@@ -210,7 +210,7 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
   }
   if (gguf_is(t->bytes, t->size)) {
     t->format = "gguf";
-    return gguf_find(t->bytes, t->size, tensor, half, &t->at, &t->tensor, why);
+    return gguf_find(t->bytes, t->size, t->held, tensor, half, &t->at, &t->tensor, why);
   }
   if (tell_conversion(t->bytes, t->size, why)) return false;
   return fault_say(why, "neither a .npy, a safetensors nor a GGUF file");
@@ -219,10 +219,28 @@ static bool find(table_file *t, const char *tensor, table_half half, fault *why)
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why) {
   table_file *t = memory_take(1, sizeof *t);
   t->bytes = bytes;
-  t->size = size;
+  t->size = t->held = size;
   if (find(t, tensor, half, why)) return t;
   table_close(t);
   return NULL;
+}
+
+/* Has rows read from the file, as from an array in memory. */
+static bool read_slices(table_file *t, fault *why) {
+  const stored *at = &t->at;
+  const int64_t element = (int64_t)posenc_dtype_bytes(at->dtype), step = at->stride * element;
+  if (at->by_columns)
+    return fault_say(why,
+                     "its columns lie one after the other, and here such a file must be smaller than %d MiB; "
+                     "numpy.ascontiguousarray makes rows",
+                     MAPPING_HEAD >> 20);
+  t->memory = (memory_array){.descriptor = t->file.descriptor,
+                             .address = at->begin,
+                             .axis_count = 2,
+                             .axes = {at->rows, run_of(at)},
+                             .strides = {step, element},
+                             .apart = at->rows * step};
+  return true;
 }
 
 table_file *table_open_half(const char *path, const char *tensor, table_half half, fault *why) {
@@ -238,8 +256,9 @@ table_file *table_open_half(const char *path, const char *tensor, table_half hal
   const bool ok = mapping_open(&t->file, path, why);
   t->bytes = t->file.bytes;
   t->size = t->file.size;
-  if (ok && find(t, tensor, half, why)) {
-    if (!t->at.by_columns) madvise((void *)t->bytes, t->size, MADV_SEQUENTIAL);
+  t->held = t->file.held;
+  if (ok && find(t, tensor, half, why) && (t->held == t->size || read_slices(t, why))) {
+    if (!t->at.by_columns && !t->file.is_read) madvise((void *)t->bytes, t->size, MADV_SEQUENTIAL);
     return t;
   }
   table_close(t);
@@ -265,7 +284,7 @@ bool table_split(table_file *t, int64_t parts) {
   at->axes[last - 1] = parts;
   at->axes[last] = at->dim;
   at->axis_count++;
-  if (t->bytes) return true;
+  if (!t->memory.axis_count) return true;
   t->memory.axes[last - 1] = parts;
   t->memory.axes[last] = at->dim;
   t->memory.strides[last - 1] = at->dim * (int64_t)posenc_dtype_bytes(at->dtype);
@@ -304,7 +323,7 @@ json_t *table_metadata(const table_file *t) {
 
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why) {
   *positions = NULL;
-  return !has_metadata(t) || safetensors_positions(t->bytes, t->size, positions, count, why);
+  return !has_metadata(t) || safetensors_positions(t->bytes, t->held, positions, count, why);
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -313,10 +332,10 @@ bool table_positions(const table_file *t, double **positions, int64_t *count, fa
 enum { GIVEN_BACK = 1 << 20 };
 
 static void give_back(table_file *t, size_t bytes) {
-  t->held += bytes;
-  if (t->held < GIVEN_BACK) return;
-  t->held = 0;
-  if (t->file.bytes) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
+  t->used += bytes;
+  if (t->used < GIVEN_BACK) return;
+  t->used = 0;
+  if (t->file.bytes && !t->file.is_read) madvise((void *)t->bytes, t->size, MADV_DONTNEED);
 }
 
 /* The system maps this many bytes around a page that is used. */
@@ -378,16 +397,20 @@ static void read_rows(table_file *t, int64_t row, int64_t rows, unsigned char *o
   give_back(t, (size_t)rows * row_bytes);
 }
 
-/* Ends the process because the other process's memory is gone, as for a file that was cut. */
+/* Ends the process because the other process's memory is gone, or the end of the file. */
 static _Noreturn void tell_gone(const table_file *t) {
-  fprintf(stderr, "%s: %s: its memory cannot be read: %s\n", program_name(), t->file.path, strerror(errno));
+  if (t->file.bytes)
+    fprintf(stderr, "%s: %s: it was cut while it was read\n", program_name(), t->file.path);
+  else
+    fprintf(stderr, "%s: %s: its memory cannot be read: %s\n", program_name(), t->file.path, strerror(errno));
   exit(2);
 }
 
 static void read_all_columns(table_file *t, int64_t row, int64_t rows, void *out) {
   const size_t element = posenc_dtype_bytes(t->at.dtype);
-  if (!t->bytes) {
+  if (t->memory.axis_count) {
     if (!memory_array_read(&t->memory, &t->at, t->begin + row, rows, out)) tell_gone(t);
+    if (t->at.swapped) stored_swap(out, (size_t)(rows * t->at.dim), element);
     return;
   }
   const int64_t block = t->at.by_columns && t->at.axis_count > 2 ? 1 : rows;

@@ -298,7 +298,7 @@ model *model_open_memory(const void *bytes, size_t size, fault *why) {
 
 model *model_open(const char *path, fault *why) {
   mapping file;
-  model *m = mapping_open(&file, path, why) ? model_open_memory(file.bytes, file.size, why) : NULL;
+  model *m = mapping_open(&file, path, why) ? model_open_memory(file.bytes, file.held, why) : NULL;
   mapping_close(&file);
   return m;
 }
