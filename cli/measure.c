@@ -397,6 +397,10 @@ void select_modes(run_request *chosen, unsigned modes) {
   for (size_t n = 0; n < chosen->item_count; n++) chosen->items[n].modes = modes;
 }
 
+void select_profile(run_request *chosen, run_profile wanted) {
+  for (size_t n = 0; n < chosen->item_count; n++) chosen->items[n].profile = wanted;
+}
+
 /* ---- --resume, and the command in the record of a shard ------------------------------------------ */
 
 /* A static program finds neither: it has no other file. */

@@ -69,6 +69,9 @@ int timed_status(const record_timing *record, bool told);
 /* Sets the modes of every item. */
 void select_modes(run_request *chosen, unsigned modes);
 
+/* Sets the profile of all items. */
+void select_profile(run_request *chosen, run_profile wanted);
+
 /* Prints a timing record as one table for each mode. */
 void print_timings(const record_timing *record, FILE *stream);
 

@@ -33,9 +33,8 @@ static const char usage[] = "Usage: posenc report [OPTION]... -o DIR\n"
                             "memory. Without --kernel, the computations of frameworks (recipe/*) are\n"
                             "compared with the kernels on a table. With it, or with kernels of a plugin, the\n"
                             "page is about those kernels and shows the library's default and the literal\n"
-                            "formula beside them. The second form compares the report.json\n"
-                            "of several machines: the fastest kernels, shares of the limit, and whether\n"
-                            "kernels that promise the same bits everywhere have them.\n";
+                            "formula beside them. The second form compares machines, by the report.json of\n"
+                            "each: fastest kernels, shares of the limit, and promises of the same bits.\n";
 static const char notes[] = "Exit status:\n"
                             "  0                 on success\n"
                             "  1                 if the page shows a broken promise, or different bits on\n"
@@ -218,10 +217,6 @@ static json_t *measure_errors(const options *given, const run_request *asked) {
   json_t *record = measure_accuracy(asked);
   describe_kernels(given, record);
   return record;
-}
-
-static void select_profile(run_request *asked, run_profile wanted) {
-  for (size_t n = 0; n < asked->item_count; n++) asked->items[n].profile = wanted;
 }
 
 static json_t *verify_all(const options *given) {

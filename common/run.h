@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The partition of a run into shards, which may run on different machines. */
+/* ---- shards: parts of a run, which may run on different machines ------------------------------------------ */
 
 /* {2, 3} is the second of three shards; {0, 0} is the whole run. */
 typedef struct shard {
@@ -27,9 +27,11 @@ static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Returns which of `count` works are the shard's, as a new array. The works are assigned from
-   the largest on, each to the shard with the smallest sum so far, so that all machines make the same partition. */
+/* Returns which of `count` works are the shard's, as a new array. The works are assigned from the largest on, each to
+   the shard with the smallest sum so far, so that all machines make the same partition. */
 bool *shard_partition(shard part, const double *sizes, size_t count);
+
+/* ---- a run ------------------------------------------------------------------------------------------------ */
 
 /* Measurements of a kernel's errors on tables of their own, in addition to those on shapes. */
 typedef enum run_profile {

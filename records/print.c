@@ -105,7 +105,8 @@ void record_print_tap(const json_t *json, FILE *stream) {
 /* All results of a kernel, and the result with the largest error. */
 typedef struct kernel_line {
   const char *kernel, *refusal;
-  size_t tables, passed, failed, skipped;
+  size_t tables;
+  record_counts counts;
   const record_result *worst;
   double abs;
 } kernel_line;
@@ -121,11 +122,11 @@ static void add_result(kernel_line *of, const record_result *result, FILE *strea
   const double abs = isnan(result->max_abs.abs) ? INFINITY : result->max_abs.abs;
   if (*result->refusal) {
     of->refusal = result->refusal;
-    of->skipped++;
+    of->counts.skipped++;
   }
   of->tables += !*result->refusal;
+  record_count(&of->counts, result->checks, result->checks_count);
   RECORD_EACH(check, result, checks) {
-    *(check->skipped ? &of->skipped : check->ok ? &of->passed : &of->failed) += 1;
     if (!check->ok && !check->skipped)
       fprintf(stream, "FAIL  %s, %s of %s: %s\n      again: %s\n", of->kernel, check->property, result->shape.name,
               check->note, result->replay);
@@ -181,7 +182,8 @@ static void print_remarks(const record_accuracy *record, FILE *stream) {
 }
 
 static void print_line(const kernel_line *of, int width, FILE *stream) {
-  fprintf(stream, "%-*s %7zu %7zu %7zu %7zu  ", width, of->kernel, of->tables, of->passed, of->failed, of->skipped);
+  fprintf(stream, "%-*s %7zu %7" PRId64 " %7" PRId64 " %7" PRId64 "  ", width, of->kernel, of->tables,
+          of->counts.passed, of->counts.failed, of->counts.skipped);
   if (of->worst)
     fprintf(stream, "%.3g at p = %s of %s", of->abs,
             field_text(json_object_get(of->worst->max_abs.json, "position")).text, of->worst->shape.name);

@@ -353,7 +353,7 @@ typedef struct exam {
    kernels. */
 typedef struct totals {
   const char *where, *known;
-  int64_t passed, failed, skipped;
+  record_counts counted;
 } totals;
 
 /* Whether this is a mode of verification; results of kernels that refused or died have none. */
@@ -372,9 +372,8 @@ static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
   else if (!is_mode(e->mode))
     snprintf(fault->text, sizeof fault->text, "%srecords[%zu].mode is not exhaustive, sampled or cases", t->where, i);
   if (!e->is_listed || !is_mode(e->mode)) return false;
-  t->skipped += *e->refusal != '\0';
-  for (size_t k = 0; k < e->check_count; k++)
-    ++*(e->checks[k].skipped ? &t->skipped : e->checks[k].ok ? &t->passed : &t->failed);
+  t->counted.skipped += *e->refusal != '\0';
+  record_count(&t->counted, e->checks, e->check_count);
   return true;
 }
 
@@ -387,24 +386,25 @@ static bool is_total(const totals *t, const char *key, int64_t said, int64_t cou
 
 /* Whether the totals agree with the results. Exit statuses depend on the totals, which must not hide a failed check. */
 static bool are_totals(const totals *t, int64_t passed, int64_t failed, int64_t skipped, record_fault *fault) {
-  return is_total(t, "passed", passed, t->passed, fault) && is_total(t, "failed", failed, t->failed, fault) &&
-         is_total(t, "skipped", skipped, t->skipped, fault);
+  return is_total(t, "passed", passed, t->counted.passed, fault) &&
+         is_total(t, "failed", failed, t->counted.failed, fault) &&
+         is_total(t, "skipped", skipped, t->counted.skipped, fault);
 }
 
 static bool is_consistent(const record_accuracy *record, record_fault *fault) {
-  totals t = {"", "kernels", 0, 0, 0};
+  totals t = {.where = "", .known = "kernels"};
   for (size_t i = 0; i < record->records_count; i++) {
     const record_result *one = &record->records[i];
     const bool is_listed = record_find_kernel(record->kernels, record->kernels_count, one->kernel);
     const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
     if (!add_exam(&t, i, &e, fault)) return false;
   }
-  RECORD_EACH(profile, record, profile) t.failed += profile->failure.there;
+  RECORD_EACH(profile, record, profile) t.counted.failed += profile->failure.there;
   return are_totals(&t, record->passed, record->failed, record->skipped, fault);
 }
 
 static bool are_encodings_consistent(const record_encodings *record, record_fault *fault) {
-  totals t = {"encodings.", "encodings", 0, 0, 0};
+  totals t = {.where = "encodings.", .known = "encodings"};
   for (size_t i = 0; i < record->records_count; i++) {
     const record_encoded *one = &record->records[i];
     bool is_listed = false;
@@ -503,6 +503,17 @@ const record_check *record_find_check(const record_check *checks, size_t size, c
   for (size_t i = 0; i < size; i++)
     if (strcmp(checks[i].property, property) == 0) return &checks[i];
   return NULL;
+}
+
+void record_count(record_counts *to, const record_check *checks, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    if (checks[i].skipped)
+      to->skipped++;
+    else if (checks[i].ok)
+      to->passed++;
+    else
+      to->failed++;
+  }
 }
 
 int64_t record_seconds(const char *date) {

@@ -215,6 +215,12 @@ const record_kernel *record_find_kernel(const record_kernel *kernels, size_t cou
 const record_result *record_find_result(const record_accuracy *record, const char *kernel, const char *shape);
 const record_check *record_find_check(const record_check *checks, size_t count, const char *property);
 
+/* Adds checks to the numbers of those that passed, failed and were skipped. */
+typedef struct record_counts {
+  int64_t passed, failed, skipped;
+} record_counts;
+void record_count(record_counts *to, const record_check *checks, size_t size);
+
 /* Returns real_time in ns, NaN if it is missing or in a unit that Google Benchmark does not write. */
 double record_nanoseconds(const record_benchmark *entry);
 

@@ -106,7 +106,7 @@ for layout in duplicated interleaved split; do
   check 'a broken element' ends 1 broken.safetensors --tensor sin --max-ulp 1
   wrong=$([ $layout = split ] && echo 31 || echo 63)
   check 'is told by its row and column' says "^FAIL: off by .* at row 199, column $wrong: 0 instead of "
-  check 'is the only one' says '^      --max-ulp 1: 1 of '
+  check 'is the only one' says '^      --max-ulp 1 of bf16: 1 of '
 done
 "$POSENC" write --len 9 --dim 7 --odd pad -o odd.npy
 refused 'odd.npy: dim must be even; --odd pad or --odd ceil takes an odd one$' odd.npy

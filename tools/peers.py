@@ -762,14 +762,29 @@ def command_of(number, row):
     return f"peers.py write {number} x.npy; posenc check x.npy --layout split {told}".strip()
 
 
+# What packages need to be alone with the processors, without a GPU and a network.
+ALONE = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1",
+         "TF_CPP_MIN_LOG_LEVEL": "3", "TOKENIZERS_PARALLELISM": "false"}
+
+
+def child(prefix, command, environment, **more):
+    """Runs a program of Python, and returns its end and what it told, in JSON, in lines that begin with the prefix."""
+    run = subprocess.run([sys.executable, *command], env={**os.environ, **ALONE, **environment}, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    told = [line.removeprefix(prefix) for line in run.stdout.splitlines() if line.startswith(prefix)]
+    return run, [json.loads(line) for line in told]
+
+
+def markdown(titles, rows):
+    """A table of texts."""
+    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
+
+
 def check(folder, packages):
-    environment = {**os.environ, "KERAS_BACKEND": "jax", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
-    environment.update(POSENC=POSENC, JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", TOKENIZERS_PARALLELISM="false")
     found, errors_in = {}, []
     for package in packages or dict.fromkeys(row.package for row in ROWS):
-        run = subprocess.run([sys.executable, __file__, "measure", package], env=environment, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        lines = [json.loads(line[6:]) for line in run.stdout.splitlines() if line.startswith("peers:")]
+        run, lines = child("peers:", [__file__, "measure", package], {"POSENC": POSENC})
         found.update({line["row"]: line for line in lines})
         expected = [number for number, row in enumerate(ROWS) if row.package == package]
         if len(lines) < len(expected):
@@ -800,8 +815,7 @@ def report(folder, found):
     with open(os.path.join(folder, "peers.csv"), "w", newline="") as file:
         csv.writer(file).writerows([HEAD, *table])
     with open(os.path.join(folder, "peers.md"), "w") as file:
-        file.write(f"| {' | '.join(HEAD[:-1])} |\n|{'---|' * (len(HEAD) - 1)}\n")
-        file.writelines(f"| {' | '.join(line[:-1])} |\n" for line in table)
+        file.write(markdown(HEAD[:-1], [line[:-1] for line in table]))
 
 
 def main(arguments):

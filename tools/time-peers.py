@@ -21,10 +21,10 @@ import pathlib
 import platform
 import random
 import statistics
-import subprocess
 import sys
 import time
 
+import peers
 import ways
 from ways import Problem
 
@@ -121,22 +121,16 @@ def measure(package, threads, options):
             print("time-peers:" + json.dumps(told), flush=True)
 
 
-def environment(threads):
-    more = {"JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    return {**os.environ, **more, **{name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}}
-
-
 def processes(options):
     """The lines of each package in turn, each in a process of its own."""
     processors = sorted(os.sched_getaffinity(0))
     for threads in options.threads or sorted({1, len(processors)}):
         for package in options.packages:
             before = os.getloadavg()[0]
-            command = [sys.executable, __file__, *sys.argv[1:], "--measure", package, "--threads", str(threads)]
-            run = subprocess.run(command, env=environment(threads), text=True, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE,
-                                 preexec_fn=lambda: os.sched_setaffinity(0, random.sample(processors, threads)))
-            lines = [json.loads(line[11:]) for line in run.stdout.splitlines() if line.startswith("time-peers:")]
+            run, lines = peers.child(
+                "time-peers:", [__file__, *sys.argv[1:], "--measure", package, "--threads", str(threads)],
+                {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},
+                preexec_fn=lambda: os.sched_setaffinity(0, random.sample(processors, threads)))
             for line in lines:
                 line["load"] = [before, os.getloadavg()[0]]
                 if "failed" in line:
@@ -186,11 +180,6 @@ def mark(found):
     return "SLOWER" if found["high"] < 1 else "slower, not shown"
 
 
-def table(titles, rows):
-    lines = [f"| {' | '.join(titles)} |", "|" + "---|" * len(titles)]
-    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
-
-
 def groups(lines):
     """The lines of each problem and number of threads."""
     found = {}
@@ -206,8 +195,8 @@ def is_peer(line):
 
 def fastest(group, beside):
     """Of a problem, the package's way whose quotient with posenc's is least; None if there is none."""
-    peers = [line for line in group if is_peer(line) and beside in line["beside"]]
-    return min(peers, key=lambda line: line["beside"][beside]["median"], default=None)
+    theirs = [line for line in group if is_peer(line) and beside in line["beside"]]
+    return min(theirs, key=lambda line: line["beside"][beside]["median"], default=None)
 
 
 def empty_calls(lines):
@@ -254,8 +243,8 @@ def report(folder, head, lines):
     titles = ["problem", "threads", "posenc", "fastest package, sines", "its time / posenc's", "/ plan kept",
               "/ cached", "posenc's error", "its error", "empty calls: posenc; plan kept; its", "posenc is"]
     every = ["problem", "threads", "way", "package", "sines", "a call", "its time / posenc's", "error", "posenc is"]
-    text = "# Beside the fastest package\n\n" + words + table(titles, beside_fastest(lines))
-    text += "\n# All ways\n\n" + table(every, all_rows(lines))
+    text = "# Beside the fastest package\n\n" + words + peers.markdown(titles, beside_fastest(lines))
+    text += "\n# All ways\n\n" + peers.markdown(every, all_rows(lines))
     failed = [f"{line['package']}: {line['problem']}: {line['failed']}\n" for line in lines if "failed" in line]
     text += "".join(["\n# Failed\n\n", *failed] if failed else [])
     pathlib.Path(folder, "peers-times.md").write_text(text)

@@ -205,9 +205,9 @@ static double error_of(search *all, const trial *t) {
 
 /* Returns the least number of other bits. */
 static int64_t least_unlike(const int64_t unlike[ARITHMETICS]) {
-  int64_t least = INT64_MAX;
-  for (int how = ROUNDED_ONCE; how < ARITHMETICS; how++) least = unlike[how] < least ? unlike[how] : least;
-  return least;
+  int64_t fewest = INT64_MAX;
+  for (int how = ROUNDED_ONCE; how < ARITHMETICS; how++) fewest = least(unlike[how], fewest);
+  return fewest;
 }
 
 /* Weighs a trial that the limit allows, as it does what is asked, by bits: it is the cause if an arithmetic explains it

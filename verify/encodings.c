@@ -241,8 +241,11 @@ const record_encodings *verify_encodings(const encodings_request *request) {
     encodings[made.encodings_count++] = encoding_record(e.encoding);
     if (!e.encoding->by_kernels) kept[i] = add_examined(&e, &made, &memory, &fork_failed);
   }
-  RECORD_EACH(one, &made, records)
-    RECORD_EACH(each, one, checks) ++*(each->ok ? &made.passed : &made.failed);
+  record_counts counts = {0};
+  RECORD_EACH(one, &made, records) record_count(&counts, one->checks, one->checks_count);
+  made.passed = counts.passed;
+  made.failed = counts.failed;
+  made.skipped = counts.skipped;
   const record_encodings *found = NULL;
   if (!fork_failed) {
     made.environment = allocated(environment_json());

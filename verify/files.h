@@ -12,7 +12,7 @@
 /* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
-/* What was found of a file, and the memory of what is added to it. */
+/* What was found of a file, and the memory of its texts and lists. The caller releases it by file_forget. */
 typedef struct file_result {
   record_file of;
   record_memory memory;
@@ -74,7 +74,7 @@ typedef struct tolerance {
   int64_t index;
 } tolerance;
 
-/* Of a problem without axes, and of results that are numbers of the dtype `held`. */
+/* Returns the tolerance of results of a problem without axes, whose values are numbers of the dtype `held`. */
 tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t last);
 
 /* Returns the least tolerance of two digits that errors of `most` pass. */

@@ -129,9 +129,15 @@ record_check *file_begin(file_result *made, const file_exam *of, size_t checks) 
 }
 
 json_t *file_check_json(const record_file *found) {
-  record_file_check made = {
-      .schema = "posenc-check-1", .environment = allocated(environment_json()), .records = found, .records_count = 1};
-  RECORD_EACH(one, found, checks) ++*(one->skipped ? &made.skipped : one->ok ? &made.passed : &made.failed);
+  record_counts counts = {0};
+  record_count(&counts, found->checks, found->checks_count);
+  record_file_check made = {.schema = "posenc-check-1",
+                            .environment = allocated(environment_json()),
+                            .records = found,
+                            .records_count = 1,
+                            .passed = counts.passed,
+                            .failed = counts.failed,
+                            .skipped = counts.skipped};
   json_t *json = record_write_file_check(&made);
   json_decref(made.environment);
   return json;

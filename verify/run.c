@@ -18,10 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct tally {
-  int64_t passed, failed, skipped;
-} tally;
-
 /* ---- processes of their own --------------------------------------------------------------------------- */
 
 static void check_worker(void *argument) {
@@ -88,11 +84,6 @@ static void show(const char *doing, double share, void *argument) {
   const showing *s = argument;
   (void)doing;
   progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
-}
-
-static void count_checks(const record_result *result, tally *t) {
-  t->skipped += *result->refusal != '\0';
-  RECORD_EACH(one, result, checks) ++*(one->skipped ? &t->skipped : one->ok ? &t->passed : &t->failed);
 }
 
 /* Returns exam `number`: that item of the request. */
@@ -322,7 +313,7 @@ struct examination {
   inquiry *asked;    /* by exam */
   const work **hung; /* by exam, for the first one of a kernel: where the kernel hung, or null */
   inquiry *needed;   /* what must be asked before an exam can begin, or null */
-  tally counts;
+  record_counts counts;
   showing progress;
   bool fork_failed; /* no process could be created, and the run ends */
 };
@@ -431,7 +422,8 @@ static void take_result(work *w, const record_result *result, char *text, bool h
   w->state = ENDED;
   w->text = text;
   w->done = w->elements;
-  count_checks(result, &all->counts);
+  all->counts.skipped += *result->refusal != '\0';
+  record_count(&all->counts, result->checks, result->checks_count);
   if (*result->refusal) all->progress.total -= w->elements, w->done = 0.0;
   if (hangs && !*noted) *noted = w;
   record_free(result);

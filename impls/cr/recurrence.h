@@ -54,12 +54,12 @@ typedef struct pair_span {
 typedef void column_maker(const destination *to, int64_t column, int64_t count, const double *twice_cosine,
                           const double *now, const double *before);
 
-/* The variant of a column_maker. Its members are constants of the compiler, which leave no branch in the loops; only
-   the dtype of tables with an attention factor is no constant. */
+/* The variant of a column_maker. The compiler knows its members, so that they leave no branch in the loops; but the
+   dtype of tables with an attention factor is known at run time only. */
 typedef struct variant {
   posenc_dtype dtype;
-  /* Of columns that fill no tile, and of the next row's, if this one tests none; not for `alone` and `scaled`. */
-  column_maker *rest, *tested;
+  column_maker *rest;   /* makes columns that fill no tile; not for `alone` and `scaled` */
+  column_maker *tested; /* makes those of the next row, if this row tests none; as above */
   int vectors;
   bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
   bool alone;                       /* the anchor is the only row */

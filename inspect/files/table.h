@@ -42,7 +42,7 @@ void table_close(table_file *t);
    equal, and there are not too many axes, nor Fortran's order. */
 bool table_split(table_file *t, int64_t parts);
 
-/* Leaves out other rows than these. Returns false for Fortran's order, and for two stacked tables. */
+/* Keeps these rows alone. Returns false for Fortran's order, and for two stacked tables. */
 bool table_take_rows(table_file *t, int64_t first, int64_t rows);
 
 /* Leaves out columns that are copies of others: [c c s s] and [s s c c], each column doubled in halves of cosines and
