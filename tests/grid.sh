@@ -371,7 +371,7 @@ else
   posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
   posenc choose --grid h=6,w=6 --dim 32 --op rope --heads 2 --kernel cr-portable --repetitions 3
   check 'a kernel for rope on axes is chosen' says '^take cr-portable'
-  check 'one that cannot be verified is not' is_refused 'add, what is verified are axes that' \
+  check 'one that cannot be verified is not' is_refused 'add and rope, what is verified are axes that' \
     choose --grid h=6,w=6,grouped=yes --dim 32 --op add --repetitions 3
   posenc report --from f32.json --from bench.json -o page
   if no_pages; then

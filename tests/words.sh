@@ -47,7 +47,7 @@ ROWS
 
 # Types that a header defines, and a file of another folder again, for another thing. All are open: one of the two is to
 # be renamed.
-twice='accuracy cache columns exam figure limits maker probe row_source search span subject tally team
+twice='accuracy cache columns exam figure limits maker probe row_source search span subject team
 variant verdict window words'
 
 # ---- words ----
