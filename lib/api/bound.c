@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounds of kernels. Programs of the tools take these functions from libimpls.a beside the shared library: in a file with
-   the list of kernels, they would bring a second list. */
+/* Bounds of kernels. Programs of the tools take these functions from libimpls.a beside the shared library: in a file
+   with the list of kernels, they would bring a second list. */
 #include "lib/api/kernel.h"
 
 double kernel_ulp_below_one(posenc_dtype dtype) {

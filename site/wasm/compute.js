@@ -32,7 +32,6 @@ async function compute(create, program, list, mount, take) {
   return {status, out: new Uint8Array(out), err: new Uint8Array(err), taken: take ? take(made.FS) : null};
 }
 
-
 // In the worker: each message is a question. Files are read in slices, by WORKERFS.
 function work() {
   let program = null;
