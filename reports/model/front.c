@@ -24,12 +24,17 @@ static json_t *use_of(const record_report *report, const record_table *table, co
                    speed_up && speed_up->there ? json_incref(speed_up->json) : json_null());
 }
 
-/* Returns the largest table of f32 whose time by the library's choice of one thread is known. */
+static bool is_larger(const record_table *a, const record_table *b) {
+  return a->bytes > b->bytes || (a->bytes == b->bytes && a->shape.rows > b->shape.rows);
+}
+
+/* Returns the largest table of f32, of equal ones the longest, whose time by the library's choice of one thread is
+   known. Machines are beside each other by the same table. */
 static const record_table *largest_of(const record_report *report) {
   const record_table *best = NULL;
   RECORD_EACH(table, report, shapes) {
     const record_row *row = report_row(table, report_choice(report, table->shape.name, true));
-    if (row && row->timing.there && report_is_f32_table(table) && (!best || table->bytes > best->bytes)) best = table;
+    if (row && row->timing.there && report_is_f32_table(table) && (!best || is_larger(table, best))) best = table;
   }
   return best;
 }
