@@ -222,8 +222,11 @@ class Site:
         if file.suffix == '.html':
             if not all(part in file.read_text() for part in ('<head>', '<body>', '<main>')):
                 die(f'{file} has no place for the navigation: <head>, <body> and <main>')
-            head = f'<head>\n<link rel="stylesheet" href="{self.up(place)}style.css">'
-            page = file.read_text().replace('<head>', head, 1).replace('<main>', '<main id="main">', 1)
+            page = file.read_text()
+            style = f'<link rel="stylesheet" href="{self.up(place)}style.css">'
+            if 'Content-Security-Policy' in page:  # which allows the page's own styles alone
+                style = f'<style>\n{(self.out / "style.css").read_text()}</style>'
+            page = page.replace('<head>', f'<head>\n{style}', 1).replace('<main>', '<main id="main">', 1)
             self.put(place, page.replace('<body>', f'<body>\n{self.navigation(place)}', 1))
         elif file.suffix in ('.svg', '.csv', '.json', '.md', '.js', '.wasm'):
             (self.out / place).parent.mkdir(parents=True, exist_ok=True)
@@ -383,6 +386,8 @@ class Page(HTMLParser):
         for name, value in attrs:
             if name == 'id':
                 self.ids.append(value)
+            elif name == 'http-equiv' and value.lower() == 'content-security-policy':
+                continue  # it forbids, and loads nothing
             elif self.LOADED.fullmatch(f'{tag} {name}'):
                 self.loaded.append(value or '')
             elif name == 'href':

@@ -145,11 +145,11 @@ function page() {
     drawn.forEach((p, n) => {
       const under = {x: x(xs[n]), y: height - below + 18, 'text-anchor': 'middle'};
       if (n % step === 0) add(svg, 'svg:text', String(p.position), under);
-      add(add(svg, 'svg:circle', '', {cx: x(xs[n]), cy: y(ys[n]), r: 4, fill: 'var(--ink)'}), 'svg:title',
+      add(add(svg, 'svg:circle', '', {cx: x(xs[n]), cy: y(ys[n]), r: 4, fill: 'var(--curve)'}), 'svg:title',
         `from position ${p.position} on: ${digits(p.max_abs)}`);
     });
     add(svg, 'svg:polyline', '', {points: xs.map((v, n) => `${x(v)},${y(ys[n])}`).join(' '), fill: 'none',
-      stroke: 'var(--ink)', 'stroke-width': 2});
+      stroke: 'var(--curve)', 'stroke-width': 2});
     add(svg, 'svg:text', 'position', {x: (left + width) / 2, y: height - 6, 'text-anchor': 'middle'});
     add(section, 'p', 'Largest absolute error against position. The output has the numbers.', {class: 'hint'});
   }
