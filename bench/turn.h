@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the command and the worker of a kernel agree on: turns, orders and answers.
+ * The protocol between the command and the worker of a kernel: turns, orders and answers.
  *
  * A turn: the calls of one repetition, what each is asked for, and what memory holds before. All of it follows from
  * the seed of the turn, which is drawn anew each time. The kernel's worker makes the calls; the command's process

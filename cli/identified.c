@@ -256,7 +256,7 @@ static json_t *identify_once(const identify_request *request) {
   bool failed, is_table = true, is_whole = false;
   threads_limit(0);
   json_t *record = identify_grid(request, &failed), *lists = NULL;
-  /* What is asked to have axes is looked for on axes first: one axis takes seconds to rule out. */
+  /* If axes are asked for, a table of several axes is tried first: to rule out one axis takes seconds. */
   if (!record && !failed && request_has_axes(request)) lists = identify_lists(request, &failed);
   if (record)
     is_whole = json_is_string(json_object_get(record, "check"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process is allowed and what a call may change: its state, floating-point environment and threads. */
+/* The state of a process, its floating-point environment and its threads: limits of them, and what a call changed. */
 #ifndef POSENC_COMMON_PROCESS_H
 #define POSENC_COMMON_PROCESS_H
 

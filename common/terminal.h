@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a terminal gets: the name with which lines begin, a line of progress, and text of foreign origin made plain. */
+/* Output for a terminal: the name with which lines begin, a line of progress, and texts of others without escapes. */
 #ifndef POSENC_COMMON_TERMINAL_H
 #define POSENC_COMMON_TERMINAL_H
 

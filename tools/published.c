@@ -26,8 +26,7 @@ static int print_section(const json_t *document, const char *path) {
     return 2;
   }
   puts("[The whole report](reports/published/report.md) of the first machine has all kernels, other tables and states "
-       "of "
-       "memory, and the method; `make publish` makes it as a page, too.\n");
+       "of memory, and the method; `make publish` makes it as a page, too.\n");
   front_write_machines(&p, shown->machines, shown->machines_count);
   front_write_packages(&p, shown->packages, shown->packages_count);
   puts("![Time per element of the fastest kernels, coloured by their errors](reports/published/bars.svg)\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the numbers of a table tell: its frequencies, their formula, and the position of each row. */
+/* Estimates from the numbers of a table: its frequencies, their formula, and the position of each row. */
 #ifndef POSENC_INSPECT_IDENTIFY_FORMULA_H
 #define POSENC_INSPECT_IDENTIFY_FORMULA_H
 

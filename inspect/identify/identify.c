@@ -571,10 +571,14 @@ static bool explain_as_told(search *s, identity *found) {
   const bool is_asked = request->asked;
   bool is_right = false;
   if (!request->expected || request_has_axes(request) || (is_asked && !request->as_asked)) return explain(s, found);
-  /* What is expected has no columns and positions: those of a model are from 0 on. */
+  /* A config tells neither columns nor positions: the columns are searched for, and positions begin at 0. */
   making at = {.step = 1, .start = start_at(0)}, how;
-  if (is_asked) at = making_asked(request->asked, request->part);
-  if (!is_asked) search_columns(s), at.columns = s->columns;
+  if (is_asked) {
+    at = making_asked(request->asked, request->part);
+  } else {
+    search_columns(s);
+    at.columns = s->columns;
+  }
   if (at.columns.dim > s->window.dim || at.columns.pairs < 1 || fabs(s->window.offset) > 0.0) return explain(s, found);
   if (is_asked && !judge_as_expected(s, &unread, &at, found, &is_right)) return false;
   for (size_t n = 0; !is_asked && n < request->expected->count && !is_right; n++) {

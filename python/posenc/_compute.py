@@ -200,6 +200,11 @@ def _target(x: Any, place: Memory, out: Any) -> tuple[Any, Memory]:
     return out, target
 
 
+def _require_columns(start: int, columns: int, width: int) -> None:
+    if start < 0 or columns < 1 or start + columns > width:
+        raise ValueError(f"dim, start: columns {start} to {start + columns - 1} of {width}")
+
+
 class Plan:
     """add or rope whose frequencies are made once, for many calls: those of a model that decodes.
 
@@ -260,8 +265,7 @@ class Plan:
         width, at = place.shape[-1], axes.index("l")
         if self.operation == "add" and (start != 0 or width != self.dim):
             raise ValueError(f"x: it has {width} columns, and the plan of add {self.dim}")
-        if start < 0 or start + self.dim > width:
-            raise ValueError(f"dim, start: columns {start} to {start + self.dim - 1} of {width}")
+        _require_columns(start, self.dim, width)
         heads = math.prod(place.shape[at + 1 : -1])
         if self.heads not in (1, heads):
             raise ValueError(f"x: it has {heads} heads, and the plan {self.heads}")
@@ -344,8 +348,7 @@ def rope(
     axes = _axes("rope", axes, len(place.shape))
     at, start = axes.index("l"), whole("start", start)
     columns = place.shape[-1] - start if dim is None else whole("dim", dim)
-    if start < 0 or columns < 1 or start + columns > place.shape[-1]:
-        raise ValueError(f"dim, start: columns {start} to {start + columns - 1} of {place.shape[-1]}")
+    _require_columns(start, columns, place.shape[-1])
     heads = max(1, math.prod(place.shape[at + 1 : -1]))
     plan = Plan("rope", place.shape[at], columns, dtype=place.dtype, heads=heads, inverse=inverse, **angles)
     return plan._apply_to(x, place, axes, 0, None, start, out)

@@ -106,8 +106,7 @@ void front_write_machines(page *p, const record_front_machine *machines, size_t 
   page_table_fit(
       p, "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
          "framework), the share of what the machine can do at best with that memory (least–most), the median time (‡: "
-         "least and most are "
-         "further apart than a fifth of it), the largest error, and the kernel.");
+         "least and most are further apart than a fifth of it), the largest error, and the kernel.");
   for (size_t i = 0; i < count; i++)
     RECORD_EACH(use, &machines[i], uses)
       if (!is_written(machines, &machines[i], use)) write_row(p, machines, count, use);
