@@ -3,7 +3,7 @@
 
 #include "bench/watch.h"
 
-#include "bench/subject.h"
+#include "bench/timed-subject.h"
 #include "bench/turn.h"
 #include "common/number.h"
 #include "common/shapes.h"

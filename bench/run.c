@@ -3,7 +3,7 @@
 
 #include "bench/bench.h"
 #include "bench/shim.h"
-#include "bench/subject.h"
+#include "bench/timed-subject.h"
 #include "bench/watch.h"
 #include "common/contract.h"
 #include "common/environment.h"
@@ -94,7 +94,7 @@ static void count_rates(counters *c, const benchmark *b, const turn_times *times
   const double elements = rows * (double)row_elements_of(problem);
   const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is also read */
   const double rate = passes * elements * (double)posenc_dtype_bytes(problem->dtype) / of->seconds;
-  const limits *best = &times->best;
+  const beside_limits *best = &times->best;
   c->bytes_per_second = rate;
   c->ns_per_element = 1e9 * of->seconds / elements;
   c->limit_bytes_per_second = best->serial;

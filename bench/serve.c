@@ -3,7 +3,7 @@
 
 #include "bench/turn.h"
 
-#include "bench/subject.h"
+#include "bench/timed-subject.h"
 #include "common/clock.h"
 #include "common/number.h"
 #include "common/process.h"
@@ -28,7 +28,7 @@ enum { DTYPES = POSENC_BF16 + 1, GROWN = 16 };
 
 typedef struct server {
   const service *of;
-  subject *subjects;              /* by shape */
+  timed_subject *subjects;        /* by shape */
   timing (*timings)[BENCH_MODES]; /* of each shape that is prepared */
   buffer buffers[DTYPES];
   process_state *before;
@@ -38,7 +38,7 @@ typedef struct server {
   uint64_t spoiled; /* state of the random numbers by which memory is spoiled */
 } server;
 
-static void give_up(const subject *s, posenc_status status) {
+static void give_up(const timed_subject *s, posenc_status status) {
   char why[sizeof s->shape->name + 100];
   snprintf(why, sizeof why, "%s on %s", posenc_status_message(status), s->shape->name);
   isolate_fail(why);
@@ -51,7 +51,7 @@ static const posenc_kernel *kernel_of(const service *of) {
 /* ---- shapes ------------------------------------------------------------------------------------------ */
 
 /* Computes the size of the subject's memory, and enlarges the buffer of its dtype if it will be timed. */
-static posenc_status measure_subject(server *v, subject *s, bool wanted) {
+static posenc_status measure_subject(server *v, timed_subject *s, bool wanted) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
@@ -65,14 +65,14 @@ static posenc_status measure_subject(server *v, subject *s, bool wanted) {
 
 static void open_shape(server *v, const order *o, answer *a) {
   const run_request *request = v->of->request;
-  subject *s = &v->subjects[o->shape];
-  *s = (subject){.shape = &request->shapes[o->shape],
-                 .kernel = kernel_of(v->of),
-                 .modes = run_find(request, v->of->kernel, o->shape)->modes,
-                 .batch = 1,
-                 .call_rows = request->timing.rows,
-                 .evictor = v->of->evictor,
-                 .options = run_options(request, kernel_of(v->of))};
+  timed_subject *s = &v->subjects[o->shape];
+  *s = (timed_subject){.shape = &request->shapes[o->shape],
+                       .kernel = kernel_of(v->of),
+                       .modes = run_find(request, v->of->kernel, o->shape)->modes,
+                       .batch = 1,
+                       .call_rows = request->timing.rows,
+                       .evictor = v->of->evictor,
+                       .options = run_options(request, kernel_of(v->of))};
   if (request->timing.device && request->timing.device->kernel == s->kernel) s->device = request->timing.device;
   const char *refusal = posenc_kernel_refusal(s->kernel, &s->shape->problem, &s->options);
   a->refused = refusal;
@@ -86,7 +86,7 @@ static void open_shape(server *v, const order *o, answer *a) {
 }
 
 /* Allocates the buffer of a subject, unless it is there, with each page touched. */
-static void hold(server *v, subject *s, answer *a) {
+static void hold(server *v, timed_subject *s, answer *a) {
   buffer *held = &v->buffers[s->shape->problem.dtype];
   if (!held->memory) {
     a->allocated = held->bytes + BENCH_OFFSET_BYTES;
@@ -108,7 +108,7 @@ static double time_limit(timing *t) {
 
 static void prepare_mode(server *v, const order *o, bench_mode mode, mode_facts *facts) {
   const run_request *request = v->of->request;
-  const subject *s = &v->subjects[o->shape];
+  const timed_subject *s = &v->subjects[o->shape];
   timing *t = &v->timings[o->shape][mode];
   facts->takes_long = timing_takes_long(s, mode, request->timing.longest);
   if (facts->takes_long) return;
@@ -122,7 +122,7 @@ static void prepare_mode(server *v, const order *o, bench_mode mode, mode_facts 
 }
 
 static void prepare_shape(server *v, const order *o, answer *a) {
-  subject *s = &v->subjects[o->shape];
+  timed_subject *s = &v->subjects[o->shape];
   hold(v, s, a);
   if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
   subject_vary(s, v->of->seeds[o->shape]);
@@ -147,7 +147,7 @@ static void prepare_shape(server *v, const order *o, answer *a) {
 
 /* ---- what memory holds before ------------------------------------------------------------------------------ */
 
-static void fill_region(const subject *s, const turn_terms *terms, int64_t draw, const region *r,
+static void fill_region(const timed_subject *s, const turn_terms *terms, int64_t draw, const region *r,
                         unsigned char *memory) {
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
@@ -158,7 +158,7 @@ static void fill_region(const subject *s, const turn_terms *terms, int64_t draw,
 }
 
 /* Spoils spans at random places of a region. */
-static void spoil_lines(server *v, const subject *s, const region *r, unsigned char *memory, int lines) {
+static void spoil_lines(server *v, const timed_subject *s, const region *r, unsigned char *memory, int lines) {
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
   for (int n = 0; n < lines; n++) {
@@ -169,7 +169,7 @@ static void spoil_lines(server *v, const subject *s, const region *r, unsigned c
 
 /* Spoils a region: all of it if it is small, else some lines. To spoil all of a large table would take longer than its
    calls, and leave it in the caches. */
-static void spoil_region(server *v, const subject *s, const region *r, unsigned char *memory) {
+static void spoil_region(server *v, const timed_subject *s, const region *r, unsigned char *memory) {
   enum { LINES = 1 << 13 };
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
@@ -183,7 +183,7 @@ static void spoil_region(server *v, const subject *s, const region *r, unsigned 
 }
 
 /* Draws x anew in a region, or spoils the results of a table there, so that right ones must have been written later. */
-static void renew_region(server *v, const subject *s, const turn_terms *terms, int64_t draw, const region *r,
+static void renew_region(server *v, const timed_subject *s, const turn_terms *terms, int64_t draw, const region *r,
                          unsigned char *memory) {
   if (op_is_applied(s->shape->problem.op))
     fill_region(s, terms, draw, r, memory);
@@ -195,7 +195,7 @@ static void renew_region(server *v, const subject *s, const turn_terms *terms, i
 static void set_memory(server *v, timing *t, const turn *now) {
   enum { LINES = 16 }; /* which take less time than a call that is timed alone */
   const turn_group *g = &now->group;
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   const bool has_x = op_is_applied(s->shape->problem.op);
   timing ahead = *t;
   if (!(has_x ? g->draws : g->is_last || now->terms.alone) || s->device || t->mode == BENCH_PLAN) return;
@@ -213,7 +213,7 @@ static void set_memory(server *v, timing *t, const turn *now) {
 /* Copies the group's spans of what its last call wrote, for the command's process. Spans of a table are then spoiled,
    except after the last group. Returns how many spans of the turn were copied so far. */
 static int note_spans(server *v, const timing *t, const region *r, const turn_group *g, int noted) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
   const bool spoils = !g->is_last && !op_is_applied(s->shape->problem.op);
@@ -230,12 +230,12 @@ static int note_spans(server *v, const timing *t, const region *r, const turn_gr
 
 /* ---- turns -------------------------------------------------------------------------------------------------- */
 
-static limits measure_limits(timing *t) {
+static beside_limits measure_limits(timing *t) {
   const int threads = timing_threads(t);
   const bench_device *device = t->subject->device;
-  if (t->limit.bytes == 0) return (limits){NAN, NAN};
-  if (device) return (limits){device->rate(t->limit.scales, t->limit.bytes), NAN};
-  return (limits){limit_rate(&t->limit, 1), threads > 1 ? limit_rate(&t->limit, threads) : NAN};
+  if (t->limit.bytes == 0) return (beside_limits){NAN, NAN};
+  if (device) return (beside_limits){device->rate(t->limit.scales, t->limit.bytes), NAN};
+  return (beside_limits){limit_rate(&t->limit, 1), threads > 1 ? limit_rate(&t->limit, threads) : NAN};
 }
 
 /*
@@ -268,7 +268,7 @@ static double time_group(timing *t, const turn_group *g, region *written, posenc
    plan of it. */
 static void show_plan(server *v, timing *t, const turn *now) {
   const int64_t rows = t->subject->shape->problem.rows, some = rows < SHOWN_ROWS ? rows : SHOWN_ROWS;
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   if (s->device) return;
   const region r = region_of(&s->shape->problem, s->batch, rows, 0, some);
   renew_region(v, s, &now->terms, 0, &r, t->memory);
@@ -277,7 +277,7 @@ static void show_plan(server *v, timing *t, const turn *now) {
 }
 
 static void take_turn(server *v, const order *o, answer *a) {
-  subject *s = &v->subjects[o->shape];
+  timed_subject *s = &v->subjects[o->shape];
   timing *t = &v->timings[o->shape][o->mode];
   posenc_status status = POSENC_OK;
   region written;
@@ -306,7 +306,7 @@ static void take_turn(server *v, const order *o, answer *a) {
 
 /* Writes the whole table, or applies it, by one of the plans. */
 static void show(server *v, const order *o, answer *a) {
-  subject *s = &v->subjects[o->shape];
+  timed_subject *s = &v->subjects[o->shape];
   hold(v, s, a);
   timing t = {.subject = s, .mode = BENCH_HOT, .rows = s->shape->problem.rows, .plan = o->plan};
   timing_place(&t);
@@ -328,7 +328,7 @@ static void grow(server *v, const order *o, answer *a) {
   enum { SINGLE = 64 };
   static const double longest = 0.25; /* seconds, after which no further plan is made */
   const double start = clock_seconds();
-  subject *s = &v->subjects[o->shape];
+  timed_subject *s = &v->subjects[o->shape];
   posenc_problem plain = posenc_table_of(&s->shape->problem);
   destroy_grown(v);
   plain.rows = o->rows;
@@ -389,7 +389,7 @@ static void obey(server *v, const order *o, answer *a) {
                                                                        [ORDER_LIMITS] = take_limits,
                                                                        [ORDER_LET_GO] = let_go_of_shape};
   obeying[o->kind](v, o, a);
-  const subject *s = &v->subjects[o->shape];
+  const timed_subject *s = &v->subjects[o->shape];
   if (s->device || o->kind <= ORDER_OPEN || o->kind >= ORDER_LIMITS) return;
   process_state *now = process_read(s->kernel->threaded ? NULL : v->before); /* when a plan's threads have ended */
   const char *numbers = fpenv_restore(), *difference = process_difference(v->before, now, s->kernel->threaded);

@@ -199,9 +199,9 @@ typedef struct order {
 } order;
 
 /* The limits beside a repetition: with one thread, and with as many as the kernel has; NaN if it has one. */
-typedef struct limits {
+typedef struct beside_limits {
   double serial, threaded;
-} limits;
+} beside_limits;
 
 /* A mode of a shape, as ORDER_PREPARE finds it. */
 typedef struct mode_facts {
@@ -224,7 +224,7 @@ typedef struct answer {
   /* ORDER_TURN: the seconds of all groups; the processor seconds of the calling thread in them, which include those of
      preparations. */
   double seconds, busy;
-  limits limits;
+  beside_limits limits;
   /* Addresses in the worker: of the results, after ORDER_SHOW and ORDER_TURN; of the notes, also after ORDER_GREET. */
   const void *memory, *notes;
   char words[160]; /* ORDER_OPEN: why the shape is left out; later what differs in the process's state; or empty */

@@ -209,7 +209,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a);
 /* A benchmark's turn: the repetition and both limits, the better of before and after. */
 typedef struct turn_times {
   answer of;
-  limits best;
+  beside_limits best;
 } turn_times;
 bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_times *times);
 

@@ -28,11 +28,11 @@ static const char notes[] = "Given a list, the positions are printed, to be give
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
-typedef struct probe {
+typedef struct probe_request {
   const options *given;
   const char *axes;
   stored at;
-} probe;
+} probe_request;
 
 /* An element of a position, a head and a column: 1 + k/128 with either sign, by splitmix64's mixing. */
 typedef struct number {
@@ -68,7 +68,7 @@ static void store(posenc_dtype dtype, number n, void *out, int64_t at) {
 
 /* Writes vectors. A position and a head have the same vector in any order of axes. */
 static const char *make_rows(const void *argument, int64_t row, int64_t rows, void *out) {
-  const probe *p = argument;
+  const probe_request *p = argument;
   const char *const heads = strchr(p->axes, AXIS_HEADS);
   int64_t indices[STORED_AXES];
   for (int64_t r = 0; r < rows; r++) {
@@ -83,7 +83,7 @@ static const char *make_rows(const void *argument, int64_t row, int64_t rows, vo
 /* ---- options ----------------------------------------------------------------------------------- */
 
 /* Exits unless the axes are those of an array. */
-static void set_axes(probe *p) {
+static void set_axes(probe_request *p) {
   enum { MOST = 5 }; /* axes that fit in the header of a .npy file */
   const posenc_problem *problem = &p->given->problem;
   fault why;
@@ -111,7 +111,7 @@ static void require_positive(const options *given, enum option_code code, const 
 
 static int run(options *given) {
   const posenc_problem *problem = &given->problem;
-  probe p = {.given = given};
+  probe_request p = {.given = given};
   if (!is_given(given, OPTION_OUTPUT)) die("--output is missing");
   if (!is_given(given, OPTION_LEN) && !problem->positions) die("--len is missing");
   if (!is_given(given, OPTION_DIM)) die("--dim is missing");

@@ -225,7 +225,7 @@ static void listen_to(lodger *l) {
 }
 
 /* Returns how the worker ended: by its status, unless this process had it killed. */
-static ending ending_of(const lodger *l, const verdict *found) {
+static ending ending_of(const lodger *l, const worker_end *found) {
   const int status = found->status;
   if (l->end->how != ENDED_WELL) return l->end->how;
   if (WIFSTOPPED(status)) return ENDED_BY_STOPPING;
@@ -242,7 +242,7 @@ static int number_of(int status) {
 
 /* Waits for the watcher to end, and completes `end`. */
 static void conclude(lodger *l, pipes *p, pid_t watching) {
-  verdict found;
+  worker_end found;
   const bool has_verdict = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
   int status;
   release_worker(p);
@@ -255,7 +255,7 @@ static void conclude(lodger *l, pipes *p, pid_t watching) {
   read_doing(l);
   if (!has_verdict) {
     const bool killed = WIFSIGNALED(status);
-    found = (verdict){.status = status};
+    found = (worker_end){.status = status};
     if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_FORK_FAILED;
   }
   l->end->littered = found.littered;

@@ -370,7 +370,7 @@ static bool kill_orphans(void) {
 
 /* Waits until the worker has ended or stopped, or the caller closes `release`; then kills its process group. The worker
    has not been reaped at that time, so no other group can have its number. */
-static void await(pid_t watched, int release, const sigset_t *mask, verdict *found) {
+static void await(pid_t watched, int release, const sigset_t *mask, worker_end *found) {
   struct pollfd held = {.fd = release, .events = POLLIN};
   siginfo_t event = {0};
   do {
@@ -389,7 +389,7 @@ _Noreturn void worker_watch(void (*work)(void *), void *argument, const isolatio
   board = with;
   to_caller.key = *key;
   sigset_t blocked, before;
-  verdict found = {0};
+  worker_end found = {0};
   /* Those of other workers stay open otherwise, and none could be told to end. */
   close_others((const int[]){p->messages[1], p->output[1], p->release[0], p->verdicts[1], p->orders[1]}, 5);
   forget_handlers();

@@ -69,11 +69,11 @@ enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORP
 /* Exit statuses of the worker's own code, which foreign code could only guess. */
 enum { EXIT_ORDERLY = 86, EXIT_MUTE = 87 };
 
-typedef struct verdict {
+typedef struct worker_end {
   int status;    /* the worker's, from waitpid */
   bool orphans;  /* a process that the worker started has outlived it */
   bool littered; /* files were left in its folder */
-} verdict;
+} worker_end;
 
 /* The pipes between the three processes. Closing `release` makes the watcher kill the worker. */
 typedef struct pipes {

@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct cache {
+typedef struct kept_table {
   char *rows; /* the whole table */
   const apply_loops *loops;
   const posenc_kernel *kernel; /* made the rows */
   void *constants;
-} cache;
+} kept_table;
 
 static void release(void *constants) {
-  cache *made = (cache *)constants;
+  kept_table *made = (kept_table *)constants;
   if (made->constants && made->kernel->release) made->kernel->release(made->constants);
   posenc_free(made->rows);
   free(made);
 }
 
-static posenc_status fill(cache *made, const posenc_problem *table, const posenc_options *options) {
+static posenc_status fill(kept_table *made, const posenc_problem *table, const posenc_options *options) {
   size_t bytes;
   if (posenc_table_bytes(table, &bytes) != POSENC_OK) return POSENC_TOO_LARGE;
   made->rows = (char *)posenc_alloc(bytes);
@@ -36,7 +36,7 @@ static posenc_status fill(cache *made, const posenc_problem *table, const posenc
 
 static posenc_status prepare(const posenc_problem *table, const posenc_options *options, void **constants) {
   static const posenc_bound promise = CR_BOUND;
-  cache *made = (cache *)calloc(1, sizeof *made);
+  kept_table *made = (kept_table *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->loops = apply_loops_for(options);
   made->kernel = kernel_best_serial(table, options, &promise);
@@ -49,14 +49,14 @@ static posenc_status prepare(const posenc_problem *table, const posenc_options *
 }
 
 static void execute(const void *constants, const posenc_problem *table, int64_t row, int64_t rows, void *out) {
-  const cache *made = (const cache *)constants;
+  const kept_table *made = (const kept_table *)constants;
   const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
   memcpy(out, made->rows + (size_t)row * row_bytes, (size_t)rows * row_bytes);
 }
 
 static posenc_status apply_cached(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                   const void *x, void *out) {
-  const cache *made = (const cache *)constants;
+  const kept_table *made = (const kept_table *)constants;
   const apply_source source = {.loops = made->loops, .table = (const float *)(const void *)made->rows};
   return apply_rows(&source, problem, slice, x, out);
 }
@@ -71,7 +71,7 @@ static const char *can_do(const posenc_problem *table) {
 
 static bool tell_stages(const void *constants, const posenc_problem *table, int64_t row, int64_t rows,
                         posenc_stages *stages) {
-  const cache *made = (const cache *)constants;
+  const kept_table *made = (const kept_table *)constants;
   return made->kernel->stages && made->kernel->stages(made->constants, table, row, rows, stages);
 }
 

@@ -342,12 +342,12 @@ static bool has_schema(const json_t *json, const char *key, const char *schema, 
 }
 
 /* A result of a record, and whether the record lists its kernel. */
-typedef struct exam {
+typedef struct listed_result {
   const char *kernel, *refusal, *mode;
   const record_check *checks;
   size_t check_count;
   bool is_listed;
-} exam;
+} listed_result;
 
 /* Counts over the results of a record, whose path is `where`, with its dot, or empty. Its list `known` has all
    kernels. */
@@ -365,7 +365,7 @@ static bool is_mode(const char *mode) {
 }
 
 /* Adds a result's checks to the totals. Its kernel must be in the list, because the page shows results by kernel. */
-static bool add_exam(totals *t, size_t i, const exam *e, record_fault *fault) {
+static bool add_exam(totals *t, size_t i, const listed_result *e, record_fault *fault) {
   if (!e->is_listed)
     snprintf(fault->text, sizeof fault->text, "%srecords[%zu].kernel is '%.80s', which is not in %s", t->where, i,
              e->kernel, t->known);
@@ -396,7 +396,7 @@ static bool is_consistent(const record_accuracy *record, record_fault *fault) {
   for (size_t i = 0; i < record->records_count; i++) {
     const record_result *one = &record->records[i];
     const bool is_listed = record_find_kernel(record->kernels, record->kernels_count, one->kernel);
-    const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
+    const listed_result e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
     if (!add_exam(&t, i, &e, fault)) return false;
   }
   RECORD_EACH(profile, record, profile) t.counted.failed += profile->failure.there;
@@ -409,7 +409,7 @@ static bool are_encodings_consistent(const record_encodings *record, record_faul
     const record_encoded *one = &record->records[i];
     bool is_listed = false;
     RECORD_EACH(encoding, record, encodings) is_listed = is_listed || strcmp(encoding->name, one->kernel) == 0;
-    const exam e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
+    const listed_result e = {one->kernel, one->refusal, one->mode, one->checks, one->checks_count, is_listed};
     if (!add_exam(&t, i, &e, fault)) return false;
   }
   return are_totals(&t, record->passed, record->failed, record->skipped, fault);

@@ -204,7 +204,7 @@ typedef struct division {
 } division;
 
 /* A search for changes, and its arrays, which have room for the whole series. */
-typedef struct search {
+typedef struct divisive_search {
   double level;
   uint64_t random;
   double *order;   /* numbers in another order */
@@ -213,10 +213,10 @@ typedef struct search {
   double *before;  /* for each end: the sum of distances of the pairs before it */
   divisive_change *found;
   size_t count;
-} search;
+} divisive_search;
 
 /* Adds the distances of the last number before `end` to the sums within. */
-static void extend(search *s, const double *x, size_t end) {
+static void extend(divisive_search *s, const double *x, size_t end) {
   double sum = 0.0;
   for (size_t begin = end - 1; begin-- > 0;) {
     sum += fabs(x[begin] - x[end - 1]);
@@ -226,7 +226,7 @@ static void extend(search *s, const double *x, size_t end) {
 }
 
 /* Finds the clearest division of the numbers up to any end, so that a change back later does not hide it. */
-static division divide(search *s, const double *x, size_t n) {
+static division divide(divisive_search *s, const double *x, size_t n) {
   division best = {0, -INFINITY};
   memset(s->within, 0, n * sizeof *s->within);
   for (size_t end = 1; end <= n; end++) {
@@ -243,7 +243,7 @@ static division divide(search *s, const double *x, size_t n) {
   return best;
 }
 
-static void shuffle(search *s, size_t n) {
+static void shuffle(divisive_search *s, size_t n) {
   for (size_t i = n; i > 1; i--) {
     const size_t other = random_below(&s->random, i);
     const double moved = s->order[i - 1];
@@ -253,7 +253,7 @@ static void shuffle(search *s, size_t n) {
 }
 
 /* Returns p of a division. Ends as soon as it must be above the level. */
-static double test(search *s, const double *x, size_t n, const division *one) {
+static double test(divisive_search *s, const double *x, size_t n, const division *one) {
   const double orders = fmax(LEAST_ORDERS, ceil(AS_CLEAR / s->level) - 1.0);
   double as_clear = 1.0, tried = 1.0; /* the order itself is one */
   memcpy(s->order, x, n * sizeof *x);
@@ -266,7 +266,7 @@ static double test(search *s, const double *x, size_t n, const division *one) {
 }
 
 /* Finds the changes from `begin` to `end`, in order. */
-static void find(search *s, const double *x, size_t begin, size_t end) {
+static void find(divisive_search *s, const double *x, size_t begin, size_t end) {
   const size_t n = end - begin;
   if (n < 2 * DIVISIVE_LEAST) return;
   const division one = divide(s, x + begin, n);
@@ -279,13 +279,13 @@ static void find(search *s, const double *x, size_t begin, size_t end) {
 }
 
 size_t divisive_find(const double *x, size_t n, double level, uint64_t seed, divisive_change *found) {
-  search s = {.level = level,
-              .random = seed,
-              .order = memory_take(n + 1, sizeof *s.order),
-              .inverse = memory_take(n + 1, sizeof *s.inverse),
-              .within = memory_take(n + 1, sizeof *s.within),
-              .before = memory_take(n + 1, sizeof *s.before),
-              .found = found};
+  divisive_search s = {.level = level,
+                       .random = seed,
+                       .order = memory_take(n + 1, sizeof *s.order),
+                       .inverse = memory_take(n + 1, sizeof *s.inverse),
+                       .within = memory_take(n + 1, sizeof *s.within),
+                       .before = memory_take(n + 1, sizeof *s.before),
+                       .found = found};
   for (size_t k = 1; k <= n; k++) s.inverse[k] = 1.0 / (double)k;
   find(&s, x, 0, n);
   free(s.order);

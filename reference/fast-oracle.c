@@ -312,14 +312,14 @@ EACH_TIER(SEEK)
 #define SEEK_ENTRY(name, attributes, fused) [TIER_##name] = seek_##name,
 static bool (*const seeks[])(const fast_lanes *t, const nearness *how, uint64_t *near) = {EACH_TIER(SEEK_ENTRY)};
 
-typedef struct search {
+typedef struct near_search {
   const fast_oracle *oracle;
   nearness how;
   void (*found)(place at, void *argument);
   void *argument;
-} search;
+} near_search;
 
-static void seek_tile(const search *s, const fast_tile *t) {
+static void seek_tile(const near_search *s, const fast_tile *t) {
   const fast_oracle *f = s->oracle;
   fast_lanes origin, now;
   uint64_t near[LANES];
@@ -340,7 +340,7 @@ static void seek_tile(const search *s, const fast_tile *t) {
 void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
                     void (*found)(place at, void *argument), void *argument) {
   const int64_t ulp = INT64_C(1) << (53 - f->format->precision);
-  const search s = {f, {f->tiny, ulp, (int64_t)ceil(within * (double)ulp) + 1}, found, argument};
+  const near_search s = {f, {f->tiny, ulp, (int64_t)ceil(within * (double)ulp) + 1}, found, argument};
   for (int64_t done = 0; done < rows;) {
     const fast_span span = fast_span_at(f, position + done, rows - done);
 #pragma omp parallel for schedule(dynamic)

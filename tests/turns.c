@@ -3,7 +3,7 @@
    timed calls wrote (bench/watch.h). No process is started, and no time is taken. */
 #include "config.h"
 
-#include "bench/subject.h"
+#include "bench/timed-subject.h"
 #include "bench/turn.h"
 #include "bench/watch.h"
 #include "common/contract.h"
@@ -281,7 +281,7 @@ static const char *only_first(const posenc_problem *problem) {
 static int vary(const posenc_problem *problem, const posenc_kernel *kernel) {
   const shape table = shape_of(problem);
   int64_t shifts[TURN_PLANS];
-  subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
+  timed_subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
   s.options.kernel = kernel;
   const bool varied = subject_vary(&s, 9);
   turn_shifts(9, problem->rows, shifts);
@@ -318,12 +318,12 @@ static void test_calls(void) {
   static float memory[ROWS * DIM + BENCH_OFFSET_BYTES];
   const posenc_problem problem = posenc_table(ROWS, DIM);
   const shape table = shape_of(&problem);
-  subject s = {.shape = &table,
-               .kernel = posenc_kernel_find("cr-portable"),
-               .options = posenc_default_options(),
-               .batch = 1,
-               .bytes = sizeof memory,
-               .buffer = (unsigned char *)memory};
+  timed_subject s = {.shape = &table,
+                     .kernel = posenc_kernel_find("cr-portable"),
+                     .options = posenc_default_options(),
+                     .batch = 1,
+                     .bytes = sizeof memory,
+                     .buffer = (unsigned char *)memory};
   bool made = subject_vary(&s, 5), alike = true, placed = true;
   s.options.kernel = s.kernel;
   for (int p = 0; p < TURN_PLANS; p++)

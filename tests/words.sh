@@ -45,11 +45,6 @@ settle :: name :: SETTLED$ :: memory that grows no more
 whatever :: text :: ^verify/ :: open 1: any
 ROWS
 
-# Types that a header defines, and a file of another folder again, for another thing. All are open: one of the two is to
-# be renamed.
-twice='accuracy cache columns exam figure limits maker probe row_source search span subject team
-variant verdict window words'
-
 # ---- words ----
 
 # A word stands alone or between underscores, with its endings. Comments and strings of C are text, the rest is names.
@@ -182,12 +177,7 @@ awk '
     }
     for (type in two) print type two[type]
   }' "$work/types" | sort >"$work/two"
-for type in $twice; do echo "$type"; done | sort >"$work/twice"
-awk 'NR == FNR { may[$1]; next } !($1 in may)' "$work/twice" "$work/two" >"$work/offenders"
-offends 'no other type of a header has its name for a second thing elsewhere' "$work/offenders"
-awk 'NR == FNR { are[$1]; next } !($1 in are)' "$work/two" "$work/twice" >"$work/unneeded"
-offends 'each of those that have is still there' "$work/unneeded"
-echo "# open: $(wc -l <"$work/twice") types whose name a second one has"
+offends 'no other type of a header has its name for a second thing elsewhere' "$work/two"
 
 # ---- counts ----
 

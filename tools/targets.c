@@ -105,10 +105,10 @@ typedef struct records {
   json_t *missing;    /* object: for each program that could not be measured, the reason */
 } records;
 
-typedef struct figure {
+typedef struct reading {
   double median, least, most; /* NaN if nothing was measured */
   char note[200];             /* a remark, or the reason why nothing was measured */
-} figure;
+} reading;
 
 /* ---- what was measured -------------------------------------------------------------------------- */
 
@@ -136,13 +136,13 @@ static size_t collect(const records *found, const char *name, const char *key, d
   return count;
 }
 
-static figure summarize(double *values, size_t count) {
-  if (count == 0) return (figure){NAN, NAN, NAN, ""};
+static reading summarize(double *values, size_t count) {
+  if (count == 0) return (reading){NAN, NAN, NAN, ""};
   numbers_sort(values, count);
-  return (figure){numbers_median(values, count), values[0], values[count - 1], ""};
+  return (reading){numbers_median(values, count), values[0], values[count - 1], ""};
 }
 
-static figure number(const records *found, const char *name, const char *key, double scale) {
+static reading number(const records *found, const char *name, const char *key, double scale) {
   static double values[MOST];
   const size_t count = collect(found, name, key, values);
   for (size_t i = 0; i < count; i++) values[i] *= scale;
@@ -150,7 +150,7 @@ static figure number(const records *found, const char *name, const char *key, do
 }
 
 /* Returns the ratio of repetitions, paired in their order, as far as both benchmarks have them. */
-static figure ratio(const records *found, const char *above, const char *below, const char *key) {
+static reading ratio(const records *found, const char *above, const char *below, const char *key) {
   static double values[MOST], divisors[MOST];
   const size_t count = collect(found, above, key, values), others = collect(found, below, key, divisors);
   const size_t pairs = count < others ? count : others;
@@ -158,7 +158,7 @@ static figure ratio(const records *found, const char *above, const char *below, 
   return summarize(values, pairs);
 }
 
-static figure measured(const records *found, const target *t) {
+static reading measured(const records *found, const target *t) {
   switch (t->measure) {
   case SHARE:
     return number(found, t->name, "of_limit", 1);
@@ -196,7 +196,7 @@ static bool explain(const records *found, const char *name, char *text, size_t s
 }
 
 /* Writes the label of a measurement, or the reason why nothing was measured. */
-static void note(const records *found, const target *t, figure *f) {
+static void note(const records *found, const target *t, reading *f) {
   const char *names[] = {t->name, t->over};
   for (size_t i = 0; i < 2 && names[i]; i++) {
     const char *label = field_string(find_repetition(found, names[i]), "label");
@@ -214,7 +214,7 @@ static bool at_most(measure m) {
   return m == PLAN_SHARE || m == TIME;
 }
 
-static bool met(const target *t, const figure *f) {
+static bool met(const target *t, const reading *f) {
   return at_most(t->measure) ? f->median <= t->threshold : f->median >= t->threshold;
 }
 
@@ -228,7 +228,7 @@ static void print_goal(const target *t) {
     printf("%s %.2f %s", sign, t->threshold, t->goal);
 }
 
-static void print_figure(const target *t, const figure *f) {
+static void print_figure(const target *t, const reading *f) {
   if (!isfinite(f->median))
     printf("not measured: %s | –", f->note);
   else {
@@ -245,7 +245,7 @@ static void print_table(const records *found) {
   puts("| | work | target | because | measured: median (least–most) | |\n|---|---|---|---|---|---|");
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
     const target *t = &targets[i];
-    figure f = measured(found, t);
+    reading f = measured(found, t);
     note(found, t, &f);
     printf("| %s | %s | ", t->number, t->work);
     print_goal(t);

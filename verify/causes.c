@@ -47,7 +47,7 @@ typedef struct trial {
   bool nothing, exchanged, misread, is_unsigned;
 } trial;
 
-typedef struct search {
+typedef struct cause_search {
   const array_request *request;
   vectors *v;
   posenc_dtype held;
@@ -65,7 +65,7 @@ typedef struct search {
   bool by_bits;
   int64_t unlike[ARITHMETICS], asked_unlike[ARITHMETICS];
   array_cause best;
-} search;
+} cause_search;
 
 /* ---- the errors of a trial ------------------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
 }
 
 /* Returns the row of the n-th of `count` samples. */
-static int64_t sampled(const search *all, int64_t n, int64_t count) {
+static int64_t sampled(const cause_search *all, int64_t n, int64_t count) {
   const stored *at = all->v->at;
   if (all->axis < 0) return vectors_sample(all->v, n, count);
   int64_t behind = 1; /* rows from one index of the axis to the next */
@@ -105,7 +105,7 @@ static double rounded(double value, bool is_rounded, posenc_dtype to) {
 }
 
 /* Computes what the trial makes of a pair. */
-static void make_pair(const search *all, const trial *t, arithmetic how, const fast_lanes *by, int64_t i,
+static void make_pair(const cause_search *all, const trial *t, arithmetic how, const fast_lanes *by, int64_t i,
                       const double x[2], double made[2]) {
   const bool is_own = how == ROUNDED_OWN || how == ROUNDED_PRODUCTS,
              is_other = how == ROUNDED_OTHER || how == ROUNDED_PRODUCTS;
@@ -125,7 +125,7 @@ static void make_pair(const search *all, const trial *t, arithmetic how, const f
   }
 }
 
-static void count_unlike(search *all, const trial *t, const fast_lanes *by, int64_t i, const double x[2],
+static void count_unlike(cause_search *all, const trial *t, const fast_lanes *by, int64_t i, const double x[2],
                          const double there[2]) {
   for (int how = ROUNDED_ONCE; how < ARITHMETICS; how++) {
     double made[2];
@@ -134,7 +134,7 @@ static void count_unlike(search *all, const trial *t, const fast_lanes *by, int6
   }
 }
 
-static void drop_reference(search *all) {
+static void drop_reference(cause_search *all) {
   axes_reference_destroy(all->reference);
   free(all->limits.angles);
   all->reference = NULL;
@@ -142,7 +142,7 @@ static void drop_reference(search *all) {
 }
 
 /* Sets the reference and the limits of the trial's frequencies. */
-static void take_reference(search *all, const trial *t) {
+static void take_reference(cause_search *all, const trial *t) {
   posenc_problem of = t->problem;
   of.layout = all->request->problem.layout;
   of.inverse = false;
@@ -156,7 +156,7 @@ static void take_reference(search *all, const trial *t) {
 
 /* Returns the largest error of a vector, as a multiple of the limit of values; *beyond: at least as a multiple of its
    own limit, which includes the angle's. */
-static double error_of_vector(search *all, const trial *t, int64_t at, double *beyond) {
+static double error_of_vector(cause_search *all, const trial *t, int64_t at, double *beyond) {
   const array_limits *l = &all->limits;
   const fast_lanes *by = axes_reference_lanes(all->reference, at);
   const int64_t pairs = t->columns / 2;
@@ -186,7 +186,7 @@ static double error_of_vector(search *all, const trial *t, int64_t at, double *b
 
 /* Returns the largest error of all samples, as error_of_vector, and sets all->beyond; infinity if the trial is
    impossible. */
-static double error_of(search *all, const trial *t) {
+static double error_of(cause_search *all, const trial *t) {
   const int64_t rows = all->v->at->rows / (all->axis < 0 ? 1 : all->v->at->axes[all->axis]),
                 count = rows < SAMPLES ? rows : SAMPLES;
   double worst = 0.0;
@@ -212,7 +212,7 @@ static int64_t least_unlike(const int64_t unlike[ARITHMETICS]) {
 
 /* Weighs a trial that the limit allows, as it does what is asked, by bits: it is the cause if an arithmetic explains it
    far better than any explains what is asked. If the same does not speak against it, it is not told apart. */
-static void weigh(search *all, const trial *t, const char *words) {
+static void weigh(cause_search *all, const trial *t, const char *words) {
   enum { EVIDENT = 8 }; /* angles in f32 may change single bits */
   const double error = error_of(all, t);
   const int64_t asked = least_unlike(all->asked_unlike), other = least_unlike(all->unlike);
@@ -227,7 +227,7 @@ static void weigh(search *all, const trial *t, const char *words) {
   }
 }
 
-__attribute__((format(printf, 3, 4))) static void try(search *all, const trial *t, const char *text, ...) {
+__attribute__((format(printf, 3, 4))) static void try(cause_search *all, const trial *t, const char *text, ...) {
   if (all->by_bits) {
     char words[sizeof all->best.text];
     va_list of_words;
@@ -247,7 +247,7 @@ __attribute__((format(printf, 3, 4))) static void try(search *all, const trial *
   all->least = error;
 }
 
-static void try_layouts(search *all, const trial *asked) {
+static void try_layouts(cause_search *all, const trial *asked) {
   static const posenc_layout layouts[] = {POSENC_INTERLEAVED, POSENC_SPLIT, POSENC_INTERLEAVED_CS, POSENC_SPLIT_CS};
   const bool is_rope = asked->problem.op == POSENC_ROPE;
   for (size_t n = 0; n < (is_rope ? 2 : sizeof layouts / sizeof *layouts); n++) {
@@ -267,7 +267,7 @@ static void try_layouts(search *all, const trial *asked) {
 }
 
 /* Tries mistakes of rotate_half and of its kin for neighbours, with a cache of cosines and sines. */
-static void try_turns(search *all, const trial *asked) {
+static void try_turns(cause_search *all, const trial *asked) {
   trial t = *asked;
   const bool is_split = asked->problem.layout == POSENC_SPLIT;
   t.problem.inverse = !t.problem.inverse;
@@ -286,7 +286,7 @@ static void try_turns(search *all, const trial *asked) {
   try(all, &t, "rope is applied twice");
 }
 
-static void try_pairs(search *all, const trial *asked) {
+static void try_pairs(cause_search *all, const trial *asked) {
   const bool is_rope = asked->problem.op == POSENC_ROPE;
   trial t = *asked;
   try_layouts(all, asked);
@@ -302,7 +302,7 @@ static void try_pairs(search *all, const trial *asked) {
 }
 
 /* Tries positions that begin again where a row is turned like the first one. */
-static void try_again(search *all, const trial *asked) {
+static void try_again(cause_search *all, const trial *asked) {
   enum { ROWS = 1 << 16 };
   const array_request *request = all->request;
   const stored *at = all->v->at;
@@ -321,7 +321,7 @@ static void try_again(search *all, const trial *asked) {
   if (t.constant > 1) try(all, &t, "positions come again after %" PRId64 " rows", t.constant);
 }
 
-static void try_positions(search *all, const trial *asked) {
+static void try_positions(cause_search *all, const trial *asked) {
   const array_request *request = all->request;
   const stored *at = all->v->at;
   const int64_t ends[] = {array_position(request, 0),
@@ -343,7 +343,7 @@ static void try_positions(search *all, const trial *asked) {
       try(all, &t, "positions are the indices of axis %zu, %c", t.axis, request->arrays.axes[t.axis]);
 }
 
-static void try_columns(search *all, const trial *asked) {
+static void try_columns(cause_search *all, const trial *asked) {
   const int64_t dim = asked->problem.dim, columns = all->v->at->dim;
   if (asked->problem.op != POSENC_ROPE) return;
   trial t = *asked;
@@ -357,7 +357,7 @@ static void try_columns(search *all, const trial *asked) {
 }
 
 /* Tries other formulas, in columns that x has. */
-static void try_formulas(search *all, const trial *asked, const suspect_list *list) {
+static void try_formulas(cause_search *all, const trial *asked, const suspect_list *list) {
   for (size_t n = 0; list && n < list->count; n++) {
     trial t = *asked;
     t.problem = list->items[n].problem;
@@ -373,7 +373,7 @@ static void try_formulas(search *all, const trial *asked, const suspect_list *li
 }
 
 /* Tries mistaken positions of each axis, and of all. */
-static void try_axes_positions(search *all, const trial *asked) {
+static void try_axes_positions(cause_search *all, const trial *asked) {
   const posenc_axes *axes = asked->problem.axes;
   for (int a = -1; a < axes->count; a++) {
     const char *words = "";
@@ -393,7 +393,7 @@ static void try_axes_positions(search *all, const trial *asked) {
 }
 
 /* Tries other axes, and other positions on them. */
-static void try_axes(search *all, const trial *asked) {
+static void try_axes(cause_search *all, const trial *asked) {
   axes_mistake mistakes[AXES_MISTAKES_MAX];
   const size_t count = axes_mistakes(asked->problem.axes, mistakes);
   for (size_t n = 0; n < count; n++) {
@@ -407,7 +407,7 @@ static void try_axes(search *all, const trial *asked) {
 }
 
 /* Tries positions of axes so slow that the limit does not tell them from those that are asked. */
-static void try_bits(search *all, const trial *asked) {
+static void try_bits(cause_search *all, const trial *asked) {
   const bool is_narrow = all->held == POSENC_F16 || all->held == POSENC_BF16;
   if (!asked->problem.axes || asked->problem.op != POSENC_ROPE || !is_narrow) return;
   all->by_bits = true;
@@ -417,7 +417,7 @@ static void try_bits(search *all, const trial *asked) {
   if (*all->best.text) *all->best.unseen = '\0';
 }
 
-static void try_all(search *all, const trial *asked) {
+static void try_all(cause_search *all, const trial *asked) {
   all->asked = error_of(all, asked);
   all->asked_beyond = all->beyond;
   all->least = INFINITY;
@@ -436,7 +436,7 @@ static void try_all(search *all, const trial *asked) {
 
 /* Looks at the vectors of each index of an axis alone. If some are right and others are not, finds the cause of the
    first that is not. */
-static void try_axis(search *all, const trial *asked, int axis) {
+static void try_axis(cause_search *all, const trial *asked, int axis) {
   enum { INDICES = 256 };
   const int64_t size = all->v->at->axes[axis];
   const char letter = all->request->arrays.axes[axis], *const name = letter == AXIS_HEADS ? "head" : "batch";
@@ -464,7 +464,7 @@ static void try_axis(search *all, const trial *asked, int axis) {
 array_cause array_cause_of(const array_request *request) {
   vectors v;
   vectors_open(&v, &request->arrays);
-  search all = {.request = request, .v = &v, .held = vectors_held(&v), .axis = -1};
+  cause_search all = {.request = request, .v = &v, .held = vectors_held(&v), .axis = -1};
   trial asked = {.problem = request->problem,
                  .columns = request->problem.dim,
                  .written = request->problem.layout,

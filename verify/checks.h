@@ -67,7 +67,7 @@ bool parts_can(const subject *s, window w);
 void parts_take(part_team *p, window w);
 void parts_end(part_team *p);
 
-/* ---- rows.c: other rows, and a rope cache --------------------------------------------------------------------- */
+/* ---- row-checks.c: other rows, and a rope cache -------------------------------------------------------------- */
 
 /*
  * Tables whose rows are not successive positions, or whose dim is odd: lists of positions, also fractional and negative
@@ -95,7 +95,7 @@ void cache_close(cache *c);
    also each table made alone. */
 void cache_check_window(cache *c, subject *s, window w, arena *table, bool again);
 
-/* ---- search.c ------------------------------------------------------------------------------------------------- */
+/* ---- hardest.c ------------------------------------------------------------------------------------------------- */
 
 /*
  * The directed search for a kernel's worst case among positions that are too many to enumerate. Each round samples

@@ -154,13 +154,13 @@ static bool draw_problem(const stress *t, int64_t elements, posenc_problem *p, w
 
 /* The pairs of a row that are compared: the first one, the last ones, and others spread over the row. All of NARROW. */
 enum { COLUMNS = 24, LAST = 8, NARROW = 32 };
-typedef struct columns {
+typedef struct drawn_columns {
   int64_t index[NARROW];
   selection of;
   posenc_problem narrow; /* a problem of these pairs alone, with one head */
-} columns;
+} drawn_columns;
 
-static void draw_columns(const stress *t, const posenc_problem *p, columns *c) {
+static void draw_columns(const stress *t, const posenc_problem *p, drawn_columns *c) {
   const int64_t pairs = p->dim / 2, before = pairs - LAST;
   c->of = (selection){pairs <= NARROW ? pairs : COLUMNS, c->index};
   for (int64_t n = 0; n < c->of.count; n++) {
@@ -173,7 +173,7 @@ static void draw_columns(const stress *t, const posenc_problem *p, columns *c) {
 }
 
 /* Copies the columns of some rows of `heads` heads each. */
-static void take_columns(const columns *c, const posenc_problem *p, int64_t rows, const unsigned char *from,
+static void take_columns(const drawn_columns *c, const posenc_problem *p, int64_t rows, const unsigned char *from,
                          unsigned char *to) {
   const size_t element = posenc_dtype_bytes(p->dtype);
   const posenc_columns there = posenc_layout_columns(p->layout, p->dim),
@@ -188,7 +188,7 @@ static void take_columns(const columns *c, const posenc_problem *p, int64_t rows
 }
 
 /* Compares columns of a window of add or rope. */
-static void check_applied_columns(subject *s, const columns *c, fast_oracle *reference, window w,
+static void check_applied_columns(subject *s, const drawn_columns *c, fast_oracle *reference, window w,
                                   const unsigned char *x, const unsigned char *got) {
   static _Alignas(64) fast_lanes lanes[1];
   const posenc_problem *p = &s->shape->problem;
@@ -226,7 +226,7 @@ static void examine_columns(stress *t, const posenc_problem *p, window w, proper
   const shape of = shape_of(p);
   const posenc_slice slice = posenc_rows(w.row, w.rows);
   subject other;
-  columns c;
+  drawn_columns c;
   if (subject_open(&other, t->s->kernel, &of, &t->options)) return;
   draw_columns(t, p, &c);
   posenc_problem table = posenc_table_of(p);

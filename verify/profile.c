@@ -227,20 +227,20 @@ static void add_points(record_profile *made, instruments *with, record_memory *i
 
 /* ---- threads, each with a reference of its own ------------------------------------------------------------- */
 
-typedef struct team {
+typedef struct oracle_team {
   int parts;                /* done at the same time */
   fast_oracle **references; /* one per part */
-} team;
+} oracle_team;
 
-static void team_free(team *t) {
+static void team_free(oracle_team *t) {
   for (int part = 0; part < t->parts; part++) fast_destroy(t->references[part]);
   free(t->references);
 }
 
-static void team_make(team *t, double shift) {
+static void team_make(oracle_team *t, double shift) {
   posenc_problem problem = posenc_table(PROFILE_ROWS, DIM);
   problem.shift = shift;
-  *t = (team){.parts = 1};
+  *t = (oracle_team){.parts = 1};
 #ifdef _OPENMP
   t->parts = omp_get_max_threads();
 #endif
@@ -266,7 +266,7 @@ typedef struct findings {
 } findings;
 
 typedef struct scan {
-  team team;
+  oracle_team team;
   findings *found;           /* findings of each part */
   uint64_t weights[DIM];     /* random odd weights for hashing rows */
   uint64_t *hashes[FORMATS]; /* hashes of all rows */
@@ -516,7 +516,7 @@ static nearest nearest_of(fast_oracle *reference, int64_t from, int64_t to) {
 }
 
 record_unique profile_unique(void) {
-  team t;
+  oracle_team t;
   isolate_say("distances of rows", 0.0);
   team_make(&t, 0.0);
   nearest *found = memory_take((size_t)t.parts, sizeof *found);

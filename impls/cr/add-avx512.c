@@ -28,12 +28,12 @@ typedef struct rotation {
 } rotation;
 
 /* Compile-time parameters, which leave no branch in the loops. */
-typedef struct variant {
+typedef struct add_variant {
   posenc_dtype dtype;
   bool interleaved, cosine_first;
-} variant;
+} add_variant;
 
-INLINE int64_t bytes_of(variant as) {
+INLINE int64_t bytes_of(add_variant as) {
   return as.dtype == POSENC_F32 ? 4 : 2;
 }
 
@@ -41,14 +41,14 @@ INLINE int64_t bytes_of(variant as) {
 
 enum { ALL = 0xffff };
 
-INLINE floats load_x(variant as, const char *from, __mmask16 mask) {
+INLINE floats load_x(add_variant as, const char *from, __mmask16 mask) {
   if (as.dtype == POSENC_F32) return mask == ALL ? _mm512_loadu_ps(from) : _mm512_maskz_loadu_ps(mask, from);
   const __m256i upper =
       mask == ALL ? _mm256_loadu_si256((const __m256i *)(const void *)from) : _mm256_maskz_loadu_epi16(mask, from);
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(upper), 16));
 }
 
-INLINE void store_x(variant as, char *to, __mmask16 mask, floats x) {
+INLINE void store_x(add_variant as, char *to, __mmask16 mask, floats x) {
   const u16s bf16 = upper_halves(round_to_bf16(x));
   if (as.dtype == POSENC_F32) {
     if (mask == ALL)
@@ -79,14 +79,14 @@ INLINE destination row_of(destination here, int64_t row) {
 }
 
 /* Adds at this byte of the row, and prefetches x `ahead` bytes farther on. */
-INLINE void add_at(variant as, destination here, int64_t byte, __mmask16 mask, floats pe) {
+INLINE void add_at(add_variant as, destination here, int64_t byte, __mmask16 mask, floats pe) {
   _mm_prefetch((const char *)((uintptr_t)here.x + (uintptr_t)(byte + here.ahead)), _MM_HINT_T1);
   store_x(as, here.out + byte, mask, _mm512_add_ps(load_x(as, here.x + byte, mask), pe));
 }
 
 /* Adds `pairs` pairs. The columns of the first component start at byte `first`, those of the second at `second`;
    interleaved columns alternate from `first` on. */
-INLINE void add_pairs(variant as, destination here, int64_t first, int64_t second, int pairs, doubles sine,
+INLINE void add_pairs(add_variant as, destination here, int64_t first, int64_t second, int pairs, doubles sine,
                       doubles cosine) {
   const half_floats a = __builtin_convertvector(as.cosine_first ? cosine : sine, half_floats),
                     b = __builtin_convertvector(as.cosine_first ? sine : cosine, half_floats);
@@ -133,8 +133,8 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of,
 }
 
 /* Adds at most eight pairs of a row, and rotates them to the next row. */
-INLINE void add_vector(variant as, destination here, column_span of, int64_t i, int pairs, int64_t position, bool exact,
-                       rotation *at) {
+INLINE void add_vector(add_variant as, destination here, column_span of, int64_t i, int pairs, int64_t position,
+                       bool exact, rotation *at) {
   doubles sine = at->sine, cosine = at->cosine;
   at->sine = multiply_add(cosine, at->step_sin, sine * at->step_cos);
   at->cosine = multiply_subtract(cosine, at->step_cos, sine * at->step_sin);
@@ -148,7 +148,7 @@ INLINE void add_vector(variant as, destination here, column_span of, int64_t i, 
   add_pairs(as, here, of.first + bytes, of.second + bytes, pairs, sine, cosine);
 }
 
-INLINE void add_row(variant as, destination here, column_span of, int64_t position, bool exact, rotation *at) {
+INLINE void add_row(add_variant as, destination here, column_span of, int64_t position, bool exact, rotation *at) {
   int64_t i = 0;
   for (; i + LANES <= of.count; i += LANES, at++) add_vector(as, here, of, i, LANES, position, exact, at);
   if (i < of.count) add_vector(as, here, of, i, (int)(of.count - i), position, exact, at);
@@ -158,7 +158,7 @@ INLINE void add_row(variant as, destination here, column_span of, int64_t positi
 
 /* Adds the rows of a block. Position 0 is added without the rounding test: its values are exact, but the test would
    flag all of them. */
-INLINE void add_rows(variant as, destination here, column_span of, int64_t position, int64_t rows) {
+INLINE void add_rows(add_variant as, destination here, column_span of, int64_t position, int64_t rows) {
   rotation at[CHUNK / LANES];
   start_rotations(of, position, at);
   for (int64_t r = 0; r < rows; r++, here = row_of(here, 1))
@@ -174,8 +174,8 @@ INLINE int64_t block_at(int64_t position, int64_t rows) {
   return rows < most ? rows : most;
 }
 
-INLINE void add_block(variant as, const cr_table *table, const posenc_problem *problem, int64_t position, int64_t rows,
-                      destination here) {
+INLINE void add_block(add_variant as, const cr_table *table, const posenc_problem *problem, int64_t position,
+                      int64_t rows, destination here) {
   const int64_t pairs = problem->dim / 2, half_bytes = pairs * bytes_of(as);
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
     const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
@@ -184,7 +184,7 @@ INLINE void add_block(variant as, const cr_table *table, const posenc_problem *p
   }
 }
 
-INLINE void add_as(variant as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
+INLINE void add_as(add_variant as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
                    const char *x, char *out) {
   enum { AHEAD = 12288 };
   const int64_t row_bytes = problem->dim * bytes_of(as),
@@ -208,13 +208,13 @@ TARGET void add_avx512(const void *constants, const posenc_problem *problem, con
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
   if (problem->dtype == POSENC_F32 && interleaved)
-    add_as((variant){POSENC_F32, true, cosine_first}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_F32, true, cosine_first}, table, problem, slice, from, to);
   else if (problem->dtype == POSENC_F32)
-    add_as((variant){POSENC_F32, false, cosine_first}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_F32, false, cosine_first}, table, problem, slice, from, to);
   else if (interleaved)
-    add_as((variant){POSENC_BF16, true, cosine_first}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_BF16, true, cosine_first}, table, problem, slice, from, to);
   else
-    add_as((variant){POSENC_BF16, false, cosine_first}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_BF16, false, cosine_first}, table, problem, slice, from, to);
 }
 #else
 typedef int add_avx512_absent; /* C requires a declaration in a file */

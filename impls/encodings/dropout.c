@@ -38,12 +38,12 @@ static double probability_of(const posenc_dropout *d, int64_t dim, int64_t colum
 
 /* Constants of the columns: an element is dropped if its word is below the threshold, otherwise multiplied by the
    scale. */
-typedef struct columns {
+typedef struct dropped_columns {
   uint32_t *threshold;
   float *scale;
-} columns;
+} dropped_columns;
 
-static bool make_columns(columns *c, const posenc_dropout *d, int64_t dim) {
+static bool make_columns(dropped_columns *c, const posenc_dropout *d, int64_t dim) {
   c->threshold = (uint32_t *)malloc((size_t)dim * (sizeof *c->threshold + sizeof *c->scale));
   c->scale = (float *)(void *)(c->threshold + dim);
   for (int64_t j = 0; c->threshold && j < dim; j++) {
@@ -79,7 +79,7 @@ static void keep_bytes(int64_t count, const uint32_t *restrict words, const uint
 posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_slice *positions, int64_t dim,
                                   unsigned char *keep) {
   posenc_slice slice;
-  columns by;
+  dropped_columns by;
   if (!slice_resolve(&slice, positions, dim, POSENC_F32) || !is_valid(dropout, dim, slice.batch))
     return POSENC_BAD_ARGUMENT;
   if (slice.rows == 0 || slice.batch == 0) return POSENC_OK;
@@ -108,7 +108,7 @@ static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {
   return fitting > PIECE_ROWS ? fitting : PIECE_ROWS;
 }
 
-static void drop_rows(const dropout_loops *loops, const posenc_dropout *d, const columns *by,
+static void drop_rows(const dropout_loops *loops, const posenc_dropout *d, const dropped_columns *by,
                       const posenc_problem *problem, const posenc_slice *slice, char *out) {
   const int64_t dim = problem->dim, element = (int64_t)posenc_dtype_bytes(problem->dtype);
   uint32_t words[CHUNK];
@@ -127,7 +127,7 @@ posenc_status posenc_apply_dropout(const posenc_plan *plan, const posenc_slice *
                                    const void *x, void *out) {
   const posenc_problem *problem = posenc_plan_problem(plan);
   posenc_slice slice;
-  columns by;
+  dropped_columns by;
   if (!problem || problem->op != POSENC_ADD || !slice_resolve(&slice, given, problem->dim, problem->dtype) ||
       !slice_within(&slice, problem->rows) || !is_valid(dropout, problem->dim, slice.batch))
     return POSENC_BAD_ARGUMENT;

@@ -50,10 +50,10 @@ typedef struct cursor {
   fault *why;
 } cursor;
 
-typedef struct span {
+typedef struct gguf_text {
   const char *text; /* points into the file; not terminated */
   size_t length;
-} span;
+} gguf_text;
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
@@ -83,24 +83,24 @@ static bool skip(cursor *c, uint64_t count, uint64_t each) {
   return true;
 }
 
-static bool read_span(cursor *c, span *s) {
+static bool read_span(cursor *c, gguf_text *s) {
   uint64_t length = 0;
   if (!read_bits(c, sizeof length, &length) || !has(c, length)) return false;
-  *s = (span){(const char *)c->bytes + c->at, (size_t)length};
+  *s = (gguf_text){(const char *)c->bytes + c->at, (size_t)length};
   c->at += (size_t)length;
   return true;
 }
 
-static bool is_span(span s, const char *text) {
+static bool is_span(gguf_text s, const char *text) {
   return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0;
 }
 
-static bool ends_with(span s, const char *text) {
+static bool ends_with(gguf_text s, const char *text) {
   const size_t length = strlen(text);
   return s.length >= length && memcmp(s.text + s.length - length, text, length) == 0;
 }
 
-static bool contains(span s, const char *text) {
+static bool contains(gguf_text s, const char *text) {
   return memmem(s.text, s.length, text, strlen(text));
 }
 
@@ -134,7 +134,7 @@ static json_t *json_of(uint64_t bits, value_type type) {
 
 /* ---- metadata ---------------------------------------------------------------------------------- */
 
-static bool is_kept(span key) {
+static bool is_kept(gguf_text key) {
   return is_span(key, architecture) || is_span(key, alignment) || contains(key, ".rope.") ||
          contains(key, ".attention.") || ends_with(key, ".context_length") || ends_with(key, ".embedding_length") ||
          ends_with(key, ".block_count");
@@ -155,7 +155,7 @@ static bool skip_elements(cursor *c, value_type type, uint64_t count, int depth)
   if (type != STRING && type != ARRAY) return skip(c, count, type_bytes[type]);
   if (depth > NESTED_MAX) return fault_say(c->why, "arrays are nested too deep");
   for (uint64_t n = 0; n < count; n++) {
-    span unused;
+    gguf_text unused;
     value_type inner = U8;
     uint64_t inner_count = 0;
     if (type == STRING ? !read_span(c, &unused)
@@ -167,7 +167,7 @@ static bool skip_elements(cursor *c, value_type type, uint64_t count, int depth)
 }
 
 static bool skip_value(cursor *c, value_type type) {
-  span unused;
+  gguf_text unused;
   value_type inner = U8;
   uint64_t count = 0;
   if (type == STRING) return read_span(c, &unused);
@@ -191,7 +191,7 @@ static bool read_array(cursor *c, json_t **value) {
 }
 
 static bool read_value(cursor *c, value_type type, json_t **value) {
-  span text;
+  gguf_text text;
   uint64_t bits = 0;
   *value = NULL;
   if (type == ARRAY) return read_array(c, value);
@@ -215,7 +215,7 @@ static bool fault_at(cursor *c, const char *key) {
 }
 
 static bool read_pair(cursor *c, json_t *found) {
-  span key;
+  gguf_text key;
   value_type type = U8;
   json_t *value;
   char name[NAME_MAX_BYTES + 1];
@@ -245,7 +245,7 @@ typedef struct tensor {
 static const char *const tensor_names[TENSORS] = {"rope_freqs.weight", "rope_factors_long.weight",
                                                   "rope_factors_short.weight"};
 
-static bool read_tensor(cursor *c, span *name, tensor *t) {
+static bool read_tensor(cursor *c, gguf_text *name, tensor *t) {
   *t = (tensor){.count = 1};
   if (!read_span(c, name) || !read_bits(c, 4, &t->axis_count)) return false;
   if (t->axis_count > AXES_MAX) return fault_say(c->why, "a tensor has %" PRIu64 " axes", t->axis_count);
@@ -257,7 +257,7 @@ static bool read_tensor(cursor *c, span *name, tensor *t) {
 }
 
 /* Keeps a tensor of rope's factors. */
-static void keep_tensor(span name, const tensor *t, tensor kept[TENSORS]) {
+static void keep_tensor(gguf_text name, const tensor *t, tensor kept[TENSORS]) {
   for (size_t n = 0; n < TENSORS; n++)
     if (is_span(name, tensor_names[n])) {
       kept[n] = *t;
@@ -293,7 +293,7 @@ static bool read_unit(cursor *c, const json_t *found, size_t *unit) {
 }
 
 /* Adds the description of a tensor as a header of safetensors has it. */
-static bool list_tensor(cursor *c, span name, const tensor *t, json_t *listed) {
+static bool list_tensor(cursor *c, gguf_text name, const tensor *t, json_t *listed) {
   static const char *const dtypes[] = {[0] = "F32", [1] = "F16", [28] = "F64", [30] = "BF16"};
   char text[NAME_MAX_BYTES + 1];
   const bool is_plain = t->type < sizeof dtypes / sizeof *dtypes && dtypes[t->type];
@@ -318,7 +318,7 @@ static bool list_tensor(cursor *c, span name, const tensor *t, json_t *listed) {
 static bool read_tensors(cursor *c, uint64_t count, json_t *found, json_t *listed, size_t *begin) {
   tensor kept[TENSORS] = {{0}}, t;
   size_t unit = 1;
-  span name;
+  gguf_text name;
   if (!read_unit(c, found, &unit)) return false;
   for (uint64_t n = 0; n < count; n++) {
     if (!read_tensor(c, &name, &t) || (listed && !list_tensor(c, name, &t, listed))) return false;

@@ -10,7 +10,7 @@
 
 /* ---- distances ----------------------------------------------------------------------------------- */
 
-void explain_compare(makers *m, maker *by, const window *w, int64_t rows) {
+void explain_compare(makers *m, maker *by, const table_window *w, int64_t rows) {
   *by = maker_afresh(by);
   for (int64_t n = 0; n < rows && n < w->count; n++) {
     const int64_t row = window_sample(w, rows, n);
@@ -19,7 +19,7 @@ void explain_compare(makers *m, maker *by, const window *w, int64_t rows) {
 }
 
 /* Returns the distance of the closest maker, from more and more rows of the window until it is more than `limit`. */
-static double distance_of(makers *m, const window *w, double limit) {
+static double distance_of(makers *m, const table_window *w, double limit) {
   static const int64_t stages[] = {5, WINDOW_SOME_ROWS, INT64_MAX};
   double closest = INFINITY;
   for (size_t stage = 0; stage < sizeof stages / sizeof *stages; stage++) {

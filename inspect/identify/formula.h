@@ -12,7 +12,7 @@
 
 /* The first rows of a table in a file as doubles, their columns and their waves. */
 
-typedef struct window {
+typedef struct table_window {
   posenc_dtype stored, held; /* the file's dtype, and the narrowest dtype that has all these values */
   int64_t rows, dim;         /* rows and columns of the file */
   int64_t count;             /* rows of the window */
@@ -21,18 +21,18 @@ typedef struct window {
   bool finite;               /* all but a few rows are finite */
   double offset;             /* an addend of all waves */
   double most;               /* the largest |value| after subtracting the offset */
-} window;
+} table_window;
 
 /* Reads the first rows, or those from another one on. Returns false if memory runs out. */
-bool window_read(window *w, table_file *table);
-bool window_read_from(window *w, table_file *table, int64_t first);
-void window_free(window *w);
+bool window_read(table_window *w, table_file *table);
+bool window_read_from(table_window *w, table_file *table, int64_t first);
+void window_free(table_window *w);
 
-static inline const double *window_row(const window *w, int64_t row) {
+static inline const double *window_row(const table_window *w, int64_t row) {
   return w->values + row * w->dim;
 }
 
-static inline double window_value(const window *w, int64_t row, int64_t column) {
+static inline double window_value(const table_window *w, int64_t row, int64_t column) {
   return w->values[row * w->dim + column] - w->offset;
 }
 
@@ -41,14 +41,14 @@ enum { WINDOW_SOME_ROWS = 33 };
 
 /* Returns row n of `rows` rows, or of all if there are fewer, spread over the window; -1 if it is ignored or does not
    exist. */
-static inline int64_t window_sample(const window *w, int64_t rows, int64_t n) {
+static inline int64_t window_sample(const table_window *w, int64_t rows, int64_t n) {
   rows = rows < w->count ? rows : w->count;
   const int64_t row = n >= rows ? -1 : rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
   return row < 0 || w->zero[row] ? -1 : row;
 }
 
 /* Sets the offset, which window_value subtracts. */
-void window_shift(window *w, double offset);
+void window_shift(table_window *w, double offset);
 
 /* Rows with equal steps, from which frequencies are determined. In a table of rounded positions, only some of many
    equal rows are at the right position. */
@@ -56,7 +56,7 @@ typedef struct sampled_rows {
   int64_t first, step, count;
 } sampled_rows;
 
-sampled_rows window_sampling(const window *w);
+sampled_rows window_sampling(const table_window *w);
 
 /* ---- which column has which sine or cosine ------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ const char *columns_layout_name(const columns *s);
 /* Finds the columns of a table. A pair is two columns whose squares have the same sum in every row and every pair. A
    table without pairs is assumed to have cosines alone until phases show otherwise. In pairs, the sine is assumed to
    come first until their rotation shows otherwise. */
-columns columns_find(const window *w);
+columns columns_find(const table_window *w);
 
 /* Returns the columns of the same table with the sine and the cosine of each pair exchanged. */
 columns columns_exchanged(const columns *s);
@@ -108,34 +108,34 @@ typedef struct estimate {
 } estimate;
 
 /* Estimates the offset of all waves. Its error is infinite if the columns do not agree on one. */
-estimate waves_offset(const window *w, const sampled_rows *at);
+estimate waves_offset(const table_window *w, const sampled_rows *at);
 
 /* Estimates the frequency of each frequency index, in radians per row. A pair that rotates backwards, because its
    cosine comes first, has a negative frequency; a single column never has. Whole turns between two sampled rows are not
    counted. */
-void waves_frequencies(const window *w, const columns *s, const sampled_rows *at, estimate *frequencies);
+void waves_frequencies(const table_window *w, const columns *s, const sampled_rows *at, estimate *frequencies);
 
 /* Estimates the phases of row 0 for given frequencies; single columns are treated as cosines. amplitude: that of all
    waves, not null. */
-void waves_phases(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
+void waves_phases(const table_window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude);
 
 /* Returns the same number of rows, spread over the whole window, in which slow waves cover more of a turn. */
-sampled_rows waves_spread(const window *w, const sampled_rows *at);
+sampled_rows waves_spread(const table_window *w, const sampled_rows *at);
 
 /* Estimates by how much each wave is faster than its given frequency, in radians per row. */
-void waves_drifts(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
+void waves_drifts(const table_window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *drifts);
 
 /* Estimates the frequencies again from all rows, given the position of row 0, the step from row to row and the
    amplitude. This also determines the frequencies of slow waves. Frequencies of columns that no such wave explains are
    unknown. */
-void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
+void waves_refit(const table_window *w, const columns *s, double first, int step, estimate amplitude,
                  const estimate *frequencies, estimate *refitted);
 
 /* Estimates the amplitude again, from waves that turn at least once, because roundings of slow waves have the same
    sign. */
-estimate waves_amplitude(const window *w, const columns *s, double first, int step, estimate amplitude,
+estimate waves_amplitude(const table_window *w, const columns *s, double first, int step, estimate amplitude,
                          const estimate *frequencies);
 
 /* ---- plain numbers ------------------------------------------------------------------------------- */
@@ -291,12 +291,12 @@ size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t 
 
 /* Finds the formulas of the slowest columns, whose phases cover less than half a turn, and those of models. Returns how
    many. */
-size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]);
+size_t list_formulas(const table_window *w, const columns *s, formula formulas[FORMULAS_MAX]);
 
 /* Determines the positions of the rows of the window that are NaN, which they stay if there is none. Returns the number
    of known positions, or -1 if memory runs out. relative: the relative error of angles. Positions from cosines alone
    are assumed to be positive. */
-int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
-                  double *positions);
+int64_t list_read(const table_window *w, const columns *s, const long double *frequencies, double amplitude,
+                  double relative, double *positions);
 
 #endif

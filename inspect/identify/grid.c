@@ -82,7 +82,7 @@ static bool set_lists(grid *g, const sections *found) {
 }
 
 bool grid_find_lists(grid *g) {
-  window w;
+  table_window w;
   sections found;
   g->failed = !window_read(&w, g->request->table);
   if (g->failed) return false;

@@ -20,7 +20,7 @@ static const double mistake_near = 0.01; /* the error of values of f16 is smalle
 /* ---- mistakes: exponents from the number of the column ------------------------------------------- */
 
 /* Returns the largest difference from columns j of sin or cos (position × base^(-j/dim)) in the first rows. */
-static double distance(const window *w, double first, double base, bool cosine_first) {
+static double distance(const table_window *w, double first, double base, bool cosine_first) {
   enum { ROWS = 64 };
   double most = 0.0;
   for (int64_t j = 0; j < w->dim; j++) {
@@ -36,7 +36,7 @@ static double distance(const window *w, double first, double base, bool cosine_f
 
 /* Whether exponents are computed from the number j of the column, as 2j/dim or j/dim, instead of the index of the pair,
    so that a sine and the next cosine have different frequencies. Writes a description. */
-static bool mistake_of_columns(const window *w, char *words, size_t size) {
+static bool mistake_of_columns(const table_window *w, char *words, size_t size) {
   if (w->dim < MISTAKE_DIM || w->count < MISTAKE_ROWS) return false;
   for (int first = 0; first <= 1; first++)
     for (int cosine_first = 0; cosine_first <= 1; cosine_first++) {
@@ -62,7 +62,7 @@ static bool mistake_of_columns(const window *w, char *words, size_t size) {
 
 /* Returns the largest difference from a table in the first rows, after subtracting each column's mean there from both.
    It is infinite if the means are equal. */
-static double distance_of_changes(const window *w, const columns *at, const formula *f, double first) {
+static double distance_of_changes(const table_window *w, const columns *at, const formula *f, double first) {
   enum { ROWS = 64 };
   const double sure = 0.1;
   double most = 0.0, constant = 0.0, change[ROWS];
@@ -84,7 +84,7 @@ static double distance_of_changes(const window *w, const columns *at, const form
 }
 
 /* Whether each column of a table is less a constant, such as its mean. Writes a description. */
-static bool mistake_of_means(const window *w, char *words, size_t size) {
+static bool mistake_of_means(const table_window *w, char *words, size_t size) {
   static const posenc_layout layouts[] = {POSENC_INTERLEAVED, POSENC_SPLIT, POSENC_INTERLEAVED_CS, POSENC_SPLIT_CS};
   formula usual[FORMULAS_MAX];
   const size_t count = formulas_usual(0.0, usual, w->dim / 2);
@@ -103,7 +103,7 @@ static bool mistake_of_means(const window *w, char *words, size_t size) {
 }
 
 /* Whether the right half of each row is a copy of the left one. */
-static bool mistake_of_copies(const window *w, char *words, size_t size) {
+static bool mistake_of_copies(const table_window *w, char *words, size_t size) {
   const size_t half = (size_t)w->dim / 2;
   for (int64_t r = 0; r < w->count; r++)
     if (memcmp(window_row(w, r), window_row(w, r) + half, half * sizeof(double)) != 0) return false;
@@ -114,7 +114,7 @@ static bool mistake_of_copies(const window *w, char *words, size_t size) {
 /* ---- mistakes: rows and columns exchanged -------------------------------------------------------- */
 
 /* Estimates c in x(n+1) + x(n-1) = 2 c x(n) by least squares. Returns NaN if the residual is more than rounding. */
-static double cosine_along(const window *w, int64_t row) {
+static double cosine_along(const table_window *w, int64_t row) {
   const double *x = window_row(w, row), rounding = 1e-4;
   double products = 0.0, squares = 0.0, left = 0.0;
   for (int64_t n = 1; n + 1 < w->dim; n++) {
@@ -130,7 +130,7 @@ static double cosine_along(const window *w, int64_t row) {
 }
 
 /* Whether the rows are waves, as the columns of a table are. */
-static bool mistake_is_transposed(const window *w) {
+static bool mistake_is_transposed(const table_window *w) {
   enum { ROWS = 16, LEAST = 8 };
   const double fast = 0.95; /* cosine of a step; slower waves cannot be distinguished from other smooth curves */
   int64_t waves = 0, fast_waves = 0, rows = 0;
@@ -149,7 +149,7 @@ static bool say(identity *found, identify_verdict verdict, const char *reason) {
   return true;
 }
 
-static bool all_rows_equal(const window *w) {
+static bool all_rows_equal(const table_window *w) {
   for (int64_t r = 1; r < w->count; r++)
     if (memcmp(window_row(w, 0), window_row(w, r), (size_t)w->dim * sizeof(double)) != 0) return false;
   return true;
@@ -323,7 +323,7 @@ static void free_parts(identity *found) {
 
 /* Whether every row of the window that is not zero has a whole position, in more than one run. A single run explains no
    more than a first position does, and any curve has rows at positions between whole ones. */
-static bool is_whole_list(const window *w, const identity *found) {
+static bool is_whole_list(const table_window *w, const identity *found) {
   for (int64_t r = 0; found->positions && r < w->count; r++)
     if (!w->zero[r] && !(fabs(found->positions[r] - rint(found->positions[r])) <= 0.0)) return false;
   return found->positions && found->runs > 1;
@@ -357,7 +357,7 @@ static bool judge_as_list(search *s, const identity *unread, const making *told,
 /* Whether exponents are from the number of the column, columns are less their means, or the second of two tables is a
    copy. Sets the verdict. */
 static bool is_mistake(const search *s, identity *found) {
-  const window *w = &s->window;
+  const table_window *w = &s->window;
   char words[sizeof found->reason];
   if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words) &&
       !(table_stored(s->request->table)->joined && mistake_of_copies(w, words, sizeof words)))
@@ -407,7 +407,7 @@ static bool is_negated(search *s, identity *found) {
 
 static bool explain(search *s, identity *found) {
   enum { ROWS_LEAST = 4 };
-  const window *w = &s->window;
+  const table_window *w = &s->window;
   int64_t rows = 0;
   for (int64_t r = 0; r < w->count; r++) rows += !w->zero[r];
   if (!w->finite) return say(found, IDENTIFY_NO_TABLE, "it has infinities or NaN among its first rows");

@@ -268,7 +268,7 @@ size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t 
 
 /* Returns the unit just below 1. Rounding changes a value by at most half of it, and an angle by as much if both sine
    and cosine are known. */
-static double unit_of(const window *w) {
+static double unit_of(const table_window *w) {
   return ldexp(1.0, -format_of(w->held)->precision);
 }
 
@@ -280,7 +280,7 @@ static double error_of_part(double unit, double derivative) {
 
 /* Returns the phase of a pair in a row. Sine or cosine alone determines the angle within half a turn: cosines from 0
    on, sines around 0. */
-static estimate phase_of(const window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
+static estimate phase_of(const table_window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
   const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == COLUMNS_BOTH)) / amplitude;
   if (s->part == COLUMNS_BOTH)
     return (estimate){atan2(window_value(w, row, columns_of(s, i, false)) / amplitude, x), 2.0 * unit};
@@ -337,8 +337,8 @@ static bool read_pairs(const columns *s, const estimate *phases, const long doub
   return count > 0;
 }
 
-static bool read_row(const window *w, const columns *s, int64_t row, const long double *frequencies, double amplitude,
-                     double relative, estimate *phases, double *position) {
+static bool read_row(const table_window *w, const columns *s, int64_t row, const long double *frequencies,
+                     double amplitude, double relative, estimate *phases, double *position) {
   start at;
   if (w->zero[row]) return false;
   for (int64_t i = 0; i < s->pairs; i++)
@@ -348,8 +348,8 @@ static bool read_row(const window *w, const columns *s, int64_t row, const long 
   return true;
 }
 
-int64_t list_read(const window *w, const columns *s, const long double *frequencies, double amplitude, double relative,
-                  double *positions) {
+int64_t list_read(const table_window *w, const columns *s, const long double *frequencies, double amplitude,
+                  double relative, double *positions) {
   enum { FIRST = 12, MISSED = 2 }; /* the first rows show whether it is useful to read the others */
   estimate *phases = calloc((size_t)s->pairs, sizeof *phases);
   int64_t known = 0;
@@ -366,7 +366,7 @@ int64_t list_read(const window *w, const columns *s, const long double *frequenc
 
 /* Estimates the logarithm of the ratio of the frequencies of index i and of the slowest index, from rows in which
    neither has turned by half a turn or more. */
-static estimate log_ratio(const window *w, const columns *s, int64_t i, int64_t slowest, double amplitude) {
+static estimate log_ratio(const table_window *w, const columns *s, int64_t i, int64_t slowest, double amplitude) {
   const double most = 2.8;
   double squares = 0.0, products = 0.0, left = 0.0;
   int64_t count = 0;
@@ -387,7 +387,7 @@ static estimate log_ratio(const window *w, const columns *s, int64_t i, int64_t 
   return (estimate){log(products / squares), sqrt(left / (double)(count - 1)) / sqrt(squares) * squares / products};
 }
 
-size_t list_formulas(const window *w, const columns *s, formula formulas[FORMULAS_MAX]) {
+size_t list_formulas(const table_window *w, const columns *s, formula formulas[FORMULAS_MAX]) {
   static const double shifts[] = {0.0, 1.0};
   size_t count = 0;
   const int64_t slowest = s->pairs - 1 - !columns_complete(s, s->pairs - 1);

@@ -293,7 +293,7 @@ static bool is_list(const double *positions, int64_t count) {
 
 /* Sets the positions of rows that s->told explains in half of their elements, or more, and NaN for the others. first:
    the number of the window's first row in the file. */
-static bool keep_told(const search *s, const window *w, int64_t first, double *positions) {
+static bool keep_told(const search *s, const table_window *w, int64_t first, double *positions) {
   makers m;
   for (int64_t r = 0; r < w->count; r++) positions[r] = (double)NAN;
   if (!s->told) return true;
@@ -311,7 +311,7 @@ static bool keep_told(const search *s, const window *w, int64_t first, double *p
 
 /* Reads the positions of the rows of a window, of which s->w has the frequencies. Returns how many are known, or -1 if
    memory runs out. */
-static int64_t read_list(const search *s, const window *w, int64_t first, const columns *at, double relative,
+static int64_t read_list(const search *s, const table_window *w, int64_t first, const columns *at, double relative,
                          double *positions) {
   return keep_told(s, w, first, positions) ? list_read(w, at, s->w, list_amplitude(s), relative, positions) : -1;
 }
@@ -371,13 +371,13 @@ void search_list(search *s) {
 
 double *search_list_all(search *s) {
   const making *how = &s->best.how;
-  const window *w = &s->window;
+  const table_window *w = &s->window;
   double *all = calloc((size_t)w->rows + 1, sizeof *all);
   bool enough = all;
   if (all) memcpy(all, s->positions, (size_t)w->count * sizeof *all);
   formula_frequencies(&how->formula, how->columns.pairs, s->w);
   for (int64_t row = w->count; enough && row < w->rows;) {
-    window next;
+    table_window next;
     enough = window_read_from(&next, s->request->table, row);
     next.offset = w->offset;
     enough = enough && read_list(s, &next, row, &how->columns, how->start.error, all + row) >= 0;

@@ -23,7 +23,7 @@ typedef struct explanation {
 /* The state of a search, and its memory. */
 typedef struct search {
   const identify_request *request;
-  window window;
+  table_window window;
   sampled_rows sampling;
   int64_t run; /* number of equal rows in succession */
   columns columns;
@@ -47,7 +47,7 @@ typedef struct search {
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e);
 
 /* Compares a maker again, with this number of rows, spread over the window. */
-void explain_compare(makers *m, maker *by, const window *w, int64_t rows);
+void explain_compare(makers *m, maker *by, const table_window *w, int64_t rows);
 
 /* Sets s->bad for columns that in most rows differ from a maker's values by more than recipes' roundings explain and by
    more than `least` of the amplitude. Returns how many; 0 if they are too many to be damaged. */
@@ -245,7 +245,7 @@ typedef struct sections {
  * Returns false if no such positions explain all elements of the window within recipes' roundings and the request's
  * error, or if all axes have the same positions; *failed: memory ran out. The result must be freed in any case.
  */
-bool sections_find(const window *w, const identify_request *request, sections *found, bool *failed);
+bool sections_find(const table_window *w, const identify_request *request, sections *found, bool *failed);
 void sections_free(sections *found);
 
 #endif

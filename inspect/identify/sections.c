@@ -26,7 +26,7 @@ typedef struct axis_part {
 } axis_part;
 
 typedef struct reader {
-  const window *w;
+  const table_window *w;
   const suspect_list *expected;
   columns at;
   double error, rounding, relative; /* errors: of a value, of a value as a share of it, of an angle as a share of it */
@@ -295,7 +295,7 @@ static bool find(reader *r, const columns *first) {
   return false;
 }
 
-bool sections_find(const window *w, const identify_request *request, sections *found, bool *failed) {
+bool sections_find(const table_window *w, const identify_request *request, sections *found, bool *failed) {
   const columns at = columns_find(w);
   const bool is_double = w->held == POSENC_F64;
   reader r = {.w = w, .expected = request->expected, .found = found, .waves = {.range = w->count + BEYOND}};

@@ -11,7 +11,7 @@ static const double pi = 3.14159265358979323846;
 
 /* A column, or two columns as one complex number: cosine + i sine. */
 typedef struct view {
-  const window *w;
+  const table_window *w;
   const sampled_rows *at;
   int64_t sine, cosine;
 } view;
@@ -35,7 +35,7 @@ static double number(const view *v, int64_t n) {
 }
 
 /* Returns a unit of the values' dtype just below the largest value. Rounding changes a value by at most half of it. */
-static double rounding(const window *w) {
+static double rounding(const table_window *w) {
   return ldexp(w->most, -format_of(w->held)->precision);
 }
 
@@ -128,7 +128,7 @@ static estimate single_frequency(const view *v) {
 
 static const estimate unknown = {0.0, INFINITY};
 
-static estimate frequency_of(const window *w, const columns *s, const sampled_rows *at, int64_t i) {
+static estimate frequency_of(const table_window *w, const columns *s, const sampled_rows *at, int64_t i) {
   const double step = (double)at->step;
   const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
   if (!columns_complete(s, i)) return unknown;
@@ -136,7 +136,7 @@ static estimate frequency_of(const window *w, const columns *s, const sampled_ro
   return (estimate){each.value / step, fmax(each.error, 0x1p-52 * fabs(each.value)) / step};
 }
 
-sampled_rows waves_spread(const window *w, const sampled_rows *at) {
+sampled_rows waves_spread(const table_window *w, const sampled_rows *at) {
   int64_t step = 1;
   while (at->step == 1 && 2 * step * (at->count - 1) < w->count) step *= 2;
   return (sampled_rows){0, step, at->count};
@@ -153,7 +153,7 @@ static estimate sharper(const estimate *known, const estimate *far, double step)
   return (estimate){value, far->error};
 }
 
-void waves_frequencies(const window *w, const columns *s, const sampled_rows *at, estimate *frequencies) {
+void waves_frequencies(const table_window *w, const columns *s, const sampled_rows *at, estimate *frequencies) {
   const sampled_rows far = waves_spread(w, at);
   for (int64_t i = 0; i < s->pairs; i++) {
     frequencies[i] = frequency_of(w, s, at, i);
@@ -186,7 +186,7 @@ static estimate offset_of(const view *v, int64_t k) {
   return (estimate){found, noise / from_flat * (sqrt(xx / determinant) + fabs(found) * sqrt(count / determinant))};
 }
 
-estimate waves_offset(const window *w, const sampled_rows *at) {
+estimate waves_offset(const table_window *w, const sampled_rows *at) {
   enum { BEST = 9, LAGS = 8 };
   estimate best[BEST];
   double values[BEST];
@@ -262,7 +262,7 @@ static estimate single_phase(const view *v, long double frequency, estimate *amp
   return (estimate){atan2(-b, a), 4.0 * noise * sqrt(of_phase)};
 }
 
-void waves_phases(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
+void waves_phases(const table_window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *phases, estimate *amplitude) {
   double sum = 0.0, weights = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {
@@ -323,7 +323,7 @@ static estimate single_drift(const view *v, long double frequency) {
   return (estimate){m[2][3] / m[2][2], rounding(v->w) / sqrt(m[2][2])};
 }
 
-void waves_drifts(const window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
+void waves_drifts(const table_window *w, const columns *s, const sampled_rows *at, const long double *frequencies,
                   estimate *drifts) {
   const double step = (double)at->step;
   for (int64_t i = 0; i < s->pairs; i++) {
@@ -339,7 +339,7 @@ void waves_drifts(const window *w, const columns *s, const sampled_rows *at, con
 
 /* A column as amplitude × sine or cosine of w × position. */
 typedef struct known_wave {
-  const window *w;
+  const table_window *w;
   int64_t column, count; /* rows from 0 on, of which every `step`th is used */
   int64_t step;
   bool cosine;
@@ -355,7 +355,7 @@ typedef struct slope {
 } slope;
 
 /* Returns the largest error of a value: a unit of its binade, and the effect of an angle in f32. */
-static double value_noise(const window *w, double x, double amplitude, double angle) {
+static double value_noise(const table_window *w, double x, double amplitude, double angle) {
   const format *f = format_of(w->held);
   int exponent;
   frexp(x, &exponent);
@@ -434,7 +434,7 @@ static estimate known_frequency(const known_wave *k, const estimate *from, doubl
 }
 
 /* Returns the sine or cosine of frequency index i, without its frequency. */
-static known_wave known_wave_of(const window *w, const columns *s, int64_t i, bool cosine, double first, int step,
+static known_wave known_wave_of(const table_window *w, const columns *s, int64_t i, bool cosine, double first, int step,
                                 estimate amplitude) {
   enum { VALUES = 1 << 18, ROWS_LEAST = 256 };
   const int64_t rows = VALUES / s->pairs > ROWS_LEAST ? VALUES / s->pairs : ROWS_LEAST;
@@ -448,7 +448,7 @@ static known_wave known_wave_of(const window *w, const columns *s, int64_t i, bo
                       .amplitude = amplitude};
 }
 
-void waves_refit(const window *w, const columns *s, double first, int step, estimate amplitude,
+void waves_refit(const table_window *w, const columns *s, double first, int step, estimate amplitude,
                  const estimate *frequencies, estimate *refitted) {
   double slowest = INFINITY;
   for (int64_t i = 0; i < s->pairs; i++)
@@ -464,7 +464,7 @@ void waves_refit(const window *w, const columns *s, double first, int step, esti
   }
 }
 
-estimate waves_amplitude(const window *w, const columns *s, double first, int step, estimate amplitude,
+estimate waves_amplitude(const table_window *w, const columns *s, double first, int step, estimate amplitude,
                          const estimate *frequencies) {
   double products = 0.0, squares = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {

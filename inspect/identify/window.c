@@ -17,7 +17,7 @@ enum { ROWS_MAX = 4096, VALUES_MAX = 1 << 22 };
 enum { SAMPLED_ROWS = 256, SAMPLED_RUNS = 64 };
 
 /* Returns the narrowest dtype that has all values, which were converted to a wider one. */
-static posenc_dtype narrowest(const window *w) {
+static posenc_dtype narrowest(const table_window *w) {
   for (int n = 0; n < FORMAT_NARROWER; n++)
     if (posenc_dtype_bytes(format_narrower[n]) < posenc_dtype_bytes(w->stored) &&
         format_holds(format_of(format_narrower[n]), w->values, w->count * w->dim))
@@ -25,7 +25,7 @@ static posenc_dtype narrowest(const window *w) {
   return w->stored;
 }
 
-static void look(window *w) {
+static void look(table_window *w) {
   int64_t broken = 0;
   for (int64_t r = 0; r < w->count; r++) {
     bool finite = true;
@@ -43,13 +43,13 @@ static void look(window *w) {
   w->held = w->finite ? narrowest(w) : w->stored;
 }
 
-bool window_read(window *w, table_file *table) {
+bool window_read(table_window *w, table_file *table) {
   return window_read_from(w, table, 0);
 }
 
-bool window_read_from(window *w, table_file *table, int64_t first) {
+bool window_read_from(table_window *w, table_file *table, int64_t first) {
   const stored *at = table_stored(table);
-  *w = (window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
+  *w = (table_window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
   w->count = least(least(at->rows - first, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
   const int64_t values = w->count * w->dim;
   void *encoded = calloc((size_t)values, posenc_dtype_bytes(at->dtype));
@@ -67,14 +67,14 @@ bool window_read_from(window *w, table_file *table, int64_t first) {
   return enough;
 }
 
-void window_free(window *w) {
+void window_free(table_window *w) {
   free(w->values);
   free(w->zero);
   w->values = NULL;
   w->zero = NULL;
 }
 
-void window_shift(window *w, double offset) {
+void window_shift(table_window *w, double offset) {
   w->offset = offset;
   w->most = 0.0;
   for (int64_t r = 0; r < w->count; r++)
@@ -82,7 +82,7 @@ void window_shift(window *w, double offset) {
 }
 
 /* Returns the last of the rows from `row` on that are equal to it. */
-static int64_t run_end(const window *w, int64_t row) {
+static int64_t run_end(const table_window *w, int64_t row) {
   int64_t end = row;
   while (end + 1 < w->count && memcmp(window_row(w, row), window_row(w, end + 1), (size_t)w->dim * sizeof(double)) == 0)
     end++;
@@ -91,7 +91,7 @@ static int64_t run_end(const window *w, int64_t row) {
 
 /* Returns the rows from which frequencies are determined. Rounded positions come in runs of equal rows, whose middle is
    at the right position. The first and the last run may be cut off, and are left out. */
-sampled_rows window_sampling(const window *w) {
+sampled_rows window_sampling(const table_window *w) {
   const int64_t begin = run_end(w, 0) + 1;
   int64_t end = begin, runs = 0;
   for (int64_t next; runs < SAMPLED_RUNS && end < w->count && (next = run_end(w, end) + 1) < w->count; runs++)
@@ -153,7 +153,7 @@ columns columns_exchanged(const columns *s) {
 enum { SAMPLED = 192 };
 
 /* Whether every column equals the one `step` further, in groups of 2 * step, except damaged ones. */
-static bool all_twice(const window *w, int64_t dim, int64_t step) {
+static bool all_twice(const table_window *w, int64_t dim, int64_t step) {
   int64_t differ = 0;
   for (int64_t c = 0; c < dim; c++) {
     if (c / step % 2) continue;
@@ -175,7 +175,7 @@ typedef struct ring {
   double unevenness, middle;
 } ring;
 
-static ring ring_of(const window *w, int64_t a, int64_t b) {
+static ring ring_of(const table_window *w, int64_t a, int64_t b) {
   double squares[SAMPLED];
   size_t count = 0;
   for (int64_t n = 0; n < SAMPLED; n++) {
@@ -194,7 +194,7 @@ static ring ring_of(const window *w, int64_t a, int64_t b) {
 static const double even = 0.05;
 
 /* Returns the largest absolute value in nine of ten columns. */
-static double largest_of_most(const window *w, int64_t dim) {
+static double largest_of_most(const table_window *w, int64_t dim) {
   double *largest = calloc((size_t)dim, sizeof *largest);
   if (!largest) return 0.0;
   for (int64_t n = 0; n < SAMPLED; n++) {
@@ -209,7 +209,7 @@ static double largest_of_most(const window *w, int64_t dim) {
 
 /* Returns the number of pairs that are none: uneven ones, and those whose length differs from that of most. The squares
    of two slow cosines have an even sum, too: twice the square of the largest value. */
-static int64_t count_broken(const window *w, const columns *s) {
+static int64_t count_broken(const table_window *w, const columns *s) {
   ring *rings = calloc((size_t)s->pairs, sizeof *rings);
   double *middles = calloc((size_t)s->pairs, sizeof *middles);
   int64_t broken = s->pairs, complete = 0;
@@ -232,13 +232,13 @@ static int64_t count_broken(const window *w, const columns *s) {
   return broken;
 }
 
-static bool is_zero_column(const window *w, int64_t column) {
+static bool is_zero_column(const table_window *w, int64_t column) {
   for (int64_t r = 0; r < w->count; r++)
     if (!w->zero[r] && fabs(window_row(w, r)[column]) > 0.0) return false;
   return true;
 }
 
-columns columns_find(const window *w) {
+columns columns_find(const table_window *w) {
   const int64_t dim = w->dim % 2 && w->dim > 1 && is_zero_column(w, w->dim - 1) ? w->dim - 1 : w->dim;
   const int64_t pairs = (dim + 1) / 2, spare = columns_spare(pairs);
   const columns neighbours = {POSENC_INTERLEAVED, COLUMNS_BOTH, dim, pairs},

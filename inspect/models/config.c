@@ -3,8 +3,8 @@
 #include "common/shapes.h"
 #include "inspect/files/formats.h"
 #include "inspect/files/stored.h"
+#include "inspect/models/keys.h"
 #include "inspect/models/model.h"
-#include "inspect/models/words.h"
 #include "reference/oracle.h"
 
 #include <inttypes.h>
@@ -42,8 +42,8 @@ struct model {
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-static words words_of(const model *m) {
-  return (words){.top = m->top, .architecture = m->architecture, .layer = -1};
+static config_keys words_of(const model *m) {
+  return (config_keys){.top = m->top, .architecture = m->architecture, .layer = -1};
 }
 
 /* Finds the config of the language model among those of several parts. */
@@ -51,7 +51,7 @@ static void find_top(model *m) {
   static const char *const parts[] = {"text_config", "llm_config", "language_config", "thinker_config"};
   m->top = m->root;
   for (bool found = true; found;) {
-    const words here = words_of(m);
+    const config_keys here = words_of(m);
     found = false;
     if (words_has_rope(&here)) return;
     for (size_t n = 0; n < sizeof parts / sizeof *parts && !found; n++) {
@@ -100,7 +100,7 @@ static unsigned place_of(const char *name) {
 /* Adds the types of layers that have keys of their own. */
 static void add_types(model *m) {
   const json_t *parameters = json_object_get(m->top, "rope_parameters");
-  const words w = words_of(m);
+  const config_keys w = words_of(m);
   const unsigned places = words_layers(&w);
   const char *name;
   json_t *value;
@@ -120,8 +120,8 @@ static void add_types(model *m) {
 }
 
 /* Returns the number of a word that has no list, or 0. */
-static int64_t whole_of(const words *w, word what) {
-  words own = *w;
+static int64_t whole_of(const config_keys *w, word what) {
+  config_keys own = *w;
   double number = 0.0;
   const json_t *json = words_find(&own, what);
   if (json_is_integer(json)) return json_integer_value(json);
@@ -129,8 +129,8 @@ static int64_t whole_of(const words *w, word what) {
 }
 
 /* Returns the type of a layer, in its own words; null if the config does not say. */
-static const char *type_of(const words *w, int64_t layer) {
-  words own = *w;
+static const char *type_of(const config_keys *w, int64_t layer) {
+  config_keys own = *w;
   const json_t *types = json_array_get(words_find(&own, LAYER_TYPES), (size_t)layer),
                *pattern = words_find(&own, PATTERN);
   const bool is_compressed = words_layers(w) & COMPRESS;
@@ -161,10 +161,10 @@ static const char *split_of(model *m, const char *type) {
 }
 
 /* Writes why a layer has no rope; returns whether it has none. */
-static bool has_none(model *m, const words *w, const char *type, int64_t layer, char *why) {
+static bool has_none(model *m, const config_keys *w, const char *type, int64_t layer, char *why) {
   static const char *const others[] = {"linear_attention", "conv",      "mamba",
                                        "mamba2",           "recurrent", "lightning_attention"};
-  words own = *w;
+  config_keys own = *w;
   const char *name;
   const json_t *uses = words_find(&own, USES_ROPE), *list;
   const int64_t every = whole_of(w, NO_ROPE_EVERY);
@@ -190,8 +190,8 @@ static bool has_none(model *m, const words *w, const char *type, int64_t layer, 
 }
 
 /* Returns the keys that only single layers have, for one layer. */
-static json_t *mark_of(const words *w, const char *split, const char *none, int64_t layer) {
-  words own = *w;
+static json_t *mark_of(const config_keys *w, const char *split, const char *none, int64_t layer) {
+  config_keys own = *w;
   const char *name;
   char number[24];
   const json_t *list;
@@ -215,7 +215,7 @@ static layer_kind *kind_with(model *m, const char *split, json_t *mark, int64_t 
   return kind;
 }
 
-static bool add_layer(model *m, const words *w, int64_t layer, fault *why) {
+static bool add_layer(model *m, const config_keys *w, int64_t layer, fault *why) {
   char none[REASON_MAX] = "";
   const char *type = type_of(w, layer);
   const bool has_rope = !has_none(m, w, type, layer, none);
@@ -232,8 +232,8 @@ static bool add_layer(model *m, const words *w, int64_t layer, fault *why) {
 }
 
 /* Returns the number of layers, or of those that the lists have. */
-static int64_t count_layers(const words *w) {
-  words own = *w;
+static int64_t count_layers(const config_keys *w) {
+  config_keys own = *w;
   const char *name;
   const json_t *list;
   size_t most = json_array_size(words_find(&own, LAYER_TYPES)), uses = json_array_size(words_find(&own, USES_ROPE));
@@ -246,7 +246,7 @@ static int64_t count_layers(const words *w) {
 
 /* Finds the kinds of layers. If it is not known which layers are of which type, the kinds are the types. */
 static bool find_layers(model *m, fault *why) {
-  const words w = words_of(m);
+  const config_keys w = words_of(m);
   double none;
   add_types(m);
   m->layers = count_layers(&w);
@@ -255,7 +255,7 @@ static bool find_layers(model *m, fault *why) {
   for (int64_t n = 0; n < m->layers; n++)
     if (!add_layer(m, &w, n, why)) return false;
   for (size_t n = 0; n < m->kind_count; n++) {
-    words own = w;
+    config_keys own = w;
     own.layers = m->kinds[n].place;
     if (!m->kinds[n].layers && words_find(&own, WINDOW) && words_class(&own, NO_ROPE, &none))
       snprintf(m->kinds[n].none, REASON_MAX, "%s's layers of %s have none", words_model(&w),
@@ -288,7 +288,7 @@ model *model_open_memory(const void *bytes, size_t size, fault *why) {
   }
   if (ok) {
     find_top(m);
-    const words w = words_of(m);
+    const config_keys w = words_of(m);
     ok = words_has_rope(&w) || fault_say(why, "none of its keys is about rope");
   }
   if (ok && find_layers(m, why)) return m;
@@ -333,11 +333,11 @@ const char *model_layer(const model *m, size_t n) {
 }
 
 /* Sets the object that has the keys of these layers. */
-static bool choose_object(const model *m, const layer_kind *kind, words *w) {
+static bool choose_object(const model *m, const layer_kind *kind, config_keys *w) {
   static const char *const names[] = {"rope_parameters", "rope_scaling", "yarn"};
   static char name[160];
   const bool by_layer = is_by_layer(json_object_get(m->top, names[0]));
-  const words all = words_of(m);
+  const config_keys all = words_of(m);
   double none = 0.0;
   w->layers = kind ? kind->place : 0;
   if (kind && by_layer && m->is_split) {
@@ -351,7 +351,7 @@ static bool choose_object(const model *m, const layer_kind *kind, words *w) {
   }
   /* If there is one object for two types of layers, it is for those of full or of compressed attention, or for those
      that have a rope. */
-  const words at_full = {.top = m->top, .architecture = m->architecture, .layers = FULL};
+  const config_keys at_full = {.top = m->top, .architecture = m->architecture, .layers = FULL};
   const bool is_other = words_layers(&all) & COMPRESS ? w->layers != COMPRESS : w->layers == SLIDING;
   w->unscaled = kind && m->is_split && is_other && !words_grid(&all) && !words_class(&at_full, NO_ROPE, &none);
   for (size_t n = 0; n < sizeof names / sizeof *names && !w->unscaled && !w->rope; n++) {
@@ -367,7 +367,7 @@ static bool choose_object(const model *m, const layer_kind *kind, words *w) {
 
 static bool read_layer(model *m, const layer_kind *kind, model_note *tell, void *argument, model_rope *rope,
                        fault *why) {
-  words w = words_of(m);
+  config_keys w = words_of(m);
   char number[24];
   w.tell = tell;
   w.argument = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/models/words.h"
+#include "inspect/models/keys.h"
 
 #include "common/memory.h"
 #include "common/number.h"
@@ -17,7 +17,7 @@ void rope_lists_free(rope_lists *lists) {
 }
 
 typedef struct reader {
-  words *w;
+  config_keys *w;
   rope_lists *lists;
   model_rope *rope;
 } reader;
@@ -413,7 +413,7 @@ static bool accept(reader *r, const posenc_scaling *scaling) {
   return !refusal || words_fail(r->w, "its rope is refused: %s", refusal);
 }
 
-bool rope_read(words *w, rope_lists *lists, model_rope *rope) {
+bool rope_read(config_keys *w, rope_lists *lists, model_rope *rope) {
   const posenc_scaling plain = posenc_scaling_none();
   reader r = {w, lists, rope};
   *rope = (model_rope){.scaling = plain, .longer = plain, .switch_at = INT64_MAX, .scale = 1.0};

@@ -94,10 +94,10 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
 /* Compile-time parameters of rope, which leave no branch in the loops. */
-typedef struct variant {
+typedef struct rope_variant {
   posenc_dtype dtype;
   bool neighbours;
-} variant;
+} rope_variant;
 
 /* Steps whose cosines and sines are reordered at a time, for all heads. */
 enum { CHUNK_STEPS = 8 };
@@ -113,13 +113,14 @@ INLINE floats with_sign(floats x, uint32_t sign) {
 }
 
 /* A step: the columns that a loop iteration processes; a pair of halves counts as one column. */
-INLINE int64_t step_of(variant as) {
+INLINE int64_t step_of(rope_variant as) {
   return as.dtype == POSENC_F32 ? FLOATS : 2 * FLOATS;
 }
 
 /* Pairs of halves: reorders the cosines and sines, which are separate in the row. For bf16, the values of even index
    precede those of odd index in each step. */
-INLINE void order_halves(variant as, uint32_t sign, int steps, const float *cosines, const float *sines, turns *to) {
+INLINE void order_halves(rope_variant as, uint32_t sign, int steps, const float *cosines, const float *sines,
+                         turns *to) {
   UNROLL(8)
   for (int n = 0; n < steps; n++, cosines += step_of(as), sines += step_of(as)) {
     if (as.dtype == POSENC_F32) {
@@ -137,7 +138,7 @@ INLINE void order_halves(variant as, uint32_t sign, int steps, const float *cosi
 
 /* Pairs of neighbours: reorders columns of the row, in which each cosine is next to its sine. For f32 each value is
    repeated, with alternating signs for the sines; for bf16 it is not, as one u32 holds a pair. */
-INLINE void order_neighbours(variant as, uint32_t sign, int steps, const float *row, turns *to) {
+INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const float *row, turns *to) {
   const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
   UNROLL(8)
   for (int n = 0; n < steps; n++, row += step_of(as)) {
@@ -162,7 +163,7 @@ INLINE void fetch(const char *x) {
 }
 
 /* Rotates pairs (a, b); each b is `other` bytes after its a. */
-INLINE void turn_halves(variant as, int steps, const turns *by, const char *x, char *out, int64_t other) {
+INLINE void turn_halves(rope_variant as, int steps, const turns *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
@@ -182,7 +183,7 @@ INLINE void turn_halves(variant as, int steps, const turns *by, const char *x, c
   }
 }
 
-INLINE void turn_neighbours(variant as, int steps, const turns *by, const char *x, char *out) {
+INLINE void turn_neighbours(rope_variant as, int steps, const turns *by, const char *x, char *out) {
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
@@ -200,7 +201,7 @@ INLINE void turn_neighbours(variant as, int steps, const turns *by, const char *
 
 /* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay
    in registers, as many as the tier has. */
-INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
+INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
                        const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
   const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
@@ -220,7 +221,7 @@ INLINE void rope_steps(variant as, int steps, const posenc_problem *problem, int
 
 /* rope_rest rotates the last columns [from, to): with the narrower vectors or, without such, one by one. */
 #ifdef NARROWER
-INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   (void)as, (void)to;
   NARROWER.rope(problem, from, row, x, out);
@@ -233,7 +234,7 @@ INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine
   store_one(dtype, out + other, b * cosine + a * s);
 }
 
-INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
   const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
@@ -245,7 +246,7 @@ INLINE void rope_rest(variant as, const posenc_problem *problem, int64_t from, i
 #endif
 
 /* Rotates as many steps as there are, but at most CHUNK_STEPS; returns their columns. */
-INLINE int64_t rope_chunk(variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
+INLINE int64_t rope_chunk(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                           const char *x, char *out) {
   const int64_t left = (to - from) / step_of(as), steps = left < CHUNK_STEPS ? left : CHUNK_STEPS;
   switch (steps) {
@@ -266,7 +267,7 @@ INLINE int64_t rope_chunk(variant as, const posenc_problem *problem, int64_t fro
   return steps * step_of(as);
 }
 
-INLINE void rope_as(variant as, const posenc_problem *problem, int64_t from, const float *row, const char *x,
+INLINE void rope_as(rope_variant as, const posenc_problem *problem, int64_t from, const float *row, const char *x,
                     char *out) {
   const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
   while (columns - from >= step_of(as)) from += rope_chunk(as, problem, from, columns, row, x, out);
@@ -288,13 +289,13 @@ TARGET static void rope(const posenc_problem *problem, int64_t from, const float
   const char *in = (const char *)x;
   char *to = (char *)out;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((variant){POSENC_F32, true}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_F32, true}, problem, from, row, in, to);
   else if (problem->dtype == POSENC_F32)
-    rope_as((variant){POSENC_F32, false}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_F32, false}, problem, from, row, in, to);
   else if (neighbours)
-    rope_as((variant){POSENC_BF16, true}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_BF16, true}, problem, from, row, in, to);
   else
-    rope_as((variant){POSENC_BF16, false}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_BF16, false}, problem, from, row, in, to);
 }
 
 const apply_loops SIMD(apply_loops) = {add, rope};

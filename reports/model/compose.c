@@ -25,11 +25,11 @@ static const char *const modes[] = {"hot", REPORT_STATES(STATE)};
 #undef STATE
 enum { MODES = sizeof modes / sizeof *modes };
 
-typedef struct maker {
+typedef struct row_records {
   const record_accuracy *accuracy;
   const record_timing *timing; /* or null */
   samples *times;
-} maker;
+} row_records;
 
 _Static_assert((int)SHAPE_NAME <= (int)SAMPLE_NAME, "a record may have the name of any shape");
 
@@ -50,7 +50,7 @@ static void add_name(json_t *names, const char *name) {
   field_append(names, json_string(name));
 }
 
-static const record_kernel *contract_of(const maker *m, const char *kernel) {
+static const record_kernel *contract_of(const row_records *m, const char *kernel) {
   return record_find_kernel(m->accuracy->kernels, m->accuracy->kernels_count, kernel);
 }
 
@@ -60,7 +60,7 @@ static bool has_recipe_name(const char *kernel) {
 }
 
 /* Whether a kernel is listed apart, as a recipe. If the record has only recipes, they are listed among the kernels. */
-static bool is_recipe(const maker *m, const char *kernel) {
+static bool is_recipe(const row_records *m, const char *kernel) {
   bool any_kernel = false;
   RECORD_EACH(one, m->accuracy, kernels) any_kernel = any_kernel || !has_recipe_name(one->name);
   return any_kernel && has_recipe_name(kernel) && contract_of(m, kernel);
@@ -69,12 +69,12 @@ static bool is_recipe(const maker *m, const char *kernel) {
 /* ---- the timing record ---- */
 
 /* Returns the first number of a counter. Null as kernel selects any. */
-static json_t *first_of(const maker *m, const char *mode, const char *shape_name, const char *kernel,
+static json_t *first_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel,
                         const char *counter) {
   return field_real(samples_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN);
 }
 
-static json_t *make_speed_up(const maker *m, const char *mode, const char *shape_name, const char *kernel) {
+static json_t *make_speed_up(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
   if (strcmp(kernel, answer_literal) == 0 ||
       !samples_collect(m->times, mode, shape_name, answer_literal, "ns_per_element"))
     return json_null();
@@ -92,7 +92,7 @@ static const struct {
 #include "records/counters.def"
 };
 
-static json_t *make_timing(const maker *m, const char *mode, const char *shape_name, const char *kernel) {
+static json_t *make_timing(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
   const size_t repetitions = samples_collect(m->times, mode, shape_name, kernel, "ns_per_element");
   if (repetitions == 0) return json_null();
   json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
@@ -110,7 +110,7 @@ static json_t *make_timing(const maker *m, const char *mode, const char *shape_n
 
 /* ---- rows and shapes ---- */
 
-static json_t *make_row(const maker *m, const char *shape_name, const char *kernel) {
+static json_t *make_row(const row_records *m, const char *shape_name, const char *kernel) {
   const record_kernel *contract = contract_of(m, kernel);
   const record_result *result = record_find_result(m->accuracy, kernel, shape_name);
   const json_t *facts = contract ? contract->json : NULL;
@@ -129,7 +129,7 @@ static bool tells_something(const json_t *row) {
 }
 
 /* Returns the facts of a shape: from the accuracy record, the lists, or the counters. */
-static json_t *describe_shape(const maker *m, const char *mode, const char *name) {
+static json_t *describe_shape(const row_records *m, const char *mode, const char *name) {
   RECORD_EACH(result, m->accuracy, records)
     if (strcmp(result->shape.name, name) == 0) return json_deep_copy(result->shape.json);
   const shape *listed = shapes_find(shapes_sweep, name);
@@ -157,7 +157,7 @@ static double shape_bytes(const json_t *described) {
 }
 
 /* Returns a shape with all results. */
-static json_t *make_table(const maker *m, const char *mode, const char *name, json_t *rows) {
+static json_t *make_table(const row_records *m, const char *mode, const char *name, json_t *rows) {
   json_t *described = describe_shape(m, mode, name);
   return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "sweep", shapes_find(shapes_sweep, name) != NULL, "applied",
                    (int)is_applied(described), "bytes", field_real(shape_bytes(described)), "shape", described,
@@ -165,7 +165,7 @@ static json_t *make_table(const maker *m, const char *mode, const char *name, js
                    "rows", rows);
 }
 
-static json_t *make_shape(const maker *m, const char *name, const json_t *kernels) {
+static json_t *make_shape(const row_records *m, const char *name, const json_t *kernels) {
   json_t *rows = json_array();
   for (size_t i = 0; i < json_array_size(kernels); i++) {
     json_t *row = make_row(m, name, json_string_value(json_array_get(kernels, i)));
@@ -178,7 +178,7 @@ static json_t *make_shape(const maker *m, const char *name, const json_t *kernel
 }
 
 /* Returns every shape that was timed in that mode, with the kernels that were timed. */
-static json_t *make_mode(const maker *m, const char *mode, const json_t *shapes) {
+static json_t *make_mode(const row_records *m, const char *mode, const json_t *shapes) {
   json_t *made = json_array();
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *hot = json_array_get(shapes, i), *kernels = json_object_get(hot, "rows");
@@ -197,14 +197,14 @@ static json_t *make_mode(const maker *m, const char *mode, const json_t *shapes)
   return made;
 }
 
-static bool was_timed(const maker *m, const char *shape_name) {
+static bool was_timed(const row_records *m, const char *shape_name) {
   for (size_t i = 0; i < MODES; i++)
     if (samples_collect(m->times, modes[i], shape_name, NULL, "ns_per_element") > 0) return true;
   return false;
 }
 
 /* Adds the names of the shapes of a list that were timed. */
-static void add_timed(const maker *m, json_t *names, const shape *(*list)(size_t *count)) {
+static void add_timed(const row_records *m, json_t *names, const shape *(*list)(size_t *count)) {
   size_t count;
   const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
@@ -213,7 +213,7 @@ static void add_timed(const maker *m, json_t *names, const shape *(*list)(size_t
 
 /* Returns the names, each once, in the order of the records. Benchmarks run in random order, so listed shapes have the
    order of their list. */
-static json_t *shape_names(const maker *m) {
+static json_t *shape_names(const row_records *m) {
   json_t *names = json_array();
   RECORD_EACH(result, m->accuracy, records) add_name(names, result->shape.name);
   add_timed(m, names, shapes_sweep);
@@ -223,7 +223,7 @@ static json_t *shape_names(const maker *m) {
   return names;
 }
 
-static json_t *kernel_names(const maker *m) {
+static json_t *kernel_names(const row_records *m) {
   json_t *names = json_array();
   RECORD_EACH(kernel, m->accuracy, kernels) add_name(names, kernel->name);
   RECORD_EACH(result, m->accuracy, records) add_name(names, result->kernel);
@@ -240,7 +240,7 @@ static bool is_of_cases(const json_t *table) {
   return false;
 }
 
-static void put_shapes(const maker *m, json_t *document) {
+static void put_shapes(const row_records *m, json_t *document) {
   json_t *made = json_array(), *cases = json_array(), *shapes = shape_names(m), *kernels = kernel_names(m);
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     json_t *one = make_shape(m, json_string_value(json_array_get(shapes, i)), kernels);
@@ -252,7 +252,7 @@ static void put_shapes(const maker *m, json_t *document) {
 }
 
 /* Returns the reference shape, else the first that was verified; null if the record has only hard-to-round cases. */
-static json_t *make_headline(const maker *m, const json_t *shapes) {
+static json_t *make_headline(const row_records *m, const json_t *shapes) {
   const json_t *shown = m->accuracy->records_count ? json_array_get(shapes, 0) : NULL;
   for (size_t i = 0; i < json_array_size(shapes); i++) {
     const json_t *one = json_array_get(shapes, i);
@@ -277,7 +277,7 @@ static void count_check(json_t *counts, const record_check *check, bool sampled)
 }
 
 /* Counts the shapes on which all kernels were compared in full, and the others: {"exhaustive", "sampled"}. */
-static json_t *count_shapes(const maker *m) {
+static json_t *count_shapes(const row_records *m) {
   json_t *all = json_array(), *sampled = json_array();
   RECORD_EACH(result, m->accuracy, records) {
     if (!result->checks_count || is_case(result)) continue;
@@ -298,7 +298,7 @@ static json_t *make_failure(const record_check *check, const char *kernel, const
 
 /* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. *made is
    the number of checks. */
-static json_t *count_checks(const maker *m, const char *kernel, json_t *failures, size_t *made) {
+static json_t *count_checks(const row_records *m, const char *kernel, json_t *failures, size_t *made) {
   json_t *counts = json_object();
   *made = 0;
   RECORD_EACH(result, m->accuracy, records) {
@@ -317,7 +317,7 @@ static json_t *count_checks(const maker *m, const char *kernel, json_t *failures
 }
 
 /* Returns the names of the properties in the order of the kernels. */
-static json_t *property_names(const maker *m) {
+static json_t *property_names(const row_records *m) {
   json_t *names = json_array();
   RECORD_EACH(kernel, m->accuracy, kernels)
     RECORD_EACH(result, m->accuracy, records)
@@ -328,7 +328,7 @@ static json_t *property_names(const maker *m) {
 
 /* Returns the checks. Also makes "kernels" of the report: the contract of each kernel, and whether its checks
    passed. */
-static json_t *make_checks(const maker *m, json_t **kernels) {
+static json_t *make_checks(const row_records *m, json_t **kernels) {
   json_t *failures = json_array(), *counted = json_array();
   *kernels = json_array();
   RECORD_EACH(kernel, m->accuracy, kernels) {
@@ -361,13 +361,13 @@ static json_t *copy_facts(const json_t *object) {
   return kept;
 }
 
-static json_t *make_environment(const maker *m) {
+static json_t *make_environment(const row_records *m) {
   return json_pack("{s:o, s:o}", "accuracy", copy_facts(m->accuracy->environment), "timing",
                    m->timing ? copy_facts(m->timing->context.json) : json_null());
 }
 
 /* Makes the parts of the document that are computed from the records alone. */
-static json_t *make_base(const maker *m, const char *command) {
+static json_t *make_base(const row_records *m, const char *command) {
   const json_t *json = m->accuracy->json;
   json_t *kernels, *checks = make_checks(m, &kernels);
   json_t *made =
@@ -386,7 +386,7 @@ static json_t *make_base(const maker *m, const char *command) {
 }
 
 json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command) {
-  const maker m = {accuracy, timing, samples_open(timing)};
+  const row_records m = {accuracy, timing, samples_open(timing)};
   json_t *made = make_base(&m, command);
   const record_report *base = record_take_report(made);
   field_put(made, "answer", answer_make(base, m.times));

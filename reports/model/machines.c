@@ -10,11 +10,11 @@
 
 #include <stdlib.h>
 
-typedef struct maker {
+typedef struct machine_list {
   const record_report **reports; /* as many as names */
   char *const *names;
   size_t count;
-} maker;
+} machine_list;
 
 /* ---- whether reports can be compared ---- */
 
@@ -23,7 +23,7 @@ static bool is_same_run(const record_report *a, const record_report *b) {
   return json_equal(a->environment.json, b->environment.json);
 }
 
-static bool read_reports(const maker *m, json_t *const *reports, char *why, size_t size) {
+static bool read_reports(const machine_list *m, json_t *const *reports, char *why, size_t size) {
   for (size_t i = 0; i < m->count; i++) {
     record_fault fault;
     m->reports[i] = record_read_report(reports[i], &fault);
@@ -48,7 +48,7 @@ static const char *cpu_of(const record_report *report) {
 }
 
 /* Returns the CPU as label, with a number if several machines have the same CPU. */
-static json_t *label_of(const maker *m, size_t number) {
+static json_t *label_of(const machine_list *m, size_t number) {
   const char *cpu = cpu_of(m->reports[number]);
   size_t before = 0, all = 0;
   for (size_t i = 0; i < m->count; i++) {
@@ -60,7 +60,7 @@ static json_t *label_of(const maker *m, size_t number) {
 }
 
 /* Whether the labels differ from each other. A given label may be equal to the CPU of another machine. */
-static bool have_own_labels(const maker *m, const json_t *machines, char *why, size_t size) {
+static bool have_own_labels(const machine_list *m, const json_t *machines, char *why, size_t size) {
   for (size_t i = 0; i < json_array_size(machines); i++)
     for (size_t k = 0; k < i; k++) {
       const char *name = field_string(json_array_get(machines, i), "label");
@@ -77,7 +77,7 @@ static double others_of(const record_report *report) {
   return report->stability.there ? report->stability.others : NAN;
 }
 
-static json_t *make_machines(const maker *m, const machines_inputs *given) {
+static json_t *make_machines(const machine_list *m, const machines_inputs *given) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) {
     json_t *label = i < given->label_count ? json_string(given->labels[i]) : label_of(m, i);
@@ -90,7 +90,7 @@ static json_t *make_machines(const maker *m, const machines_inputs *given) {
 }
 
 /* Returns what stands first on the page of several machines. */
-static json_t *make_front(const maker *m, const json_t *machines) {
+static json_t *make_front(const machine_list *m, const json_t *machines) {
   json_t *front = json_array();
   for (size_t i = 0; i < m->count; i++)
     field_append(front, front_machine(m->reports[i], field_string(json_array_get(machines, i), "label")));
@@ -100,12 +100,13 @@ static json_t *make_front(const maker *m, const json_t *machines) {
 /* ---- rows of a kernel on a shape ---- */
 
 /* Returns the entry of a machine for the same shape, or null. The name alone does not identify a shape. */
-static const record_table *same_table(const maker *m, size_t machine, const record_table *table) {
+static const record_table *same_table(const machine_list *m, size_t machine, const record_table *table) {
   const record_table *found = report_table(m->reports[machine], table->shape.name);
   return found && json_equal(found->shape.json, table->shape.json) ? found : NULL;
 }
 
-static const record_row *same_row(const maker *m, size_t machine, const record_table *table, const char *kernel) {
+static const record_row *same_row(const machine_list *m, size_t machine, const record_table *table,
+                                  const char *kernel) {
   return report_row(same_table(m, machine, table), kernel);
 }
 
@@ -121,7 +122,7 @@ static bool is_any_timed(const record_table *table) {
 }
 
 /* Returns all kernels, each once, in the order of the first machine that has them. */
-static json_t *kernel_names(const maker *m) {
+static json_t *kernel_names(const machine_list *m) {
   json_t *names = json_object();
   for (size_t i = 0; i < m->count; i++)
     RECORD_EACH(kernel, m->reports[i], kernels) field_put(names, kernel->name, json_true());
@@ -134,13 +135,13 @@ typedef struct cursor {
   const record_table *table;
 } cursor;
 
-static bool is_first_with(const maker *m, size_t machine, const record_table *table) {
+static bool is_first_with(const machine_list *m, size_t machine, const record_table *table) {
   for (size_t i = 0; i < machine; i++)
     if (same_table(m, i, table)) return false;
   return true;
 }
 
-static const record_table *next_table(const maker *m, cursor *at) {
+static const record_table *next_table(const machine_list *m, cursor *at) {
   for (; at->machine < m->count; at->machine++, at->table = NULL) {
     const record_report *report = m->reports[at->machine];
     at->table = at->table ? at->table + 1 : report->shapes;
@@ -161,13 +162,13 @@ static json_t *speed_of(const record_row *row) {
                    spread_json(&row->timing.of_limit));
 }
 
-static json_t *fastest_on(const maker *m, size_t machine, const record_table *table, answer_budget budget) {
+static json_t *fastest_on(const machine_list *m, size_t machine, const record_table *table, answer_budget budget) {
   const record_table *there = same_table(m, machine, table);
   const char *kernel = answer_fastest(m->reports[machine], there, budget);
   return kernel ? field_put(speed_of(report_row(there, kernel)), "kernel", json_string(kernel)) : json_null();
 }
 
-static void add_fastest(const maker *m, json_t *list, const char *footprint, const record_table *table) {
+static void add_fastest(const machine_list *m, json_t *list, const char *footprint, const record_table *table) {
   for (answer_budget b = ANSWER_HALF; table && b < ANSWER_BUDGETS; b++) {
     json_t *machines = json_array();
     for (size_t i = 0; i < m->count; i++) field_append(machines, fastest_on(m, i, table, b));
@@ -177,7 +178,7 @@ static void add_fastest(const maker *m, json_t *list, const char *footprint, con
 }
 
 /* Whether this is a table of f32, from position 0 on, that all machines timed. */
-static bool is_common(const maker *m, const record_table *table) {
+static bool is_common(const machine_list *m, const record_table *table) {
   if (!report_is_f32_table(table) || table->shape.first != 0) return false;
   for (size_t i = 0; i < m->count; i++)
     if (!answer_fastest(m->reports[i], same_table(m, i, table), ANSWER_ANY)) return false;
@@ -185,7 +186,7 @@ static bool is_common(const maker *m, const record_table *table) {
 }
 
 /* Returns the largest such table of at most `most` bytes. */
-static const record_table *largest_common(const maker *m, double most) {
+static const record_table *largest_common(const machine_list *m, double most) {
   const record_table *best = NULL;
   RECORD_EACH(table, m->reports[0], shapes)
     if (table->bytes > 0 && table->bytes <= most && is_common(m, table) && (!best || table->bytes > best->bytes))
@@ -193,14 +194,14 @@ static const record_table *largest_common(const maker *m, double most) {
   return best;
 }
 
-static double least_cache(const maker *m) {
+static double least_cache(const machine_list *m) {
   double least = INFINITY;
   for (size_t i = 0; i < m->count; i++) /* an unknown size is 0 */
     least = fmin(least, strtod(field_string(m->reports[i]->environment.timing, "l2"), NULL));
   return least;
 }
 
-static json_t *make_fastest(const maker *m) {
+static json_t *make_fastest(const machine_list *m) {
   const record_table *reference = report_table(m->reports[0], report_reference);
   json_t *list = json_array();
   if (reference && is_common(m, reference)) add_fastest(m, list, "reference", reference);
@@ -211,7 +212,7 @@ static json_t *make_fastest(const maker *m) {
 
 /* ---- times of common shapes ---- */
 
-static json_t *times_of(const maker *m, const record_table *table, json_t *kernels) {
+static json_t *times_of(const machine_list *m, const record_table *table, json_t *kernels) {
   json_t *list = json_array(), *unused;
   const char *kernel;
   json_object_foreach(kernels, kernel, unused) {
@@ -231,7 +232,7 @@ static json_t *times_of(const maker *m, const record_table *table, json_t *kerne
 }
 
 /* Returns the times of the shapes that two or more machines timed. */
-static json_t *make_times(const maker *m, json_t *kernels) {
+static json_t *make_times(const machine_list *m, json_t *kernels) {
   json_t *times = json_array();
   cursor at = {0, NULL};
   for (const record_table *table; (table = next_table(m, &at));) {
@@ -256,7 +257,7 @@ static bool is_same_version(const record_report *a, const record_report *b) {
 
 /* Whether the same elements were compared on both. The seed determines the sample and x, the budget the size of the
    sample. */
-static bool is_like(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel) {
+static bool is_like(const machine_list *m, size_t i, size_t k, const record_table *table, const char *kernel) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   const char *op = table->shape.op;
   const bool sampled = strcmp(a->mode, "sampled") == 0, applied = *op && strcmp(op, "table") != 0;
@@ -286,7 +287,7 @@ typedef struct verdict {
   bool unlike, compared, bits, differs, broken;
 } verdict;
 
-static void compare_pair(const maker *m, size_t i, size_t k, const record_table *table, const char *kernel,
+static void compare_pair(const machine_list *m, size_t i, size_t k, const record_table *table, const char *kernel,
                          verdict *v) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   if (!a || !b || !*a->digest || !*b->digest) return;
@@ -310,7 +311,7 @@ static json_t *figures_of(const record_row *row) {
                    row->digest);
 }
 
-static json_t *difference_of(const maker *m, const record_table *table, const char *kernel, bool broken) {
+static json_t *difference_of(const machine_list *m, const record_table *table, const char *kernel, bool broken) {
   json_t *machines = json_array();
   for (size_t i = 0; i < m->count; i++) field_append(machines, figures_of(same_row(m, i, table, kernel)));
   return json_pack("{s:s, s:s, s:b, s:o}", "kernel", kernel, "shape", table->shape.name, "broken", (int)broken,
@@ -318,12 +319,12 @@ static json_t *difference_of(const maker *m, const record_table *table, const ch
 }
 
 /* Counts and differences. `broken_ones` are reproducible kernels with different bits, which are listed first. */
-typedef struct accuracy {
+typedef struct agreement {
   json_int_t compared, same, unlike, bits, broken;
   json_t *broken_ones, *others;
-} accuracy;
+} agreement;
 
-static void compare_table(const maker *m, const record_table *table, json_t *kernels, accuracy *made) {
+static void compare_table(const machine_list *m, const record_table *table, json_t *kernels, agreement *made) {
   const char *kernel;
   json_t *unused;
   json_object_foreach(kernels, kernel, unused) {
@@ -379,7 +380,7 @@ static json_t *cell_of(const record_report *report, const char *name, posenc_dty
 }
 
 /* Returns a row for each kernel and dtype that a machine has tables of, and counts the wrong cells. */
-static json_t *make_rows(const maker *m, json_t *kernels, json_int_t *wrong) {
+static json_t *make_rows(const machine_list *m, json_t *kernels, json_int_t *wrong) {
   json_t *rows = json_array(), *unused;
   const char *kernel;
   json_object_foreach(kernels, kernel, unused) for (posenc_dtype dtype = POSENC_F32; dtype_names[dtype]; dtype++) {
@@ -399,9 +400,9 @@ static json_t *make_rows(const maker *m, json_t *kernels, json_int_t *wrong) {
   return rows;
 }
 
-static json_t *make_accuracy(const maker *m, json_t *kernels) {
+static json_t *make_accuracy(const machine_list *m, json_t *kernels) {
   json_int_t wrong = 0;
-  accuracy made = {.broken_ones = json_array(), .others = json_array()};
+  agreement made = {.broken_ones = json_array(), .others = json_array()};
   cursor at = {0, NULL};
   for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, kernels, &made);
   json_array_extend(made.broken_ones, made.others);
@@ -414,7 +415,7 @@ static json_t *make_accuracy(const maker *m, json_t *kernels) {
 
 /* ---- the document ---- */
 
-static json_t *make_document(const maker *m, const machines_inputs *given, char *why, size_t size) {
+static json_t *make_document(const machine_list *m, const machines_inputs *given, char *why, size_t size) {
   json_t *machines = make_machines(m, given), *kernels = kernel_names(m), *line = json_string(given->command);
   json_t *made = NULL;
   if (!line) line = json_string(""); /* the command line is not UTF-8 */
@@ -430,7 +431,7 @@ static json_t *make_document(const maker *m, const machines_inputs *given, char 
 }
 
 json_t *machines_make(const machines_inputs *given, char *why, size_t size) {
-  const maker m = {memory_take(given->count, sizeof(*m.reports)), given->names, given->count};
+  const machine_list m = {memory_take(given->count, sizeof(*m.reports)), given->names, given->count};
   json_t *made = NULL;
   if (read_reports(&m, given->reports, why, size)) made = make_document(&m, given, why, size);
   for (size_t i = 0; i < m.count; i++) record_free(m.reports[i]);

@@ -50,19 +50,19 @@ static sweep find_sweep(const record_report *report, state in) {
 }
 
 /* A cache of the timed machine, in rows of the sweep's width. */
-typedef struct cache {
+typedef struct cache_level {
   const char *name;
   double bytes, rows; /* `rows` is NaN if it is unknown or beyond the axis */
-} cache;
+} cache_level;
 
 enum { CACHES = 3 };
 
-static void find_caches(const record_report *report, const sweep *s, cache found[CACHES]) {
+static void find_caches(const record_report *report, const sweep *s, cache_level found[CACHES]) {
   static const char *const known[CACHES][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
   for (size_t i = 0; i < CACHES; i++) {
     const double bytes = strtod(field_string(report->environment.timing, known[i][0]), NULL);
     const double rows = bytes / (s->dim * (double)posenc_dtype_bytes(POSENC_F32));
-    found[i] = (cache){known[i][1], bytes, rows >= s->least && rows <= s->most ? rows : NAN};
+    found[i] = (cache_level){known[i][1], bytes, rows >= s->least && rows <= s->most ? rows : NAN};
   }
 }
 
@@ -93,7 +93,7 @@ static void draw_kernel(plot *picture, const sweep *s, size_t look, const char *
 }
 
 static void write_caches(FILE *script, const record_report *report, const sweep *s) {
-  cache caches[CACHES];
+  cache_level caches[CACHES];
   find_caches(report, s, caches);
   for (size_t i = 0; i < CACHES; i++)
     if (isfinite(caches[i].rows))
@@ -145,7 +145,7 @@ bool draw_lengths(const record_report *report, figures *made) {
 /* ---- the section ---- */
 
 static void say_caches(page *p, const record_report *report, const sweep *s) {
-  cache caches[CACHES];
+  cache_level caches[CACHES];
   find_caches(report, s, caches);
   const char *separator = " Dotted lines mark tables as large as a cache: ";
   for (size_t i = 0; i < CACHES; i++) {

@@ -13,14 +13,14 @@
 enum { CALL_BYTES = 1 << 20 };
 
 /* A subject, and the memory in which its rows are made. */
-typedef struct row_source {
+typedef struct made_rows {
   subject *s;
   arena *one, *other;
   int64_t most;        /* most rows of a call */
   int64_t looked, all; /* number of rows, so far and in all */
-} row_source;
+} made_rows;
 
-static const posenc_problem *problem_of(const row_source *m) {
+static const posenc_problem *problem_of(const made_rows *m) {
   return &m->s->shape->problem;
 }
 
@@ -43,7 +43,7 @@ static posenc_problem part_of(const posenc_problem *problem, int64_t from, int64
 /* ---- values --------------------------------------------------------------------------------------- */
 
 static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
-  row_source *m = from;
+  made_rows *m = from;
   const size_t bytes = row_bytes(problem_of(m));
   for (int64_t done = 0, some; done < rows; done += some) {
     char doing[80];
@@ -58,7 +58,7 @@ static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
 /* Makes the rows again, and in pieces of other sizes. */
-static void check_again(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
+static void check_again(made_rows *m, int64_t row, int64_t rows, const unsigned char *whole) {
   enum { PIECES = 5 };
   subject *s = m->s;
   const posenc_problem *problem = problem_of(m);
@@ -72,7 +72,7 @@ static void check_again(row_source *m, int64_t row, int64_t rows, const unsigned
 }
 
 /* Compares with rows of a plan for these rows only. */
-static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned char *whole) {
+static void check_alone(made_rows *m, int64_t row, int64_t rows, const unsigned char *whole) {
   subject *s = m->s;
   check *c = &s->checks[EXTRAPOLATION];
   const posenc_problem *problem = problem_of(m), alone = part_of(problem, row, rows);
@@ -93,7 +93,7 @@ static void check_alone(row_source *m, int64_t row, int64_t rows, const unsigned
 }
 
 /* Adds rows [from, from + rows) to the digest, and checks the first and the last of them further. */
-static void check_runs(row_source *m, int64_t from, int64_t rows) {
+static void check_runs(made_rows *m, int64_t from, int64_t rows) {
   enum { AGAIN_ROWS = 64, ALONE_ROWS = 16 };
   subject *s = m->s;
   const size_t bytes = row_bytes(problem_of(m));
@@ -113,7 +113,7 @@ static void check_runs(row_source *m, int64_t from, int64_t rows) {
 void subject_check_rows(subject *s, const sampling *v) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem);
-  row_source m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
+  made_rows m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
   m.one = arena_create((size_t)m.most * row_bytes(problem));
   m.other = arena_create((size_t)m.most * row_bytes(problem));
   m.all = v->exhaustive ? v->all : v->windows * v->rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inspect/models/words.h"
+#include "inspect/models/keys.h"
 
 #include "common/memory.h"
 #include "common/number.h"
@@ -35,7 +35,7 @@ enum { CLASSES = sizeof classes / sizeof *classes };
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-bool words_fail(words *w, const char *format, ...) {
+bool words_fail(config_keys *w, const char *format, ...) {
   va_list arguments;
   if (w->failed) return false;
   w->failed = true;
@@ -45,7 +45,7 @@ bool words_fail(words *w, const char *format, ...) {
   return false;
 }
 
-void words_tell(const words *w, const char *format, ...) {
+void words_tell(const config_keys *w, const char *format, ...) {
   char text[600];
   va_list arguments;
   if (!w->tell) return;
@@ -70,12 +70,12 @@ value_text value_text_of(const json_t *value) {
 
 /* ---- looking up -------------------------------------------------------------------------------- */
 
-static bool is_for(const words *w, unsigned places) {
+static bool is_for(const config_keys *w, unsigned places) {
   const unsigned only = places & LAYER_PLACES;
   return !only || only == w->layers;
 }
 
-const char *words_model(const words *w) {
+const char *words_model(const config_keys *w) {
   const char *type = json_string_value(json_object_get(w->top, "model_type"));
   if (w->architecture || type) return w->architecture ? w->architecture : type;
   const bool is_meta =
@@ -84,7 +84,7 @@ const char *words_model(const words *w) {
 }
 
 /* Whether a row of a table of models, with these places, is of this model. */
-static bool is_model(const words *w, const char *named, unsigned places) {
+static bool is_model(const config_keys *w, const char *named, unsigned places) {
   const char *own = words_model(w);
   return own && !(places & GGUF) == !w->architecture && strcmp(own, named) == 0;
 }
@@ -94,7 +94,7 @@ static const json_t *present(const json_t *value) {
 }
 
 /* Returns the value of a key. The scaling's object is searched first. */
-static const json_t *value_of(const words *w, int key) {
+static const json_t *value_of(const config_keys *w, int key) {
   const unsigned places = keys[key].places;
   const char *const name = keys[key].name;
   char full[160];
@@ -109,20 +109,20 @@ static const json_t *value_of(const words *w, int key) {
 }
 
 /* Returns the row of the word's value; -1 if there is none. */
-static int find_key(const words *w, word what) {
+static int find_key(const config_keys *w, word what) {
   for (int key = 0; key < KEYS; key++)
     if (keys[key].what == what && is_for(w, keys[key].places) && value_of(w, key)) return key;
   return -1;
 }
 
-const json_t *words_find(words *w, word what) {
+const json_t *words_find(config_keys *w, word what) {
   for (int key = 0; key < KEYS; key++)
     if (keys[key].what == what) w->used[key] = true;
   const int key = find_key(w, what);
   return key < 0 ? NULL : value_of(w, key);
 }
 
-key_name words_name(const words *w, word what) {
+key_name words_name(const config_keys *w, word what) {
   key_name name;
   int key = find_key(w, what);
   const bool is_inner = key >= 0 && keys[key].places & ROPE && present(json_object_get(w->rope, keys[key].name));
@@ -139,7 +139,7 @@ key_name words_name(const words *w, word what) {
 }
 
 /* Finds the class's value in a row of these layers or, with `any`, of all layers. */
-static bool find_class(const words *w, word what, bool any, double *value) {
+static bool find_class(const config_keys *w, word what, bool any, double *value) {
   for (int n = 0; n < CLASSES; n++)
     if (classes[n].what == what && is_for(w, classes[n].places) && (any || classes[n].places & LAYER_PLACES) &&
         is_model(w, classes[n].model_type, classes[n].places)) {
@@ -149,12 +149,12 @@ static bool find_class(const words *w, word what, bool any, double *value) {
   return false;
 }
 
-bool words_class(const words *w, word what, double *value) {
+bool words_class(const config_keys *w, word what, double *value) {
   return find_class(w, what, true, value);
 }
 
 /* Finds the default of the model's class, and reports that it is used. */
-static bool find_default(const words *w, word what, double *value) {
+static bool find_default(const config_keys *w, word what, double *value) {
   if (!words_class(w, what, value)) return false;
   words_tell(w, "%s is not in it; %s's default, %s, is taken", words_name(w, what).text, words_model(w),
              number_of_position(*value).text);
@@ -165,7 +165,7 @@ static bool find_default(const words *w, word what, double *value) {
 
 /* Returns the value of a word that is a number. The class's default for layers of one type comes before a key of all
    layers. */
-static const json_t *find_number(words *w, word what) {
+static const json_t *find_number(config_keys *w, word what) {
   double unused;
   const json_t *json = words_find(w, what);
   const int key = find_key(w, what);
@@ -176,7 +176,7 @@ static const json_t *find_number(words *w, word what) {
 
 /* Returns the layer's element of a list that has one for each layer; other values as they are; null, with a message, if
    there is no such element. */
-static const json_t *of_layer(words *w, word what, const json_t *json) {
+static const json_t *of_layer(config_keys *w, word what, const json_t *json) {
   if (!json_is_array(json)) return json;
   const json_t *one = w->layer < 0 ? NULL : json_array_get(json, (size_t)w->layer);
   if (!one && w->layer < 0)
@@ -190,7 +190,7 @@ static const json_t *of_layer(words *w, word what, const json_t *json) {
 
 /* Converts a number. Doubles can hold all numbers of JSON except integers of more than 53 bits, and reals that are not
    near any double. */
-static bool number_of_value(words *w, word what, const json_t *json, double *value) {
+static bool number_of_value(config_keys *w, word what, const json_t *json, double *value) {
   *value = json_number_value(json);
   if (!json_is_number(json))
     return words_fail(w, "%s %s: no number", words_name(w, what).text, value_text_of(json).text);
@@ -199,13 +199,13 @@ static bool number_of_value(words *w, word what, const json_t *json, double *val
   return true;
 }
 
-bool words_number(words *w, word what, double *value) {
+bool words_number(config_keys *w, word what, double *value) {
   const json_t *json = of_layer(w, what, find_number(w, what));
   if (w->failed) return false;
   return json ? number_of_value(w, what, json, value) : find_default(w, what, value);
 }
 
-bool words_whole(words *w, word what, int64_t *value) {
+bool words_whole(config_keys *w, word what, int64_t *value) {
   double number;
   const json_t *json = of_layer(w, what, find_number(w, what));
   if (w->failed) return false;
@@ -220,7 +220,7 @@ bool words_whole(words *w, word what, int64_t *value) {
   return true;
 }
 
-bool words_flag(words *w, word what, bool *value) {
+bool words_flag(config_keys *w, word what, bool *value) {
   const json_t *json = words_find(w, what);
   if (!json) return false;
   if (!json_is_boolean(json))
@@ -229,14 +229,14 @@ bool words_flag(words *w, word what, bool *value) {
   return true;
 }
 
-const char *words_text(words *w, word what) {
+const char *words_text(config_keys *w, word what) {
   const json_t *json = words_find(w, what);
   if (json && !json_is_string(json))
     words_fail(w, "%s %s: no string", words_name(w, what).text, value_text_of(json).text);
   return json_string_value(json);
 }
 
-double *words_list(words *w, word what, int64_t *count) {
+double *words_list(config_keys *w, word what, int64_t *count) {
   const json_t *json = words_find(w, what);
   *count = (int64_t)json_array_size(json);
   if (!json) return NULL;
@@ -261,8 +261,8 @@ enum { GRIDS = sizeof grids / sizeof *grids };
 
 /* ---- the whole --------------------------------------------------------------------------------- */
 
-unsigned words_layers(const words *w) {
-  const bool slides = words_find(&(words){.top = w->top, .architecture = w->architecture}, WINDOW);
+unsigned words_layers(const config_keys *w) {
+  const bool slides = words_find(&(config_keys){.top = w->top, .architecture = w->architecture}, WINDOW);
   unsigned found = 0;
   for (int key = 0; key < KEYS; key++)
     if (keys[key].places & LAYER_PLACES && value_of(w, key)) found |= keys[key].places & LAYER_PLACES;
@@ -276,7 +276,7 @@ unsigned words_layers(const words *w) {
   return found;
 }
 
-const json_t *words_layer_list(const words *w, size_t n, const char **name) {
+const json_t *words_layer_list(const config_keys *w, size_t n, const char **name) {
   static const word about[] = {BASE, HEAD, ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD};
   for (int key = 0; key < KEYS; key++)
     for (size_t k = 0; k < sizeof about / sizeof *about; k++)
@@ -287,7 +287,7 @@ const json_t *words_layer_list(const words *w, size_t n, const char **name) {
   return NULL;
 }
 
-const char *words_grid(const words *w) {
+const char *words_grid(const config_keys *w) {
   const char *type = json_string_value(json_object_get(w->rope, "rope_type"));
   const bool is_axial = type && strcmp(type, "axial") == 0;
   /* Configs of language models may have the patches of their pictures beside their own keys. */
@@ -297,7 +297,7 @@ const char *words_grid(const words *w) {
   return is_axial || is_picture ? "" : NULL;
 }
 
-bool words_has_rope(const words *w) {
+bool words_has_rope(const config_keys *w) {
   static const word about[] = {BASE,     ROTARY_DIM, ROTARY_SHARE, ROTARY_HEAD, BASE_RATIO, NEIGHBOURS,
                                SECTIONS, PARAMETERS, FACTORS,      USES_ROPE,   IS_SCALED};
   const json_t *alibi = json_object_get(w->top, "alibi");
@@ -319,14 +319,14 @@ static int row_of(const char *name, unsigned places) {
 }
 
 /* Whether any word with this key in the scaling's object was read. */
-static bool is_used(const words *w, const char *name) {
+static bool is_used(const config_keys *w, const char *name) {
   for (int key = 0; key < KEYS; key++)
     if (keys[key].places & ROPE && w->used[key] && strcmp(keys[key].name, name) == 0) return true;
   return false;
 }
 
 /* Reports unused keys of config.json, or of GGUF after its architecture, that may be about rope. */
-static void tell_unused(words *w) {
+static void tell_unused(config_keys *w) {
   const size_t ahead = w->architecture ? strlen(w->architecture) : 0;
   const char *name;
   json_t *value;
@@ -342,7 +342,7 @@ static void tell_unused(words *w) {
   }
 }
 
-bool words_finish(words *w) {
+bool words_finish(config_keys *w) {
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)w->rope, name, value) {

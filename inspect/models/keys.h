@@ -85,7 +85,7 @@ enum key_place {
 
 enum { KEYS_MAX = 192 };
 
-typedef struct words {
+typedef struct config_keys {
   const json_t *top, *rope; /* rope may be null */
   const char *rope_name;    /* the key of `rope` */
   bool is_own;              /* `rope` is of these layers alone */
@@ -100,56 +100,56 @@ typedef struct words {
   bool unread;         /* a key that may be about rope is not known */
   bool failed;         /* a value has the wrong type, which `why` describes */
   fault *why;
-} words;
+} config_keys;
 
 /* Returns the value of a word; null if the config has none, or has JSON's null. */
-const json_t *words_find(words *w, word what);
+const json_t *words_find(config_keys *w, word what);
 
 /* The key of a word's value, as "rope_scaling.factor"; without a value, the word's first name for all layers. */
 typedef struct key_name {
   char text[160];
 } key_name;
-key_name words_name(const words *w, word what);
+key_name words_name(const config_keys *w, word what);
 
 /* The name by which tables of models have this one: model_type, the architecture of a GGUF file, or "params.json"; null
    if it is not known. */
-const char *words_model(const words *w);
+const char *words_model(const config_keys *w);
 
 /* The default of the model's class; false if it has none. */
-bool words_class(const words *w, word what, double *value);
+bool words_class(const config_keys *w, word what, double *value);
 
 /* Find a number of a word, or the class's default, whose use is reported. Return false if there is none, or, with
    `failed` set, if the value has another type. */
-bool words_number(words *w, word what, double *value);
-bool words_whole(words *w, word what, int64_t *value);
-bool words_flag(words *w, word what, bool *value);
+bool words_number(config_keys *w, word what, double *value);
+bool words_whole(config_keys *w, word what, int64_t *value);
+bool words_flag(config_keys *w, word what, bool *value);
 
 /* Returns the text of a word; null if there is none. */
-const char *words_text(words *w, word what);
+const char *words_text(config_keys *w, word what);
 
 /* Returns a new array of `count` numbers; null if there is none. */
-double *words_list(words *w, word what, int64_t *count);
+double *words_list(config_keys *w, word what, int64_t *count);
 
 /* The sets of LAYER_PLACES that have keys of their own, or defaults of the class. */
-unsigned words_layers(const words *w);
+unsigned words_layers(const config_keys *w);
 
 /* The list that has an element for each layer, n-th of those that are about rope; null after the last. *name is its
    key. */
-const json_t *words_layer_list(const words *w, size_t n, const char **name);
+const json_t *words_layer_list(const config_keys *w, size_t n, const char **name);
 
 /* Whether any key shows that the model has a rope. */
-bool words_has_rope(const words *w);
+bool words_has_rope(const config_keys *w);
 
 /* The --grid of the axes of the model's pictures, with H, W and N for their sizes; "" if it has axes that are not
    known, null if it has none. */
-const char *words_grid(const words *w);
+const char *words_grid(const config_keys *w);
 
 /* words_fail sets `failed` and the message, and returns false; words_tell reports a note. */
-__attribute__((format(printf, 2, 3))) bool words_fail(words *w, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void words_tell(const words *w, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool words_fail(config_keys *w, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void words_tell(const config_keys *w, const char *format, ...);
 
 /* Fails at an unknown key of the scaling's object, and reports keys that were not read. */
-bool words_finish(words *w);
+bool words_finish(config_keys *w);
 
 /* A value for a message, at most 60 bytes of it. */
 typedef struct value_text {
@@ -167,6 +167,6 @@ typedef struct rope_lists {
 void rope_lists_free(rope_lists *lists);
 
 /* Reads the rope. Returns false and sets w->why if there is none. */
-bool rope_read(words *w, rope_lists *lists, model_rope *rope);
+bool rope_read(config_keys *w, rope_lists *lists, model_rope *rope);
 
 #endif

@@ -66,7 +66,7 @@ static void add_row(judged_rows *s, int64_t row, const double *there) {
 }
 
 static bool read_all(const search *of, judged_rows *s) {
-  const window *w = &of->window;
+  const table_window *w = &of->window;
   const int64_t block = w->dim < BLOCK_VALUES ? BLOCK_VALUES / w->dim : 1, judged = s->found->judged;
   void *encoded = calloc((size_t)(block * w->dim), posenc_dtype_bytes(w->stored));
   double *values = calloc((size_t)w->dim, sizeof *values);
@@ -93,7 +93,7 @@ static bool read_all(const search *of, judged_rows *s) {
 
 /* ---- who made it ----------------------------------------------------------------------------------- */
 
-static void compare_some(makers *m, const window *w) {
+static void compare_some(makers *m, const table_window *w) {
   for (size_t n = 0; n < m->count; n++) explain_compare(m, &m->all[n], w, WINDOW_SOME_ROWS);
 }
 
@@ -116,7 +116,7 @@ static const maker *closest_of(const makers *m) {
 
 /* Finds what a damaged column has in the window: a constant, or the values of another column of the same table. */
 static identify_damage damage_of(const search *s, makers *m, const maker *by, int64_t column) {
-  const window *w = &s->window;
+  const table_window *w = &s->window;
   const int64_t dim = m->how.columns.dim;
   identify_damage found = {.column = column, .sin = IDENTIFY_FOREIGN, .value = window_row(w, 0)[column], .like = -1};
   bool constant = true, *unlike = calloc((size_t)dim, sizeof *unlike);

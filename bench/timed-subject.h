@@ -10,7 +10,7 @@
 
 enum { DRAWS = 1024 };
 
-typedef struct subject {
+typedef struct timed_subject {
   const shape *shape;
   const posenc_kernel *kernel;
   const bench_device *device; /* that the kernel runs on, or null */
@@ -27,14 +27,14 @@ typedef struct subject {
   double pass;         /* approximate seconds of a pass over all rows */
   double plan_seconds; /* time and bytes of one plan */
   size_t plan_bytes;
-} subject;
+} timed_subject;
 
 /* The distance from a cache line at malloc's 16-byte alignment. A buffer has room for that many bytes more. */
 enum { BENCH_OFFSET_BYTES = 16 };
 
 /* A subject in one mode: a benchmark. */
 typedef struct timing {
-  const subject *subject;
+  const timed_subject *subject;
   bench_mode mode;
   int64_t rows;        /* rows of one iteration */
   int64_t iterations;  /* iterations of one repetition */
@@ -54,25 +54,26 @@ typedef struct timing {
 
 /* Sets the problems of the plans, before which the members before `problems` must be set. seed: of their shifts. If the
    kernel does not make them, there is one plan, and false is returned. */
-bool subject_vary(subject *s, uint64_t seed);
+bool subject_vary(timed_subject *s, uint64_t seed);
 
 /* Make the plans, before which bytes, buffer and evictor must be set; and measure the seconds of a pass over all rows,
    or extrapolate them from enough rows. */
-posenc_status subject_prepare(subject *s);
-posenc_status subject_predict(subject *s);
-void subject_release(subject *s);
+posenc_status subject_prepare(timed_subject *s);
+posenc_status subject_predict(timed_subject *s);
+void subject_release(timed_subject *s);
 
 /* Sets up a mode whose iterations, with their preparations, take about min_time seconds together. */
-posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time);
+posenc_status timing_set_up(timing *t, const timed_subject *s, bench_mode mode, size_t last_cache_bytes,
+                            double min_time);
 
 /* Whether the mode has a meaning for the problem: fresh memory has no x in it. */
 bool mode_suits(const posenc_problem *problem, bench_mode mode);
 
 /* Whether it has one for the kernel: states of the host's memory do not matter to a device. */
-bool mode_suits_kernel(const subject *s, bench_mode mode);
+bool mode_suits_kernel(const timed_subject *s, bench_mode mode);
 
 /* Whether the mode works on whole tables, or plans that make them, and one takes `longest` seconds or more. */
-bool timing_takes_long(const subject *s, bench_mode mode, double longest);
+bool timing_takes_long(const timed_subject *s, bench_mode mode, double longest);
 
 /* Points to the subject's buffer, whose address may have changed. */
 void timing_place(timing *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/subject.h"
+#include "bench/timed-subject.h"
 
 #include "common/clock.h"
 #include "common/environment.h"
@@ -17,26 +17,26 @@
 static const double slow_pass_seconds = 0.1;
 static const double slice_seconds = 0.05;
 
-static bool is_applied(const subject *s) {
+static bool is_applied(const timed_subject *s) {
   return op_is_applied(s->shape->problem.op);
 }
 
 /* Returns the number of elements at one position of a table, or of one sequence of x. */
-static int64_t row_elements(const subject *s) {
+static int64_t row_elements(const timed_subject *s) {
   return row_elements_of(&s->shape->problem);
 }
 
-static size_t row_bytes(const subject *s) {
+static size_t row_bytes(const timed_subject *s) {
   return (size_t)row_elements(s) * posenc_dtype_bytes(s->shape->problem.dtype);
 }
 
-static int64_t all_rows(const subject *s) {
+static int64_t all_rows(const timed_subject *s) {
   return s->shape->problem.rows;
 }
 
 /* Makes rows of a table, or of both tables of a rope cache, which are adjacent and have `all` rows each. */
-static posenc_status make(const posenc_plan *plan, const subject *s, unsigned char *memory, int64_t all, int64_t place,
-                          int64_t row, int64_t rows) {
+static posenc_status make(const posenc_plan *plan, const timed_subject *s, unsigned char *memory, int64_t all,
+                          int64_t place, int64_t row, int64_t rows) {
   const size_t bytes = row_bytes(s);
   if (s->shape->problem.op != POSENC_ROPE_CACHE) return posenc_execute(plan, row, rows, memory + (size_t)place * bytes);
   unsigned char *const cosines = memory + (size_t)place * bytes / 2;
@@ -46,7 +46,7 @@ static posenc_status make(const posenc_plan *plan, const subject *s, unsigned ch
 /* Makes rows of the table, or applies those rows to every sequence of x, in place. x stays finite: a sum grows by at
    most 1, and a rotation keeps the length of a pair. */
 static posenc_status execute_by(const posenc_plan *plan, const timing *t, int64_t row, int64_t rows) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   unsigned char *place = t->memory + (size_t)row * row_bytes(s);
   if (!is_applied(s)) return make(plan, s, t->memory, all_rows(s), row, row, rows);
   posenc_slice slice = posenc_rows(row, rows);
@@ -90,7 +90,7 @@ static posenc_status work_hot(timing *t) {
 }
 
 static bool prepare_cold(limit *l) {
-  const subject *s = ((const timing *)l->arg)->subject;
+  const timed_subject *s = ((const timing *)l->arg)->subject;
   evict(s->evictor, s->buffer, s->bytes);
   return true;
 }
@@ -140,7 +140,7 @@ static bool prepare_new(limit *l) {
 }
 
 static posenc_status work_first(timing *t) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   posenc_plan *plan;
   const double start = clock_seconds();
   posenc_status status = posenc_plan_create(&plan, &s->problems[t->plan], &s->options);
@@ -155,7 +155,7 @@ static posenc_status work_first(timing *t) {
 }
 
 /* Makes a row of the table, or applies it to one position of every sequence, at the beginning of the buffer. */
-static posenc_status execute_one(const subject *s, const posenc_plan *plan, int64_t row) {
+static posenc_status execute_one(const timed_subject *s, const posenc_plan *plan, int64_t row) {
   if (!is_applied(s)) return make(plan, s, s->buffer, 1, 0, row, 1);
   posenc_slice slice = posenc_rows(0, 1);
   slice.index = &row;
@@ -166,7 +166,7 @@ static posenc_status execute_one(const subject *s, const posenc_plan *plan, int6
 /* Makes a single row. The next row depends on a byte of this one, so that no two are computed at once. No element is so
    large that the byte is 0x7f, but the compiler does not know that. */
 static posenc_status work_row(timing *t) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   const posenc_status status = execute_one(s, s->plans[t->plan], t->draws[t->next % DRAWS]);
   t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
   if (++t->number == t->plans) t->number = 0;
@@ -183,7 +183,7 @@ static posenc_status work_plan(timing *t) {
 }
 
 posenc_status timing_show(timing *t, int plan, int64_t rows) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   posenc_plan *made;
   posenc_status status = posenc_plan_create(&made, &s->problems[plan], &s->options);
   if (status != POSENC_OK) return status;
@@ -222,7 +222,7 @@ static const struct {
 };
 
 int timing_threads(const timing *t) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   if (!s->kernel->threaded || s->device) return 1;
   const int asked = s->options.threads, all = environment_processors();
   return asked > 0 && asked < all ? asked : all;
@@ -239,7 +239,7 @@ bool timing_allocates(const timing *t) {
 }
 
 region timing_region(const timing *t) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   const bool is_row = t->mode == BENCH_ROW;
   return region_of(&s->shape->problem, s->batch, is_row ? 1 : all_rows(s), is_row ? 0 : t->slice * t->rows, t->rows);
 }
@@ -257,7 +257,7 @@ posenc_status timing_work(timing *t) {
 }
 
 /* Returns a number of rows that any kernel makes in a few milliseconds. */
-static int64_t few_rows(const subject *s) {
+static int64_t few_rows(const timed_subject *s) {
   const int64_t few = 65536 / (row_elements(s) * s->batch);
   return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
 }
@@ -291,7 +291,7 @@ void timing_rest(timing *t) {
 
 /* Returns the shortest time of work that gives a reliable speed. Threads that wait for a busy core take milliseconds,
    for any number of rows. */
-static double telling_seconds(const subject *s) {
+static double telling_seconds(const timed_subject *s) {
   return s->kernel->threaded ? 0.05 : 0.01;
 }
 
@@ -318,7 +318,7 @@ static int64_t more_rows(int64_t rows, double seconds, double wanted, int64_t mo
   return more < (double)most ? (int64_t)more : most;
 }
 
-posenc_status subject_predict(subject *s) {
+posenc_status subject_predict(timed_subject *s) {
   const int64_t rows = all_rows(s);
   const double telling = telling_seconds(s);
   timing part = {.subject = s, .mode = BENCH_HOT, .memory = s->buffer};
@@ -337,29 +337,29 @@ bool mode_suits(const posenc_problem *problem, bench_mode mode) {
   return !mode_allocates(mode) || !op_is_applied(problem->op);
 }
 
-bool mode_suits_kernel(const subject *s, bench_mode mode) {
+bool mode_suits_kernel(const timed_subject *s, bench_mode mode) {
   return !s->device || mode == BENCH_HOT || mode == BENCH_PLAN;
 }
 
 /* Whether making a plan writes much memory: a plan that holds all rows writes them to fresh memory, at a tenth of the
    speed of touched memory. */
-static bool fills_much(const subject *s, bench_mode mode) {
+static bool fills_much(const timed_subject *s, bench_mode mode) {
   static const size_t much = (size_t)64 << 20;
   return mode == BENCH_PLAN && s->kernel->keeps_rows && s->bytes > much;
 }
 
-bool timing_takes_long(const subject *s, bench_mode mode, double longest) {
+bool timing_takes_long(const timed_subject *s, bench_mode mode, double longest) {
   return (modes[mode].whole && s->pass > longest) || fills_much(s, mode);
 }
 
 /* ---- setting up -------------------------------------------------------------------------------- */
 
 /* Whether the kernel makes that problem. */
-static bool makes(const subject *s, const posenc_problem *problem) {
+static bool makes(const timed_subject *s, const posenc_problem *problem) {
   return !posenc_problem_refusal(problem) && !posenc_kernel_refusal(s->kernel, problem, &s->options);
 }
 
-bool subject_vary(subject *s, uint64_t seed) {
+bool subject_vary(timed_subject *s, uint64_t seed) {
   int64_t shifts[TURN_PLANS];
   const posenc_problem *problem = &s->shape->problem;
   turn_shifts(seed, problem->rows, shifts);
@@ -375,7 +375,7 @@ bool subject_vary(subject *s, uint64_t seed) {
 }
 
 /* Makes a plan, and measures its time and memory. */
-static posenc_status make_plan(subject *s, int number) {
+static posenc_status make_plan(timed_subject *s, int number) {
   const process_memory before = process_memory_read();
   const double start = clock_seconds();
   const posenc_status status = posenc_plan_create(&s->plans[number], &s->problems[number], &s->options);
@@ -387,7 +387,7 @@ static posenc_status make_plan(subject *s, int number) {
   return status;
 }
 
-posenc_status subject_prepare(subject *s) {
+posenc_status subject_prepare(timed_subject *s) {
   posenc_status status = POSENC_OK;
   for (int p = s->plan_count - 1; status == POSENC_OK && p >= 0; p--) {
     status = make_plan(s, p);
@@ -400,11 +400,11 @@ posenc_status subject_prepare(subject *s) {
   return status;
 }
 
-void subject_release(subject *s) {
+void subject_release(timed_subject *s) {
   for (int p = 0; p < TURN_PLANS; p++) posenc_plan_destroy(s->plans[p]);
 }
 
-static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
+static int64_t rows_of_iteration(const timed_subject *s, bench_mode mode) {
   if (mode == BENCH_ROW) return 1;
   if (is_sliced(mode) && s->call_rows > 0) return s->call_rows < all_rows(s) ? s->call_rows : all_rows(s);
   if (!is_sliced(mode) || s->pass <= slow_pass_seconds) return all_rows(s);
@@ -413,13 +413,14 @@ static int64_t rows_of_iteration(const subject *s, bench_mode mode) {
 
 /* Estimates the seconds of an iteration. The preparation is left out if the work alone fills a repetition. */
 static posenc_status predict_iteration(timing *t, double min_time, double *seconds) {
-  const subject *s = t->subject;
+  const timed_subject *s = t->subject;
   *seconds = s->pass * (double)t->rows / (double)all_rows(s);
   const bool is_known = is_sliced(t->mode) || (modes[t->mode].whole && *seconds >= min_time);
   return is_known ? POSENC_OK : time_best(t, seconds);
 }
 
-posenc_status timing_set_up(timing *t, const subject *s, bench_mode mode, size_t last_cache_bytes, double min_time) {
+posenc_status timing_set_up(timing *t, const timed_subject *s, bench_mode mode, size_t last_cache_bytes,
+                            double min_time) {
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
   use_all_plans(t);
   if (mode == BENCH_ROW) turn_draw_rows(0, all_rows(s), t->draws, DRAWS);
