@@ -48,10 +48,10 @@ posenc_bound posenc_kernel_bound(const posenc_kernel *kernel, const posenc_probl
   return bound;
 }
 
-double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade) {
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, double attention, int64_t position,
+                       double *binade) {
   if (binade) *binade = 1.0;
   if (!problem_attends(table)) return posenc_bound_at(bound, table->dtype, position);
-  const double attention = posenc_attention(table);
   int exponent;
   frexp(attention, &exponent);
   const double largest = ldexp(1.0, exponent);

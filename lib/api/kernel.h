@@ -56,9 +56,10 @@ const char *kernel_refusal(const posenc_kernel *kernel, const struct rows_tables
 posenc_dtype kernel_dtype(const posenc_kernel *kernel, const posenc_problem *table);
 
 /* Returns the largest error of an element at the position, for a kernel with this bound; a multiplication by the
-   attention factor in the library is included. *binade, unless null, is set to the power of two that all values of the
-   table are below: 1 without an attention factor. */
-double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, int64_t position, double *binade);
+   attention factor, which is that of posenc_attention, in the library is included. *binade, unless null, is set to the
+   power of two that all values of the table are below: 1 without an attention factor. */
+double kernel_error_at(const posenc_bound *bound, const posenc_problem *table, double attention, int64_t position,
+                       double *binade);
 
 /* Returns the fastest serial, reproducible kernel whose bound is exactly `promise` and that can make the table; null if
    there is none. */

@@ -36,7 +36,7 @@ static bool is_table_accurate(const posenc_kernel *kernel, const posenc_problem 
   const posenc_bound own = posenc_kernel_bound(kernel, table), *bound = &own;
   if (!bound->derived || table->base < 1.0 || farthest > bound->max_position) return false;
   double binade;
-  const double multiplied = kernel_error_at(bound, table, farthest, &binade),
+  const double multiplied = kernel_error_at(bound, table, posenc_attention(table), farthest, &binade),
                error = kernel->attends ? binade * posenc_bound_at(bound, table->dtype, farthest) : multiplied;
   const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
   const double max_abs = options->max_abs > 0.0   ? options->max_abs

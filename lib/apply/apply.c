@@ -128,10 +128,11 @@ double posenc_applied_bound_at(const posenc_bound *bound, const posenc_problem *
     return NAN;
   const bool rope = problem->op == POSENC_ROPE, bf16 = problem->dtype == POSENC_BF16;
   const posenc_problem table = posenc_table_of(problem);
-  const double e = kernel_error_at(bound, &table, position, NULL), second_order = 1.0 + 0x1p-20;
+  const double attention = posenc_attention(problem), e = kernel_error_at(bound, &table, attention, position, NULL),
+               second_order = 1.0 + 0x1p-20;
   /* Two elements of the table, each wrong by e, change a pair by at most √2 times its length times e. |x + PE| as
      computed may be larger by e than the exact one. */
-  const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / posenc_attention(problem) * e : e;
+  const double elements = rope ? 0x1.6a09e667f3bcdp+0 * size / attention * e : e;
   const double computed = (size + elements) * second_order;
   const double rounded = (rope ? 0x1p-23 : 0x1p-24) * computed + (bf16 ? 0x1p-8 * computed : 0.0);
   return elements + rounded * second_order + (bf16 ? 0x1p-134 : 0x1p-149);
