@@ -29,7 +29,8 @@ same() { diff section shown >out; }
 check 'and is what README.md shows' same
 check 'machines side by side, each with its date' \
   grep -q '^| table | .*, 20[0-9-]* | .*, 20[0-9-]* | .*, 20[0-9-]* |$' section
-check 'five rows of processors, with intervals' test "$(grep -c '^| [a-z].* (.*–.*).* of the limit.* |$' section)" -eq 5
+check 'five rows of processors and one of a GPU, each with share, time, error and kernel' \
+  test "$(grep -c '^| [a-z].*% of the limit, [^,]*s[^,]*, \(correctly rounded\|error [0-9.e-]*\): `' section)" -eq 6
 check 'packages with their versions' grep -q '^| torch [0-9.]* | table 5000x512 .* \*\*.* times\*\* (.*–.*) |$' section
 tr -d '\n' <"$folder/report.json" | sed 's/{ *"label"/\n&/g' | grep '"source"' >unrecorded
 sources() { # figures without a record stand in the document that is named

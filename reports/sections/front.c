@@ -40,22 +40,17 @@ static const record_machine_use *find_use(const record_front_machine *machine, c
   return NULL;
 }
 
-/* Writes "105 times (103–106) as fast, 57.4 % (53.2–58.8) of the limit, 130 µs; error 2.98e-08, correctly rounded:
-   `cr-avx512`", as far as it is known. */
+/* Writes "105 times, 57 % of the limit, 130 µs, correctly rounded: `cr-avx512`", as far as it is known, and the largest
+   error where the kernel makes no promise. */
 static void say_use(page *p, const record_machine_use *use) {
   const record_spread *ns = &use->ns_per_element, *share = &use->of_limit;
-  if (use->speed_up.there) {
-    page_say(p, STRONG("%s times"), words_significant(use->speed_up.estimate, 3).text);
-    if (isfinite(use->speed_up.low)) page_say(p, " %s", words_interval(&use->speed_up).text);
-    page_say(p, " as fast, ");
-  }
-  if (share->there) {
-    page_say(p, STRONG("%s\u00a0%%"), words_significant(100 * share->median, 3).text);
-    if (share->max > share->min) page_say(p, " %s", words_range(share, 100).text);
-    page_say(p, " of the limit, ");
-  }
-  if (ns->there) page_say(p, "%s%s; ", words_duration(ns->median * use->rows * use->dim * 1e-9).text, words_mark(ns));
-  page_say(p, "error %s%s: " CODE("%s"), words_significant(use->max_abs, 3).text, promise_of(use->error), use->kernel);
+  const char *promise = promise_of(use->error);
+  if (use->speed_up.there) page_say(p, STRONG("%s times") ", ", words_significant(use->speed_up.estimate, 3).text);
+  if (share->there) page_say(p, "%s\u00a0%% of the limit, ", words_significant(100 * share->median, 2).text);
+  if (ns->there) page_say(p, "%s%s", words_duration(ns->median * use->rows * use->dim * 1e-9).text, words_mark(ns));
+  page_say(p, "%s", promise);
+  if (!*promise) page_say(p, "%serror %s", ns->there ? ", " : "", words_significant(use->max_abs, 2).text);
+  page_say(p, ": " CODE("%s"), use->kernel);
 }
 
 /* Whether an earlier machine, or an earlier use of the same one, has that row. */
@@ -105,8 +100,8 @@ void front_write_machines(page *p, const record_front_machine *machines, size_t 
   for (size_t i = 0; i < count; i++) page_column_add(p, false, "%s, %.10s", machines[i].label, machines[i].date);
   page_table_fit(
       p, "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
-         "framework), the share of what the machine can do at best with that memory (least–most), the median time (‡: "
-         "least and most are further apart than a fifth of it), the largest error, and the kernel.");
+         "framework), the share of what the machine can do at best with that memory, the median time (‡: the least and "
+         "the most are further apart than a fifth of it), the error, and the kernel.");
   for (size_t i = 0; i < count; i++)
     RECORD_EACH(use, &machines[i], uses)
       if (!is_written(machines, &machines[i], use)) write_row(p, machines, count, use);
