@@ -69,16 +69,17 @@ typedef struct column_of_pair {
 /* Returns the element in a column of the problem's table, which for rope has the cosine first; of a rope cache, in a
    column of table 0, the cosines, or of table 1. */
 static column_of_pair element_in(const posenc_problem *p, int table, int64_t column) {
-  if (p->op == POSENC_ROPE_CACHE) {
+  const posenc_problem of_table = posenc_table_of(p);
+  const bool is_grouped = p->axes && p->axes->grouped, is_cache = p->op == POSENC_ROPE_CACHE;
+  for (int64_t i = 0; is_grouped; i++) {
+    const bool is_first = (is_cache ? axes_cache_column(p, i, false) : axes_column(&of_table, i, false)) == column,
+               is_other = (is_cache ? axes_cache_column(p, i, true) : axes_column(&of_table, i, true)) == column;
+    if (is_first || is_other) return (column_of_pair){i, is_cache ? table == 0 : is_other};
+  }
+  if (is_cache) {
     const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % (p->dim / 2);
     return (column_of_pair){i, table == 0};
   }
-  const posenc_problem of_table = posenc_table_of(p);
-  if (p->axes && p->axes->grouped)
-    for (int64_t i = 0;; i++) {
-      if (axes_column(&of_table, i, false) == column) return (column_of_pair){i, false};
-      if (axes_column(&of_table, i, true) == column) return (column_of_pair){i, true};
-    }
   const posenc_columns at = posenc_layout_columns(of_table.layout, p->dim);
   const int64_t first = at.sin < at.cos ? at.sin : at.cos, second = at.sin < at.cos ? at.cos : at.sin;
   const bool is_second = at.step == 1 ? column >= second : (column - first) % 2;
@@ -100,9 +101,9 @@ static void put_pair(const judge *j, int64_t row, int64_t i, const fast_lanes *g
   const posenc_problem *p = &j->problem;
   const exact sine = value_of(groups, i, false), cosine = value_of(groups, i, true);
   if (p->op == POSENC_ROPE_CACHE) {
-    const bool neighbours = p->layout == POSENC_INTERLEAVED;
-    for (int64_t copy = 0; copy < (p->layout == POSENC_SPLIT ? 1 : 2); copy++) {
-      const int64_t column = neighbours ? 2 * i + copy : copy * j->pairs + i;
+    for (int copy = 0; copy < 2; copy++) {
+      const int64_t column = axes_cache_column(p, i, copy);
+      if (column < 0) continue;
       put(j, 0, row, column, &cosine);
       put(j, 1, row, column, &sine);
     }

@@ -258,7 +258,7 @@ typedef struct posenc_axes {
   posenc_axis_order order;
   posenc_axis_frequencies frequencies;
   /* False: the layout is that of the row of dim columns. True: each axis has 2 pairs columns side by side, and the
-     layout is that of those (MAE, Gemma 4's pictures); chunked axes of tables, add and rope only. */
+     layout is that of those (MAE, Gemma 4's pictures); chunked axes only. */
   bool grouped;
 } posenc_axes;
 

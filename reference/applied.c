@@ -3,6 +3,7 @@
 
 #include "reference/applied.h"
 
+#include "reference/axes.h"
 #include "reference/vectors.h"
 
 #include <math.h>
@@ -78,7 +79,14 @@ typedef struct findings {
 INLINE void load(const head_tile *t, const void *elements, pair_lanes *p) {
   const posenc_problem *problem = t->row->problem;
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  const bool is_grouped = problem->axes && problem->axes->grouped;
   if (t->count < t->lanes) memset(p, 0, sizeof *p);
+  for (int k = 0; is_grouped && k < t->count; k++) {
+    const pair_columns two = axes_pair(problem, t->index + k);
+    p->first[k] = format_element(problem->dtype, elements, t->head * problem->dim + two.first);
+    p->second[k] = format_element(problem->dtype, elements, t->head * problem->dim + two.second);
+  }
+  if (is_grouped) return;
   load_pairs(problem->dtype, at, elements, t->head * problem->dim + t->index * at.step, t->count, p->first, p->second);
 }
 
@@ -271,7 +279,6 @@ static head_tile tile_of(const applied_row *row, int64_t head, int64_t index) {
 
 void applied_make(const applied_row *row, void *out) {
   const posenc_problem *problem = row->problem;
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const format *f = format_of(problem->dtype);
   for (int64_t index = 0; index < problem->dim / 2; index += LANES)
     for (int64_t head = 0; head < problem->heads; head++) {
@@ -281,9 +288,10 @@ void applied_make(const applied_row *row, void *out) {
       load(&t, row->x, &x);
       make(&t, &x, &first, &second, false);
       for (int k = 0; k < t.count; k++) {
-        const int64_t pair = head * problem->dim + (index + k) * at.step;
-        format_store(problem->dtype, out, pair + at.sin, format_nearest_sum(f, first.high[k], first.low[k]));
-        format_store(problem->dtype, out, pair + at.cos, format_nearest_sum(f, second.high[k], second.low[k]));
+        const pair_columns at = axes_pair(problem, index + k);
+        const int64_t begin = head * problem->dim;
+        format_store(problem->dtype, out, begin + at.first, format_nearest_sum(f, first.high[k], first.low[k]));
+        format_store(problem->dtype, out, begin + at.second, format_nearest_sum(f, second.high[k], second.low[k]));
       }
     }
 }

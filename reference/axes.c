@@ -90,6 +90,19 @@ int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) 
   return column_of(problem, axis, n, number, cosine);
 }
 
+pair_columns axes_pair(const posenc_problem *problem, int64_t number) {
+  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
+  if (!problem->axes || !problem->axes->grouped)
+    return (pair_columns){at.sin + number * at.step, at.cos + number * at.step};
+  return (pair_columns){axes_column(problem, number, false), axes_column(problem, number, true)};
+}
+
+int64_t axes_cache_column(const posenc_problem *problem, int64_t number, bool copy) {
+  const pair_columns two = axes_pair(problem, number);
+  if (problem->layout == POSENC_SPLIT) return copy ? -1 : number;
+  return (two.first < two.second) == copy ? two.second : two.first;
+}
+
 /* ---- the limit of angles ------------------------------------------------------------------------- */
 
 /* Writes the frequencies of an axis, or of a problem without axes, at their numbers in the whole table. */

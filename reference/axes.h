@@ -32,6 +32,16 @@ int64_t axes_farthest(const posenc_axes *axes, int64_t at);
 /* Returns the column of the sine or the cosine of a frequency index, for a problem with axes or without. */
 int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
 
+/* The columns of a pair: those of the sine and the cosine of a table, of rope those of its two elements. */
+typedef struct pair_columns {
+  int64_t first, second;
+} pair_columns;
+pair_columns axes_pair(const posenc_problem *problem, int64_t number);
+
+/* Returns the column of a frequency index in either table of a rope cache, or its second one; -1 if there is none. Its
+   two columns are those that a table has for the sine and the cosine. */
+int64_t axes_cache_column(const posenc_problem *problem, int64_t number, bool copy);
+
 /* Returns the limit of the angle of each frequency index at position 1, on its axis, for arithmetic of that unit, as
    reference/accuracy.h says: a new array; null if memory runs out. */
 double *axes_limits(const posenc_problem *problem, double unit);

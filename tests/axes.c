@@ -349,6 +349,41 @@ static void test_grouped_rope(void) {
   ok(same, "rope of grouped axes");
 }
 
+/* Tests both tables of a rope cache of such axes, whose angles are there once, or twice in the columns of their axis. */
+static void test_grouped_cache(void) {
+  enum { ROWS = 15, DIM = 16, PAIRS = DIM / 2 };
+  static const int64_t pairs[] = {3, 5};
+  static const posenc_layout layouts[] = {POSENC_DUPLICATED, POSENC_INTERLEAVED, POSENC_SPLIT};
+  static float table[ROWS * DIM], cosines[ROWS * DIM], sines[ROWS * DIM];
+  posenc_axes axes = posenc_grid(2, (const int64_t[]){3, 5}, DIM);
+  for (int a = 0; a < 2; a++) axes.axis[a].pairs = pairs[a];
+  posenc_problem of_table = posenc_table(ROWS, DIM), problem = posenc_table(ROWS, DIM);
+  of_table.layout = POSENC_SPLIT_CS;
+  of_table.axes = &axes;
+  posenc_plan *plan = plan_by(NULL, &of_table);
+  bool same = posenc_execute(plan, 0, ROWS, table) == POSENC_OK;
+  posenc_plan_destroy(plan);
+  posenc_axes grouped = axes;
+  grouped.grouped = true;
+  problem.op = POSENC_ROPE_CACHE;
+  problem.axes = &grouped;
+  for (int n = 0; n < 3; n++) {
+    problem.layout = layouts[n];
+    plan = plan_by(NULL, &problem);
+    same &= posenc_rope_cache(plan, 0, ROWS, cosines, sines) == POSENC_OK;
+    posenc_plan_destroy(plan);
+    const int64_t width = layouts[n] == POSENC_SPLIT ? PAIRS : DIM;
+    for (int64_t r = 0; r < ROWS; r++)
+      for (int64_t c = 0; c < width; c++) {
+        const int64_t in_axis = c < 2 * pairs[0] ? c % pairs[0] : pairs[0] + (c - 2 * pairs[0]) % pairs[1],
+                      of_axis[] = {in_axis, c / 2, c}, i = of_axis[n];
+        same &= memcmp(&cosines[r * width + c], &table[r * DIM + i], sizeof *table) == 0 &&
+                memcmp(&sines[r * width + c], &table[r * DIM + PAIRS + i], sizeof *table) == 0;
+      }
+  }
+  ok(same, "a rope cache of grouped axes");
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------ */
 
 static void refuses(const char *reason, const posenc_problem *problem, const posenc_axes *axes) {
@@ -409,10 +444,6 @@ static void test_refusals(void) {
   refuses("not grouped", &problem, &bad);
   bad.order = POSENC_AXES_CHUNKED;
   other = problem;
-  other.op = POSENC_ROPE_CACHE;
-  other.layout = POSENC_SPLIT;
-  refuses("rope cache are not grouped", &other, &bad);
-  other = problem;
   other.positions = times;
   other.rows = 10;
   refuses("list of positions", &other, &good);
@@ -434,6 +465,7 @@ int main(void) {
   test_values();
   test_rows();
   test_grouped_rope();
+  test_grouped_cache();
   test_refusals();
   return tap_done();
 }

@@ -444,6 +444,9 @@ static void test_tables(void) {
   judge_table("two axes", &problem);
   axes.grouped = true;
   judge_table("two axes with columns of their own", &problem);
+  problem.op = POSENC_ROPE_CACHE;
+  problem.layout = POSENC_DUPLICATED;
+  judge_table("a rope cache of such axes", &problem);
   static const double places[50] = {[1] = 7, [3] = 1e6, [4] = -5};
   problem = posenc_table(50, 32);
   problem.positions = places;
@@ -546,6 +549,8 @@ static void test_applied(void) {
   problem.inverse = false;
   problem.layout = POSENC_SPLIT;
   judge_applied("rope in halves", &problem);
+  problem.axes = &axes;
+  judge_applied("rope in halves of two axes", &problem);
 }
 
 /* ---- what records say of the checks ---- */

@@ -5,6 +5,7 @@
 #include "common/number.h"
 #include "common/process.h"
 #include "common/work.h"
+#include "reference/axes.h"
 #include "reference/vectors.h"
 #include "verify/checks.h"
 #include "verify/subject.h"
@@ -166,15 +167,16 @@ EACH_TIER(DRAW)
 static draw_row *const draws[] = {EACH_TIER(DRAW_ENTRY)};
 
 static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fast_lanes *exact_pairs, void *x) {
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   for (int64_t head = 0; head < problem->heads; head++)
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const int64_t from = head * problem->dim + i * at.step, k = i % FAST_LANES;
+      const pair_columns at = axes_pair(problem, i);
+      const int64_t from = head * problem->dim, k = i % FAST_LANES;
       const fast_lanes *group = &exact_pairs[i / FAST_LANES];
       float first, second;
-      hard_pair(problem, mixed(key ^ (uint32_t)from), group->sin_high[k], group->cos_high[k], &first, &second);
-      operand_store(problem->dtype, x, from + at.sin, first);
-      operand_store(problem->dtype, x, from + at.cos, second);
+      hard_pair(problem, mixed(key ^ (uint32_t)(from + least(at.first, at.second))), group->sin_high[k],
+                group->cos_high[k], &first, &second);
+      operand_store(problem->dtype, x, from + at.first, first);
+      operand_store(problem->dtype, x, from + at.second, second);
     }
 }
 
@@ -239,12 +241,12 @@ void applied_end(applied *a) {
 
 applied_x applied_x_of(applied *a, const witness *w) {
   const posenc_problem *problem = problem_of(a);
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t half = problem->dim / 2, from = w->index / half * problem->dim + w->index % half * at.step;
+  const int64_t half = problem->dim / 2, from = w->index / half * problem->dim;
+  const pair_columns at = axes_pair(problem, w->index % half);
   unsigned char *x = arena_place(a->x, row_bytes(problem), false);
   if (problem->rows) operand_draw(&a->operand, w->position - problem->first, 1, 0, x);
-  return (applied_x){format_element(problem->dtype, x, from + at.sin),
-                     format_element(problem->dtype, x, from + at.cos)};
+  return (applied_x){format_element(problem->dtype, x, from + at.first),
+                     format_element(problem->dtype, x, from + at.second)};
 }
 
 int64_t applied_bounded(const applied *a, int64_t position) {
@@ -306,10 +308,9 @@ double applied_pair_bound(const applied *a, int64_t position, double length) {
 
 /* Returns a pair in a row of x, or of results. */
 applied_pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i) {
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t from = head * problem->dim + i * at.step;
-  return (applied_pair){format_element(problem->dtype, row, from + at.sin),
-                        format_element(problem->dtype, row, from + at.cos)};
+  const pair_columns at = axes_pair(problem, i);
+  return (applied_pair){format_element(problem->dtype, row, head * problem->dim + at.first),
+                        format_element(problem->dtype, row, head * problem->dim + at.second)};
 }
 
 double pair_length(applied_pair p) {
@@ -608,7 +609,6 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
   special_bits specials[SPECIALS];
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem) * (size_t)rows, element = posenc_dtype_bytes(problem->dtype);
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const posenc_slice slice = posenc_rows(row, rows);
   check *c = &a->s->checks[SPECIAL];
   unsigned char *x = arena_place(a->x, bytes, true);
@@ -621,21 +621,21 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
                   head = is_first ? 0 : (int64_t)random_below(random, (uint64_t)problem->heads),
                   i = is_first ? 0 : (int64_t)random_below(random, (uint64_t)(problem->dim / 2)),
                   position = problem->first + row + r;
-    const bool second = (is_first && at.sin > at.cos) || (!is_first && random_below(random, 2));
-    const int64_t from = r * row_width(problem) + head * problem->dim + i * at.step,
-                  mine = from + (second ? at.cos : at.sin);
+    const pair_columns at = axes_pair(problem, i);
+    const bool second = (is_first && at.first > at.second) || (!is_first && random_below(random, 2));
+    const int64_t from = r * row_width(problem) + head * problem->dim, mine = from + (second ? at.second : at.first);
     unsigned char kept[sizeof(double)];
     memcpy(kept, x + bytes_of(problem, mine), element);
     store_bits(problem->dtype, x, mine, specials[n].bits);
     const double given = format_element(problem->dtype, x, mine);
     const unsigned char *out = specials[n].in_place ? subject_run_in_place(a->s, &slice, x, a->other)
                                                     : subject_run(a->s, a->s->plan, &slice, x, a->other, true);
-    const applied_pair got = {format_element(problem->dtype, out, from + at.sin),
-                              format_element(problem->dtype, out, from + at.cos)};
+    const applied_pair got = {format_element(problem->dtype, out, from + at.first),
+                              format_element(problem->dtype, out, from + at.second)};
     check_special_pair(a, &(struct special){given, second, position, i}, got);
     int64_t touched = 0;
     for (int64_t j = 0; j < rows * row_width(problem); j++)
-      if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.sin || j == from + at.cos)))
+      if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.first || j == from + at.second)))
         touched += memcmp(out + bytes_of(problem, j), before + bytes_of(problem, j), element) != 0;
     check_note(c, (double)touched, 0.0, position, i);
     memcpy(x + bytes_of(problem, mine), kept, element);

@@ -27,11 +27,7 @@ struct array_exam {
   double attention;
   posenc_dtype held;      /* the dtype whose numbers the results are */
   unsigned char *x, *got; /* blocks of rows */
-  /* If the columns of axes are grouped: the column of each sine, then of each cosine, and rows in that order. Otherwise
-     null. */
-  int64_t *columns;
-  unsigned char *x_row, *got_row;
-  posenc_problem plain; /* without a list, with these columns if there are any */
+  posenc_problem plain;   /* without a list */
   octaves by_size;
   accuracy found;
   int64_t rows_of[2];                  /* rows of the largest errors, in ulp and absolute */
@@ -137,31 +133,13 @@ static posenc_dtype array_held(const array_request *request) {
   return held;
 }
 
-/* Returns the elements in the order of e->columns. */
-static const unsigned char *reordered(const array_exam *e, const unsigned char *row, unsigned char *out) {
-  const size_t element = posenc_dtype_bytes(e->plain.dtype);
-  for (int64_t c = 0; e->columns && c < e->plain.dim; c++)
-    memcpy(out + (size_t)c * element, row + (size_t)e->columns[c] * element, element);
-  return e->columns ? out : row;
-}
-
-static void open_columns(array_exam *e) {
-  const int64_t dim = e->plain.dim, pairs = dim / 2;
-  if (!e->plain.axes || !e->plain.axes->grouped) return;
-  e->columns = memory_take((size_t)dim, sizeof *e->columns);
-  e->x_row = memory_take((size_t)dim, sizeof(double));
-  e->got_row = memory_take((size_t)dim, sizeof(double));
-  for (int64_t c = 0; c < dim; c++) e->columns[c] = axes_column(&e->plain, c % pairs, c >= pairs);
-  e->plain.layout = POSENC_SPLIT;
-}
-
 /* Returns the vector of x that begins there, without a result. */
 static applied_row vector_of(const array_exam *e, int64_t row, const unsigned char *x) {
   const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
   return (applied_row){.problem = &e->plain,
                        .position = position,
                        .exact_pairs = axes_reference_lanes(e->reference, position),
-                       .x = reordered(e, x, e->x_row),
+                       .x = x,
                        .attention = e->attention,
                        .plain = true};
 }
@@ -169,14 +147,14 @@ static applied_row vector_of(const array_exam *e, int64_t row, const unsigned ch
 /* Counts pairs beyond the limit without one. */
 static void check_limits(array_exam *e, int64_t position, const fast_lanes *lanes, const void *x, const void *got) {
   const posenc_problem *problem = &e->plain;
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const bool is_add = problem->op == POSENC_ADD;
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const fast_pair by = array_lane(lanes, i);
-    const int64_t first = at.sin + i * at.step, second = at.cos + i * at.step;
+    const pair_columns of = axes_pair(problem, i);
     const double turn = problem->inverse ? -by.sine.high : by.sine.high, turned = by.cosine.high;
-    const double a = format_element(problem->dtype, x, first), b = format_element(problem->dtype, x, second),
-                 there[] = {format_element(problem->dtype, got, first), format_element(problem->dtype, got, second)},
+    const double a = format_element(problem->dtype, x, of.first), b = format_element(problem->dtype, x, of.second),
+                 there[] = {format_element(problem->dtype, got, of.first),
+                            format_element(problem->dtype, got, of.second)},
                  right[] = {is_add ? a + turn : a * turned - b * turn, is_add ? b + turned : b * turned + a * turn};
     const double share = array_share((double[]){a, b}, there, right, is_add, e->limits.least);
     e->beyond += !(share <= fmax(e->attention, 1.0) * array_limit_at(&e->limits, problem, i, position));
@@ -189,7 +167,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   applied_row vector = vector_of(e, row, x + ahead);
   const int64_t position = vector.position;
   octave *in = octaves_at(&e->by_size, position);
-  vector.got = reordered(e, got + ahead, e->got_row);
+  vector.got = got + ahead;
   const element_error sums = applied_check(&vector, &in->found, &in->found);
   check_limits(e, position, vector.exact_pairs, vector.x, vector.got);
   if (in->rows++ == 0) in->first = position;
@@ -339,15 +317,11 @@ static void open_exam(array_exam *e, const array_request *request) {
   e->reference = allocated(axes_reference_create(&e->plain));
   e->x = memory_grow(NULL, block, 1);
   e->got = memory_grow(NULL, block, 1);
-  open_columns(e);
 }
 
 static void close_exam(array_exam *e) {
   axes_reference_destroy(e->reference);
   free(e->limits.angles);
-  free(e->columns);
-  free(e->x_row);
-  free(e->got_row);
   free(e->x);
   free(e->got);
 }
@@ -377,9 +351,7 @@ static void make_vector(const array_exam *e, int64_t row, const unsigned char *x
   const size_t element = posenc_dtype_bytes(e->at->dtype), ahead = (size_t)e->request->start * element;
   const applied_row vector = vector_of(e, row, x + ahead);
   memcpy(out, x, (size_t)e->at->dim * element);
-  applied_make(&vector, e->columns ? e->got_row : out + ahead);
-  for (int64_t c = 0; e->columns && c < e->plain.dim; c++)
-    memcpy(out + ahead + (size_t)e->columns[c] * element, e->got_row + (size_t)c * element, element);
+  applied_make(&vector, out + ahead);
 }
 
 bool array_make(array_exam *e, int64_t row, int64_t rows, void *out, int64_t *bad_row) {

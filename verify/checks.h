@@ -85,6 +85,7 @@ typedef struct cache {
   posenc_plan *plan;
   arena *tables;       /* cosines, directly followed by sines */
   unsigned char *want; /* the expected tables */
+  int64_t *from[2];    /* for each column of either table, the column of the one table */
 } cache;
 
 /* rows: of the largest window. The subject's kernel must be able to make the problem. */

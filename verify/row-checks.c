@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/memory.h"
 #include "common/work.h"
+#include "reference/axes.h"
 #include "verify/checks.h"
 #include "verify/table-exam.h"
 
@@ -147,26 +148,27 @@ void cache_open(cache *c, const subject *s, const posenc_problem *problem, int64
   c->tables = arena_create(bytes);
   c->want = memory_take(bytes, 1);
   if (subject_plan(s, problem, &c->plan) != POSENC_OK) memory_end();
+  const posenc_problem table = posenc_table_of(problem);
+  for (int t = 0; t < 2; t++) c->from[t] = memory_take((size_t)problem->dim, sizeof *c->from[t]);
+  for (int64_t number = 0; number < problem->dim / 2; number++)
+    for (int copy = 0; copy < 2; copy++) {
+      const int64_t column = axes_cache_column(problem, number, copy);
+      for (int t = 0; column >= 0 && t < 2; t++) c->from[t][column] = axes_column(&table, number, t == 0);
+    }
 }
 
 void cache_close(cache *c) {
   subject_drop(c->plan);
   arena_destroy(c->tables);
   free(c->want);
+  for (int t = 0; t < 2; t++) free(c->from[t]);
 }
 
-/* Writes one row of dim/2 cosines or sines in the order of the layout. */
-static void spread(const cache *c, const unsigned char *half, unsigned char *row) {
-  const size_t element = posenc_dtype_bytes(c->problem.dtype), bytes = (size_t)(c->problem.dim / 2) * element;
-  if (c->problem.layout == POSENC_INTERLEAVED) {
-    for (size_t at = 0; at < bytes; at += element) {
-      memcpy(row + 2 * at, half + at, element);
-      memcpy(row + 2 * at + element, half + at, element);
-    }
-    return;
-  }
-  memcpy(row, half, bytes);
-  if (c->problem.layout == POSENC_DUPLICATED) memcpy(row + bytes, half, bytes);
+/* Writes one row of cosines (table 0) or sines (table 1) in the order of the layout. */
+static void spread(const cache *c, int table, const unsigned char *from, unsigned char *row) {
+  const size_t element = posenc_dtype_bytes(c->problem.dtype), width = (size_t)rope_cache_width(&c->problem);
+  for (size_t at = 0; at < width; at++)
+    memcpy(row + at * element, from + (size_t)c->from[table][at] * element, element);
 }
 
 /* Makes tables of the cache in an arena, where a write beside them is found, and compares them. */
@@ -189,12 +191,11 @@ static void hold(cache *c, subject *s, window w, const unsigned char *want, bool
 }
 
 void cache_check_window(cache *c, subject *s, window w, arena *table, bool again) {
-  const size_t bytes = cache_row_bytes(c), element = posenc_dtype_bytes(c->problem.dtype);
-  const size_t half = (size_t)(c->problem.dim / 2) * element;
-  const unsigned char *rows = subject_execute(s, s->plan, w.row, w.rows, table); /* cosines, then sines */
+  const size_t bytes = cache_row_bytes(c), table_bytes = row_bytes(&s->shape->problem);
+  const unsigned char *rows = subject_execute(s, s->plan, w.row, w.rows, table);
   for (int64_t r = 0; r < w.rows; r++) {
-    spread(c, rows + (size_t)r * 2 * half, c->want + (size_t)r * bytes);
-    spread(c, rows + (size_t)r * 2 * half + half, c->want + (size_t)(w.rows + r) * bytes);
+    spread(c, 0, rows + (size_t)r * table_bytes, c->want + (size_t)r * bytes);
+    spread(c, 1, rows + (size_t)r * table_bytes, c->want + (size_t)(w.rows + r) * bytes);
   }
   hold(c, s, w, c->want, true, true);
   if (!again) return;

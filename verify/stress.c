@@ -107,7 +107,7 @@ static void check_axes(stress *t) {
     posenc_axes axes = posenc_grid(3, sizes, dim);
     axes.frequencies = (posenc_axis_frequencies)n;
     axes.order = n == 1 ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
-    axes.grouped = op == POSENC_TABLE && n != 1;
+    axes.grouped = n != 1;
     p.first = n == 0 ? -1 : (int64_t)random_below(t->random, 2 * ROWS) - ROWS;
     if (n == 0 && op != POSENC_ROPE) p.padding = -1;
     p.axes = &axes;

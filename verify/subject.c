@@ -244,7 +244,6 @@ const char *verify_refusal(const posenc_problem *problem) {
   if (!op_is_applied(problem->op)) return NULL;
   if (problem->positions) return "of add and rope, what is verified are successive positions, on one or several axes";
   if (problem->dim % 2) return "of add, what is verified are even dims";
-  if (problem->axes && problem->axes->grouped) return "of add and rope, what is verified are axes that are not grouped";
   if (problem->axes && !are_whole(problem->axes))
     return "of add and rope, what is verified are whole positions of axes";
   return NULL;

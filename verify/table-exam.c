@@ -134,9 +134,9 @@ static int copies_of(const table_exam *e) {
 /* Returns the column of the sine or the cosine of an axis's n-th pair, in that copy; -1 if there is none. */
 static int64_t column_of(const table_exam *e, const table_axis *a, int64_t n, bool cosine, int copy) {
   const table_part part = e->request->part;
-  const int64_t index = e->problem.axes ? a->pairs.number[n] : n, pairs = e->problem.dim / 2;
+  const int64_t pairs = e->problem.dim / 2;
   if (part == (cosine ? TABLE_SIN : TABLE_COS)) return -1;
-  if (part != TABLE_BOTH) return e->problem.layout == POSENC_INTERLEAVED ? 2 * index + copy : copy * pairs + index;
+  if (part != TABLE_BOTH) return axes_cache_column(&e->problem, e->problem.axes ? a->pairs.number[n] : n, copy);
   if (e->problem.axes) return (cosine ? a->pairs.cosine : a->pairs.sine)[n];
   const posenc_columns at = posenc_layout_columns(e->problem.layout, 2 * pairs);
   const int64_t column = (cosine ? at.cos : at.sin) + at.step * n;

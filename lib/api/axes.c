@@ -38,8 +38,6 @@ static const char *form_refusal(const posenc_problem *problem) {
   if (problem->positions) return "a table of axes has no list of positions of its own";
   if (problem->dim % 2) return "a table of axes has an even dim";
   if (axes->grouped && axes->order != POSENC_AXES_CHUNKED) return "the columns of cyclic axes are not grouped";
-  if (axes->grouped && problem->op == POSENC_ROPE_CACHE)
-    return "the axes of a rope cache are not grouped: its pairs are those of all columns";
   if (problem->scaling.kind == POSENC_SCALING_LONGROPE && axes->frequencies == POSENC_AXES_RESTARTED)
     return "the factors of longrope are of frequencies that are continued or dealt";
   const char *why = counts_refusal(axes, problem->dim / 2);

@@ -182,35 +182,46 @@ posenc_status posenc_execute(const posenc_plan *plan, int64_t row, int64_t rows,
   return rows_make(&plan->rows, row, rows, out);
 }
 
-/* One of the two tables of a rope cache that a call writes. */
+/* One of the two tables of a rope cache that a call writes. The table that it is made from has the values of each group
+   of columns twice, cosines first. The columns are one group; of grouped axes, those of each axis are. */
 typedef struct cache_table {
   const posenc_plan *plan;
   char *out; /* null if it is not wanted */
-  bool streamed;
-  size_t row_bytes, different_bytes; /* size of a row, and of its different values */
+  bool streamed, is_sines;
+  size_t row_bytes, from_bytes; /* sizes of a row, and of a row that it is made from */
 } cache_table;
 
-static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out) {
+static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out, bool is_sines) {
   const posenc_problem *problem = &plan->problem;
   const size_t bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
                row_bytes = problem->layout == POSENC_SPLIT ? bytes / 2 : bytes;
   const bool streamed = out && store_streams_rows(plan->stores, row_bytes, rows, problem->dtype, out);
-  return (cache_table){plan, (char *)out, streamed, row_bytes, bytes / 2};
+  return (cache_table){plan, (char *)out, streamed, is_sines, row_bytes, bytes};
+}
+
+/* Stores one row, from a row of cosines and sines. */
+static void store_cache_row(const cache_table *to, const char *from, char *out) {
+  const posenc_problem *problem = &to->plan->problem;
+  const posenc_axes *axes = problem->axes && problem->axes->grouped ? problem->axes : NULL;
+  for (int a = 0; a < (axes ? axes->count : 1); a++) {
+    const size_t bytes = axes ? (size_t)axes->axis[a].pairs * posenc_dtype_bytes(problem->dtype) : to->from_bytes / 2;
+    to->plan->rows.loops->spread(problem->layout, problem->dtype, bytes, from + (to->is_sines ? bytes : 0), out);
+    from += 2 * bytes;
+    out += problem->layout == POSENC_SPLIT ? bytes : 2 * bytes;
+  }
 }
 
 /* Stores rows of one table of the cache, from rows with both. Streamed rows are made in `part` first, `some` rows at a
    time. */
 static void store_cache(const cache_table *to, int64_t row, int64_t rows, const char *from, int64_t some, char *part) {
-  const rows_loops *loops = to->plan->rows.loops;
-  const posenc_problem *problem = &to->plan->problem;
   if (!to->out) return;
   char *out = to->out + (size_t)row * to->row_bytes;
   for (int64_t done = 0, next; done < rows; done += next) {
     next = rows - done < some ? rows - done : some;
     char *const made = to->streamed ? part : out;
-    for (int64_t r = 0; r < next; r++, from += 2 * to->different_bytes)
-      loops->spread(problem->layout, problem->dtype, to->different_bytes, from, made + (size_t)r * to->row_bytes);
-    if (to->streamed) loops->stream((size_t)next * to->row_bytes, part, out);
+    for (int64_t r = 0; r < next; r++, from += to->from_bytes)
+      store_cache_row(to, from, made + (size_t)r * to->row_bytes);
+    if (to->streamed) to->plan->rows.loops->stream((size_t)next * to->row_bytes, part, out);
     out += (size_t)next * to->row_bytes;
   }
 }
@@ -219,8 +230,8 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   enum { MOST_BYTES = 1 << 18, PART_BYTES = 1 << 12 };
   if (!plan || plan->problem.op != POSENC_ROPE_CACHE || !has_rows(plan, row, rows)) return POSENC_BAD_ARGUMENT;
   if (rows == 0 || (!cosines && !sines)) return POSENC_OK;
-  const cache_table cosine = cache_table_at(plan, rows, cosines), sine = cache_table_at(plan, rows, sines);
-  const size_t half = cosine.different_bytes, row_bytes = 2 * half;
+  const cache_table cosine = cache_table_at(plan, rows, cosines, false), sine = cache_table_at(plan, rows, sines, true);
+  const size_t row_bytes = cosine.from_bytes;
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows), some = rows_fitting(row_bytes, PART_BYTES, rows);
   char *made = (char *)posenc_alloc((size_t)(fitting + some) * row_bytes);
   if (!made) return POSENC_OUT_OF_MEMORY;
@@ -231,7 +242,7 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
     status = rows_make(&plan->rows, row + done, next, made);
     if (status != POSENC_OK) break;
     store_cache(&cosine, done, next, made, some, part);
-    store_cache(&sine, done, next, made + half, some, part);
+    store_cache(&sine, done, next, made, some, part);
   }
   if (cosine.streamed || sine.streamed) store_fence();
   posenc_free(made);
