@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests ropes of models' configs: facts of public models, keys that cannot be represented, and the config of a
    problem. */
+#include "cli/model.h"
+#include "common/field.h"
 #include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "tests/families.h"
@@ -57,6 +59,143 @@ static void check_family(const family *f) {
     free(text);
   }
   model_close(m);
+}
+
+/* ---- what list --config says of them ------------------------------------------------------------------- */
+
+/* Returns what `posenc list --config` prints as JSON. */
+static json_t *explanation(const char *name, model *m, const char *layer, int64_t length) {
+  options given = options_defaults();
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) abort();
+  given.model = m;
+  given.config = name;
+  given.layer_type = layer;
+  given.context = length;
+  given.format = "json";
+  explain_model(&given, out);
+  fclose(out);
+  json_t *all = json_loads(text, 0, NULL);
+  free(text);
+  if (!all) abort();
+  return all;
+}
+
+/* Returns the factor that a scaling divides frequency w by. Formulas are those of transformers, in doubles; numbers
+   those of the explanation. */
+static double divisor_of(const json_t *scaling, const family *f, int64_t i, double w) {
+  const char *kind = field_string(scaling, "kind");
+  const double factor = field_number(scaling, "factor"), original = (double)field_integer(scaling, "original"),
+               low = field_number(scaling, "low"), high = field_number(scaling, "high"), dim = (double)f->dim,
+               full = 2.0 * acos(-1.0);
+  if (strcmp(kind, "linear") == 0) return factor;
+  if (strcmp(kind, "longrope") == 0) {
+    const json_t *own = json_array_get(json_object_get(scaling, "factors"), (size_t)i);
+    return json_is_number(own) ? json_number_value(own) : INFINITY;
+  }
+  if (strcmp(kind, "dynamic") == 0) {
+    const double length = fmax((double)field_integer(scaling, "length"), original),
+                 stretch = factor * length / original - (factor - 1.0);
+    return pow(stretch, dim / (dim - 2.0) * 2.0 * (double)i / dim);
+  }
+  if (strcmp(kind, "llama3") == 0) {
+    const double turns = original * w / full, smooth = (turns - low) / (high - low);
+    if (turns > high || !(turns >= low)) return turns > high ? 1.0 : factor;
+    return high > low ? 1.0 / (smooth + (1.0 - smooth) / factor) : factor;
+  }
+  if (strcmp(kind, "yarn") == 0) {
+    double from = dim * log(original / (high * full)) / (2.0 * log(f->base)),
+           to = dim * log(original / (low * full)) / (2.0 * log(f->base));
+    if (json_is_true(json_object_get(scaling, "truncate"))) from = floor(from), to = ceil(to);
+    from = fmax(from, 0.0), to = fmin(to, dim - 1.0);
+    const double share = fmin(fmax(((double)i - from) / (from == to ? 0.001 : to - from), 0.0), 1.0);
+    return 1.0 / (1.0 - share + share / factor);
+  }
+  return *kind ? NAN : 1.0;
+}
+
+static double attention_told(const json_t *scaling, const family *f) {
+  const char *kind = field_string(scaling, "kind");
+  const double factor = field_number(scaling, "factor"), original = (double)field_integer(scaling, "original");
+  if (f->attention > 0.0) return f->attention;
+  if (strcmp(kind, "yarn") == 0) return factor > 1.0 ? 0.1 * log(factor) + 1.0 : 1.0;
+  return strcmp(kind, "longrope") == 0 && factor > 1.0 ? sqrt(1.0 + log(factor) / log(original)) : 1.0;
+}
+
+static void check_explained(const family *f) {
+  fault why = {""};
+  model *m = open_text(f->config, &why);
+  if (!m) return;
+  json_t *all = explanation(f->name, m, f->layer, f->length);
+  const json_t *rope = json_array_get(json_object_get(all, "ropes"), 0), *scaling = json_object_get(rope, "scaling"),
+               *frequencies = json_object_get(rope, "inv_freq");
+  const double attention = attention_told(scaling, f);
+  int64_t wrong = f->dim / 2 - (int64_t)json_array_size(frequencies);
+  for (int64_t i = 0; i < f->dim / 2; i++) {
+    const double w = pow(f->base, -2.0 * (double)i / (double)f->dim), right = w / divisor_of(scaling, f, i, w),
+                 told = json_number_value(json_array_get(frequencies, (size_t)i));
+    wrong += !(fabs(told - right) <= 1e-11 * right);
+  }
+  ok(field_number(rope, "base") == f->base && field_integer(rope, "dim") == f->dim &&
+         field_integer(rope, "head") == f->head && field_integer(rope, "positions") == f->positions &&
+         strcmp(field_string(rope, "pairs"), layout_name(f->pairs)) == 0 &&
+         strncmp(field_string(rope, "option"), f->scaling, strlen(f->scaling)) == 0 &&
+         fabs(field_number(rope, "attention") - attention) <= 1e-12 && wrong == 0,
+     "list --config %s: %.60s, attention %g, %d of inv_freq differ", f->name, field_string(rope, "option"),
+     field_number(rope, "attention"), (int)wrong);
+  json_decref(all);
+  model_close(m);
+}
+
+/* Writes "TYPE: LAYERS; " for each rope, "WHY: LAYERS; " for layers without one, and all notes. */
+static void write_layers(const json_t *all, FILE *out) {
+  size_t n, k;
+  json_t *one, *number;
+  for (int of = 0; of < 2; of++) json_array_foreach(json_object_get(all, of ? "without_rope" : "ropes"), n, one) {
+      fprintf(out, "%s:", field_string(one, of ? "why" : "layer_type"));
+      json_array_foreach(json_object_get(one, "layers"), k, number)
+          fprintf(out, " %d", (int)json_integer_value(number));
+      fputs("; ", out);
+    }
+  json_array_foreach(json_object_get(all, "ropes"), n, one) json_array_foreach(json_object_get(one, "notes"), k, number)
+      fprintf(out, "%s; ", json_string_value(number));
+}
+
+static void check_explained_layers(void) {
+  static const struct {
+    const char *config, *told;
+  } cases[] = {
+      {"{'model_type':'llama','head_dim':128,'num_hidden_layers':2,'rope_scaling':null}",
+       ": 0 1; the base is not in it; 10000 is taken; "},
+      {"{'model_type':'smollm3','hidden_size':2048,'num_attention_heads':16,'num_hidden_layers':8,'rope_theta':5e6}",
+       ": 0 1 2 4 5 6; no_rope_layer_interval 4: 3 7; "},
+      {"{'model_type':'olmo3','hidden_size':4096,'num_attention_heads':32,'num_hidden_layers':8,'rope_theta':500000,"
+       "'max_position_embeddings':65536,'rope_scaling':{'rope_type':'yarn','factor':8.0,'attention_factor':1.2,"
+       "'original_max_position_embeddings':8192}}",
+       "full_attention: 3 7; sliding_attention: 0 1 2 4 5 6; "},
+      {"{'model_type':'cohere2','head_dim':128,'num_hidden_layers':8,'rope_theta':50000,'sliding_window':4096}",
+       ": 0 1 2 4 5 6; cohere2's layers of full_attention have none: 3 7; "},
+      {"{'model_type':'modernbert','hidden_size':768,'num_attention_heads':12,'num_hidden_layers':7,"
+       "'global_rope_theta':160000.0,'local_rope_theta':10000.0,'global_attn_every_n_layers':3}",
+       "full_attention: 0 3 6; sliding_attention: 1 2 4 5; "},
+  };
+  for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+    fault why = {""};
+    model *m = open_text(cases[n].config, &why);
+    json_t *all = m ? explanation("c.json", m, NULL, 0) : NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    write_layers(all, out);
+    fclose(out);
+    if (!ok(strncmp(text, cases[n].told, strlen(cases[n].told)) == 0, "list --config: layers: %.50s", cases[n].config))
+      printf("# %s\n", text);
+    free(text);
+    json_decref(all);
+    model_close(m);
+  }
 }
 
 /* ---- refusals and messages ----------------------------------------------------------------------- */
@@ -240,6 +379,11 @@ static void check_grids(void) {
       {"'model_type':'sam2_hiera','patch_size':7,'window_size':8", "", NULL},
       {"'model_type':'pixtral','image_size':1024,'patch_size':16", "h=64,w=64,frequencies=dealt", NULL},
       {"'model_type':'qwen3_vl_vision','patch_size':16", "h=H,w=W", NULL},
+      {"'model_type':'paddleocr_vl_vision','patch_size':14,'image_size':384", "h=27,w=27", NULL},
+      {"'model_type':'minimax_m3_vl_vision','patch_size':14,'image_size':2016", "t=1,h=144,w=144", NULL},
+      {"'model_type':'edgetam_video','memory_attention_rope_feat_sizes':[64,48],'memory_attention_rope_k_sizes':[16,"
+       "16]",
+       "h=48,w=64,columns=wh", NULL},
       {"'model_type':'dinov3_vit','image_size':[224,112],'patch_size':16", "h=14:-13:2/14,w=7:-6:2/7", NULL},
       {"'model_type':'kimi_k25_vision','patch_size':14", "h=H,w=W,columns=wh,order=cyclic", NULL},
       {"'model_type':'tower','patch_size':14", "", NULL},
@@ -508,6 +652,8 @@ static void check_suspects(size_t n, const char *const *words) {
 
 int main(void) {
   for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_family(&families[n]);
+  for (size_t n = 0; n < sizeof families / sizeof *families; n++) check_explained(&families[n]);
+  check_explained_layers();
   for (size_t n = 0; n < sizeof refused / sizeof *refused; n++) check_refused(n);
   for (size_t n = 0; n < sizeof told / sizeof *told; n++) check_told(n);
   check_layers();
