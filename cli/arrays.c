@@ -42,7 +42,7 @@ static const char *letters_of(const options *given, size_t count, bool divided) 
 /* Returns how many vectors lie side by side in the last axis: as --heads says, or those of the config's columns. */
 static int64_t heads_of(const options *given, const stored *at) {
   const int64_t dim = given->model && given->rope.has_dim ? given->rope.head : 0;
-  if (is_given(given, OPTION_HEADS)) return given->problem.heads;
+  if (is_given(given, OPTION_HEADS)) return strtoll(given->texts[OPTION_HEADS], NULL, 10); /* take_array sets it to 1 */
   if (given->problem.op != POSENC_ROPE || dim < 2 || at->dim <= dim || at->dim % dim) return 1;
   return letters_of(given, at->axis_count, true) ? at->dim / dim : 1;
 }

@@ -4,6 +4,7 @@
 #include "cli/model.h"
 #include "common/field.h"
 #include "common/process.h"
+#include "inspect/identify/identity.h"
 #include "records/print.h"
 #include "verify/files.h"
 
@@ -47,6 +48,15 @@ static bool passes(const record_file *of) {
   return of->limit.there ? !has_failed(of) : is_array_within(of);
 }
 
+/* Whether the pairs that a wrong result shows are neighbours, if the model's are not known. */
+static bool are_neighbours(const applied_arrays *arrays) {
+  recovered found = {0};
+  fault unused;
+  const bool are = recover(arrays, POSENC_ROPE, &found, &unused) && found.pairs == POSENC_INTERLEAVED;
+  recovered_free(&found);
+  return are;
+}
+
 /* Reads --x and FILE, opens --output, and compares. Exits on bad input. */
 static file_result check_array(options *given, output **out) {
   const char *file = given->operands[0];
@@ -67,8 +77,8 @@ static file_result check_array(options *given, output **out) {
   file_result found = examine(given, &request, given->problem.layout);
   if (!has_pairs(given) && !passes(&found.of)) {
     file_result other = examine(given, &request, POSENC_INTERLEAVED);
-    const bool is_other = passes(&other.of);
-    if (!is_other) given->problem.layout = POSENC_SPLIT;
+    const bool is_other = passes(&other.of) || are_neighbours(&arrays);
+    if (!is_other) given->problem.layout = request.problem.layout = POSENC_SPLIT;
     file_forget(is_other ? &found : &other);
     if (is_other) found = other;
   }
@@ -537,24 +547,32 @@ static const char *take_angles(options *given, table_file **table, const char *f
   if (table_stored(*table)->dim > TABLE_COLUMNS_MAX / 2) die("%s: too many frequencies", file);
   if (is_vector)
     options_refuse(given, ANY_OF(SET(OFFSET), SET(POSITIONS), SET(GRID), SET(PADDING)), "a file of frequencies");
+  if (given->grid && given->grid->grouped && angles_are_twice(*table))
+    die("%s: angles that are there twice cannot be compared for grouped axes; each once, or their cosines and sines, "
+        "can",
+        file);
   if (!recover_angles(*table, 1, 1, &made->compared, &why) ||
       (is_vector && !recover_angles(*table, 0, VECTOR_ROWS, &made->identified, &why)))
     die("%s: %s", file, why.text);
   table_close(*table);
   *table = made->compared.table;
   given->problem.first = is_vector ? 1 : given->problem.first;
+  given->has_angles = true;
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = POSENC_SPLIT_CS;
   return is_vector ? "frequencies; compared are their cosines and sines at position 1"
                    : "angles; compared are their cosines and sines";
 }
 
-/* Leaves out columns that are copies. Returns the words for that; null if there are none. */
-static const char *take_folded(options *given, table_file *table, const char *file) {
+/* Leaves out columns that are copies. Returns the words for that; null if there are none. *mistake: if those are not
+   the copies of grouped axes, or of axes that are not, the words for that; else null. */
+static const char *take_folded(options *given, table_file *table, const char *file, const char **mistake) {
   fault why;
   posenc_layout layout;
-  const bool is_folded = table_fold(table, &layout, &why);
+  int blocks;
+  const bool is_folded = table_fold(table, &layout, &blocks, &why), is_grouped = given->grid && given->grid->grouped;
   if (*why.text) note("%s: %s", file, why.text);
   if (!is_folded) return NULL;
+  if (blocks && (blocks > 1) != is_grouped) *mistake = axes_layout_mistake(is_grouped);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout;
   return "each column twice; compared is one of the two, and the other has the same bits";
 }
@@ -568,6 +586,18 @@ static void take_stacked(options *given, const stored *at, const char *contents)
   if (at->last && given->model && !contents) given->problem.layout = POSENC_INTERLEAVED_CS;
 }
 
+/* Of a grid, takes the layout that the values show, if none is given. Returns the words for that; null if none is
+   taken. */
+static const char *take_layout(options *given, table_file *table) {
+  static const char *const words[] = {[POSENC_INTERLEAVED] = "layout interleaved, as the values show; none is given",
+                                      [POSENC_INTERLEAVED_CS] =
+                                          "layout interleaved-cs, as the values show; none is given",
+                                      [POSENC_SPLIT] = "layout split, as the values show; none is given",
+                                      [POSENC_SPLIT_CS] = "layout split-cs, as the values show; none is given"};
+  if (!given->grid || is_given(given, OPTION_LAYOUT) || given->problem.dim % 2) return NULL;
+  return layout_shown(table, &given->problem, &given->problem.layout) ? words[given->problem.layout] : NULL;
+}
+
 static file_result check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
@@ -575,8 +605,8 @@ static file_result check_table(options *given, output **out) {
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
   angle_tables of_angles = {0};
-  const char *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
-  if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file);
+  const char *mistake = NULL, *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
+  if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file, &mistake);
   if (!contents) contents = take_model_rows(given, table, file);
   const stored *at = table_stored(table);
   require_places(given, at->rows);
@@ -584,21 +614,21 @@ static file_result check_table(options *given, output **out) {
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
   take_model_length(given);
+  if (given->has_angles) given->problem.scaling.attention = 1.0;
   take_stacked(given, at, contents);
   if ((at->halved || part != TABLE_BOTH) && !is_given(given, OPTION_LAYOUT))
     given->problem.layout = layout_default(POSENC_ROPE_CACHE);
   const bool recorded = take_recorded(given, table, file);
   const table_part of_file = recorded_part(table, file);
   if (part == TABLE_BOTH) part = of_file;
-  if (given->grid && given->grid->grouped && (part != TABLE_BOTH || at->joined || contents))
-    die("%s: cosines and sines apart from each other cannot be compared for grouped axes; what they turn can, by "
-        "--op rope",
-        file);
+  /* Of two tables side by side, or without copies, the columns are those of all axes. */
+  if (given->grid && part == TABLE_BOTH && (at->joined || contents)) given->grid->grouped = false;
   double *positions = recorded ? take_positions(given, table, file) : NULL;
   if (part == TABLE_BOTH)
     options_require_table(given, file);
   else
     require_part(given, file);
+  if (part == TABLE_BOTH && !at->joined && !contents && !recorded) contents = take_layout(given, table);
   *out = open_output("--output", given->output);
 
   const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};
@@ -617,6 +647,7 @@ static file_result check_table(options *given, output **out) {
     given->problem.rows = VECTOR_ROWS;
   }
   add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, &found);
+  if (mistake) add_check(&found, finding_of(given->model ? "config" : "formula", false, mistake));
   if (!of_angles.compared.table) table_close(table);
   recovered_free(&of_angles.compared);
   recovered_free(&of_angles.identified);

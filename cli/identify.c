@@ -257,7 +257,7 @@ static void print_text(const options *given, const json_t *record, FILE *stream)
 
 /* Replaces a table of angles, or a vector of frequencies, by the table of their cosines and sines. Returns the words
    for what it is; null if it is neither. */
-static const char *take_angles(const options *given, table_file **table, const char *file, recovered *found) {
+static const char *take_angles(options *given, table_file **table, const char *file, recovered *found) {
   fault why;
   const stored *at = table_stored(*table);
   const bool is_vector = at->vector || at->rows == 1;
@@ -268,16 +268,27 @@ static const char *take_angles(const options *given, table_file **table, const c
   if (!recover_angles(*table, 0, VECTOR_ROWS, found, &why)) die("%s: %s", file, why.text);
   table_close(*table);
   *table = found->table;
+  given->has_angles = true;
   return is_vector ? "frequencies" : "angles";
 }
 
-/* Leaves out columns that are copies. Returns whether there were any. */
-static bool take_folded(table_file *table, const char *file) {
+/* Leaves out columns that are copies. Returns whether there were any; *blocks: those of axes. */
+static bool take_folded(table_file *table, const char *file, int *blocks) {
   fault why;
   posenc_layout unused;
-  const bool is_folded = table_fold(table, &unused, &why);
+  const bool is_folded = table_fold(table, &unused, blocks, &why);
   if (*why.text) note("%s: %s", file, why.text);
   return is_folded;
+}
+
+/* Adds to the options for check that the columns of each axis were there twice, side by side. */
+static void record_grouped(json_t *record) {
+  const char *check = json_string_value(json_object_get(record, "check")),
+             *grid = check ? strstr(check, "--grid ") : NULL;
+  if (!grid) return;
+  const char *end = strchr(grid + strlen("--grid "), ' ');
+  const int ahead = (int)(end ? end - check : (ptrdiff_t)strlen(check));
+  json_object_set_new(record, "check", json_sprintf("%.*s,grouped=yes%s", ahead, check, end ? end : ""));
 }
 
 /* Says what the file has, before the sentence on the table. */
@@ -315,12 +326,14 @@ static int run(options *given) {
   recovered of_angles = {0};
   const char *angles = table ? take_angles(given, &table, file, &of_angles) : NULL;
   const char *rows = table && !angles ? take_model_rows(given, table, file) : NULL;
-  const bool is_folded = table && !angles && take_folded(table, file);
+  int blocks = 0;
+  const bool is_folded = table && !angles && take_folded(table, file, &blocks);
   json_t *record =
       table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
   if (rows) record_contents(record, rows, "");
   if (angles) record_contents(record, angles, "their cosines and sines: ");
   if (is_folded) record_contents(record, "each column twice", "");
+  if (blocks > 1) record_grouped(record);
   if (table && !angles) table_close(table);
   recovered_free(&of_angles);
   if (given->as_config)

@@ -194,9 +194,13 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     problem.axes = NULL;
     model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
+  if (given->has_angles)
+    for (size_t n = 0; n < expected->count; n++) expected->items[n].problem.scaling.attention = 1.0;
   problem = expected->items[0].problem;
   problem.axes = NULL;
   formula_suspects(&problem, mistakes);
+  if (given->has_angles)
+    for (size_t n = 0; n < mistakes->count; n++) mistakes->items[n].problem.scaling.attention = 1.0;
 }
 
 bool model_is_known(const options *given, char *why, size_t size) {

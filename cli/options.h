@@ -159,6 +159,7 @@ struct options {
   int64_t places;             /* number of places of the grid */
   model *model;               /* the files of --config, open until the program ends; or null */
   model_rope rope;            /* the rope of its layers of --layer-type */
+  bool has_angles;            /* the file has angles or frequencies, which no attention factor multiplies */
 
   posenc_problem problem;
   const char *kernel;      /* globs, null if not given */

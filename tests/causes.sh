@@ -315,7 +315,7 @@ done <<END
 --grid h=9,w=12 --base 100|--grid h=9,w=12|$half, or the base is 100, not 10000
 --grid h=9,w=12 --base 777 --dtype f64|--grid h=9,w=12|the base is 777, not 10000
 --grid h=9,w=12 --scale 0.5|--grid h=9,w=12|the scale is 0.5, not 1
---grid h=9,w=12 --layout split|--grid h=9,w=12|the layout is split, not interleaved
+--grid h=9,w=12 --layout split|--grid h=9,w=12 --layout interleaved|the layout is split, not interleaved
 --grid h=9,w=12,columns=wh|--grid h=9,w=12|axes h and w are exchanged
 --grid h=12,w=9|--grid h=9,w=12|it is the grid h=12,w=9, not h=9,w=12
 --grid h=9:1,w=12:1|--grid h=9,w=12|positions are 1 more

@@ -258,8 +258,16 @@ done <<END
 1|h=6,w=9,grouped=yes|^FAIL: config: axes w and h are exchanged
 1|h=6,w=9,columns=wh|^FAIL: config: the layout is that of all columns
 END
-refused 'cosines and sines apart from each other cannot be compared for grouped axes' \
-  check x54.npy --part cos --config gemma4.json --grid $grid
+posenc write --op rope-cache --config gemma4.json --grid $grid -o cache.npy
+posenc write --op rope-cache --base 100 --dim 64 --grid h=6,w=9,columns=wh -o plain.npy
+for part in '' '--part cos' '--part sin'; do
+  check "gemma4: a cache ${part:-of both}" ends 0 check cache.npy $part --config gemma4.json --grid $grid
+  check 'is not one of all columns' eval 'ends 1 check plain.npy $part --config gemma4.json --grid $grid &&
+    says "^FAIL: config: the layout is that of all columns"'
+  check 'nor the other way round' eval 'ends 1 check cache.npy $part --base 100 --grid h=6,w=9,columns=wh \
+    ${part:+--layout duplicated} && says "^FAIL: formula: the layout is that of each axis"'
+done
+check 'identify tells the grid' eval 'ends 0 identify cache.npy && says "^posenc check cache.npy --grid $grid "'
 while IFS='|' read -r x layer written wanted words; do
   posenc write --op rope --x $x.npy --layout interleaved --base 5000 --grid $written -o turned.npy
   check "sam3, layer $layer: $written" eval 'posenc check --op rope --x $x.npy turned.npy --config sam3.json \

@@ -283,6 +283,14 @@ if [ -n "$numpy" ]; then
   check 'is named' says 'the layout is that of each axis$'
 fi
 
+for layout in split split-cs interleaved interleaved-cs; do
+  posenc write --grid h=5,w=7,columns=wh --dim 32 --layout $layout -o shown.npy
+  check "a grid in the layout $layout" eval 'ends 0 check shown.npy --grid h=5,w=7,columns=wh &&
+    says "^file  *layout $layout, as the values show; none is given$"'
+done
+check 'of which axes are exchanged' eval \
+  'ends 1 check shown.npy --grid h=5,w=7 && says "^FAIL: formula: axes h and w are exchanged$"'
+
 identified() { # NAME X OP PATTERN: and check accepts the options that are printed
   ends 0 identify --op $3 --x $2.npy $1.npy && says "$4" || return 1
   options_told >options
@@ -334,7 +342,9 @@ check 'turned back, the axes in turn' holds --op rope --inverse --kernel cr-port
   --grid t=3,h=4,w=5,pairs=6:5:5,frequencies=continued,order=cyclic --dim 32
 check 'far from 0' holds --op rope --kernel naive --grid h=7:-300000,w=9:2 --dim 32
 check 'add, with a first row of zeros' holds --op add --grid h=7,w=9,frequencies=dealt --dim 32 --offset -1 --padding -1
-refused 'of add and rope, what is verified are axes that are not grouped' --grid h=3,w=4,grouped=yes --dim 8 --op add
+for op in 'rope --heads 2 --layout split' 'add --layout split' 'rope-cache --layout duplicated'; do
+  check "${op%% *} of grouped axes" holds --op $op --kernel naive --grid t=2,h=3,w=4,pairs=2:3:3,grouped=yes --dim 16
+done
 refused 'what is verified are whole positions of axes' --grid h=3:0:0.5,w=4 --dim 8 --op rope
 refused 'are successive positions, on one or several axes' --positions 3,4 --dim 8 --op rope
 
@@ -371,8 +381,8 @@ else
   posenc bench $long --kernel cr-portable --repetitions 3 --min-time 0.001 --format json -o bench.json
   posenc choose --grid h=6,w=6 --dim 32 --op rope --heads 2 --kernel cr-portable --repetitions 3
   check 'a kernel for rope on axes is chosen' says '^take cr-portable'
-  check 'one that cannot be verified is not' is_refused 'add and rope, what is verified are axes that' \
-    choose --grid h=6,w=6,grouped=yes --dim 32 --op add --repetitions 3
+  check 'one that cannot be verified is not' is_refused 'add and rope, what is verified are whole positions' \
+    choose --grid h=6:0:0.5,w=6 --dim 32 --op add --repetitions 3
   posenc report --from f32.json --from bench.json -o page
   if no_pages; then
     skip 'a page' "$why"

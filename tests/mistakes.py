@@ -36,6 +36,25 @@ CONFIGS = {
         rope_theta=1e6, rope_local_base_freq=1e4, rope_scaling=dict(factor=8.0, rope_type="linear"))),
     "axes": dict(PLAIN, model_type="qwen2_vl", rope_theta=1e6,
                  rope_scaling=dict(type="mrope", mrope_section=[8, 12, 12])),
+    "unknown": dict(PLAIN, model_type="of_no_library"),
+    "behind": dict(model_type="deepseek_v3", qk_nope_head_dim=128, qk_rope_head_dim=64, rope_theta=10000.0,
+                   max_position_embeddings=4096),
+    "share": dict(model_type="gemma4_text", head_dim=64, global_head_dim=128, max_position_embeddings=4096,
+                  rope_parameters=dict(
+                      full_attention=dict(partial_rotary_factor=0.25, rope_theta=1e6, rope_type="proportional"),
+                      sliding_attention=dict(rope_theta=1e4, rope_type="default"))),
+    "gemma4": dict(model_type="gemma4_vision", head_dim=64, patch_size=16, rope_parameters=dict(
+        rope_type="default", rope_theta=100.0)),
+    "qwen2-vision": dict(model_type="qwen2_vl", embed_dim=1280, num_heads=16, patch_size=14, rope_theta=1e4),
+    "minimax-vision": dict(model_type="minimax_m3_vl_vision", image_size=2016, patch_size=14, rope_parameters=dict(
+        rope_type="axial", rope_theta=1e4)),
+    "paddle-vision": dict(model_type="paddleocr_vl_vision", image_size=384, patch_size=14, rope_parameters=dict(
+        rope_type="axial", rope_theta=1e4)),
+    "edgetam": dict(model_type="edgetam_video", memory_attention_rope_feat_sizes=[8, 8],
+                    memory_attention_rope_k_sizes=[16, 16], rope_parameters=dict(rope_type="axial", rope_theta=1e4)),
+    "sam3": dict(model_type="sam3_vit_model", hidden_size=1024, num_attention_heads=16, num_hidden_layers=8,
+                 image_size=112, patch_size=14, window_size=4, global_attn_indexes=[3, 7], rope_parameters=dict(
+                     rope_type="axial", rope_theta=1e4)),
 }
 
 
@@ -329,9 +348,112 @@ def make_axes():
         case("axes", None, cache(np.cos(angles), np.sin(angles)), options, words)
 
 
+def make_stored():
+    """Heads side by side, angles, frequencies, unknown pairs, columns that are not those of the config, caches with the
+    sines first."""
+    w, p = inverse(64, 1e4), np.arange(220)
+    c, s = map(twice, table(p, w))
+    for first in (0, 300):
+        x = draw(220, heads=8)
+        y = halves(x, *map(twice, table(p + first, w)))
+        beside = lambda a: a.reshape(220, 512)
+        case("plain", beside(x), beside(y), f"--heads 8 --offset {first}")
+        z = y.copy()
+        z[:, :, 7] = x[:, :, 7]
+        case("plain", beside(x), beside(z), f"--heads 8 --offset {first}", "head 7 of 8: nothing is turned")
+    # Neither inv_freq nor angles have the attention factor.
+    for words, v in (("-", yarn()), ("beta_fast and beta_slow are exchanged", yarn(fast=1.0, slow=32.0)),
+                     ("inv_freq) are rounded to bf16", bf16(yarn()))):
+        case("yarn", None, f32(v), "", words)
+    for words, q in (("-", np.arange(800)), ("positions are 1 more", np.arange(1, 801))):
+        angles = f32(q)[:, None] * f32(yarn())
+        case("yarn", None, twice(angles)[:, None, None], "", words)
+        case("yarn", None, angles, "", words)
+    x = draw(220)
+    for by in (halves, neighbours):
+        case("unknown", x, by(x, c, s), "", "not checked: how columns pair")
+        case("unknown", x, by(x, *map(twice, table(p, inverse(64, 5e5)))), "", "the base is 500000")
+    x = draw(220, batch=2)
+    y = halves(x, c, s)
+    case("plain", x, y)
+    y[1:] = halves(x[1:], *map(twice, table(p + 220, w)))
+    case("plain", x, y, "", "batch 1 of 2: positions are 220 more")
+    for to, words in ((bf16, "cosines and sines are rounded to bf16"), (f16, "cosines and sines are rounded to f16")):
+        case("plain", x, halves(x, to(c), to(s)), "", words)
+    case("plain", bf16(x), bf16(halves(bf16(x), bf16(c), bf16(s))))
+    late = cache(*table(np.arange(900) % 300, inverse(64, 1e4)))
+    case("plain", None, late[:1, :, None], "--part cos", "come again after 300")
+    x = draw(220, dim=192)
+    y = x.copy()
+    y[..., 128:] = neighbours(x[..., 128:], c, s)
+    case("behind", x, y)
+    y = x.copy()
+    y[..., :64] = neighbours(x[..., :64], c, s)
+    case("behind", x, y, "", "columns 0 to 63 are turned, not 128 to 191")
+    case("plain", None, cache(*table(p, w)[::-1]), "", "sines and cosines are exchanged")
+    # Gemma 4's full layers: a quarter of the pairs, by the frequencies of all.
+    p = np.arange(600)
+    share = np.r_[1e6 ** (-np.arange(16) / 64), np.zeros(48)]
+    for words, v in (("-", share), ("128 columns are turned, not 32: all of a head", inverse(128, 1e6)),
+                     ("those of 32 columns, not of all 128", np.r_[inverse(32, 1e6), np.zeros(48)])):
+        case("share", None, cache(*table(p, v)), "--part cos --layer-type full_attention", words)
+
+
+def make_pictures():
+    """Tables and results of the axes of pictures, of 8 x 12 places."""
+    h, w = np.repeat(np.arange(8), 12), np.tile(np.arange(12), 8)
+
+    def angles(dim, base, *q):
+        return [np.outer(a, inverse(dim, base)) for a in q]
+
+    def tables(*blocks, by=twice):
+        a = by(np.concatenate(blocks, 1))
+        return f32(np.cos(a)), f32(np.sin(a))
+
+    def each(*blocks):
+        return tables(*[twice(a) for a in blocks], by=lambda a: a)
+
+    grouped = "--grid h=8,w=12,columns=wh,grouped=yes"
+    right, exchanged = (angles(32, 100.0, *q) for q in ((w, h), (h, w)))
+    for words, (c, s) in (("-", each(*right)), ("axes w and h are exchanged@@axes h and w are exchanged",
+                                                each(*exchanged)),
+                          ("the layout is that of all columns", tables(*right)),
+                          ("the base is 10000", each(*angles(32, 1e4, w, h)))):
+        case("gemma4", None, np.stack([c, s]), grouped, words)
+        case("gemma4", None, bf16(np.stack([c, s])), grouped, words)
+        case("gemma4", None, c, f"--part cos {grouped}", words)
+        case("gemma4", None, s[None, :, None], f"--part sin {grouped}", words)
+    case("gemma4", None, f32(np.concatenate(right, 1)), grouped)
+    flat = angles(40, 1e4, h, w)
+    for words, (c, s) in (("-", tables(*flat)), ("the layout is that of each axis", each(*flat))):
+        case("qwen2-vision", None, np.stack([c, s]), "--grid h=8,w=12", words)
+    # Positions are divided: what is truncated is the quotient.
+    fine = "--grid h=8,w=12:0:3/4"
+    x = draw(96, dim=80)
+    for words, q in (("-", w * 0.75), ("positions are truncated to whole numbers", np.trunc(w * 0.75))):
+        case("qwen2-vision", x, halves(x, *tables(*angles(40, 1e4, h, q), by=lambda a: twice(a))), fine, words)
+    # MiniMax-M3 turns 78 of 80 columns, by three axes of 13 pairs.
+    three = [np.outer(a, inverse(26, 1e4)) for a in (0 * h, h, w)]
+    for words, blocks in (("-", three), ("axes h and w are exchanged", [three[0], three[2], three[1]])):
+        y = x.copy()
+        y[..., :78] = halves(x[..., :78], *tables(*blocks))
+        case("minimax-vision", x, y, "--grid t=1,h=8,w=12", words)
+    x = draw(96, dim=72)
+    for words, q in (("-", (h, w)), ("axes h and w are exchanged", (w, h))):
+        case("paddle-vision", x, halves(x, *tables(*angles(36, 1e4, *q))), "--grid h=8,w=12", words)
+    h, w = np.repeat(np.arange(8), 8), np.tile(np.arange(8), 8)
+    x = draw(64, dim=256, heads=1)
+    for words, q in (("-", (w, h)), ("exchanged", (h, w))):
+        c, s = tables(*angles(128, 1e4, *q))
+        case("edgetam", x, neighbours(x, c, s), "", words)
+        c, s = tables(*angles(32, 1e4, *(a * 0.5 for a in q)), by=lambda a: np.repeat(a, 2, 1))
+        case("sam3", None, np.stack([c, s]), "--layer-type 7", words)
+
+
 for key, config in CONFIGS.items():
     with open(f"{key}.json", "w") as file:
         json.dump(config, file)
-PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes}
+PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes,
+         "stored": make_stored, "pictures": make_pictures}
 for key in sys.argv[1:] or PARTS:
     PARTS[key]()

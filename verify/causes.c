@@ -28,9 +28,9 @@ typedef enum arithmetic {
   ARITHMETICS
 } arithmetic;
 
-/* The position that a vector is assumed to have: the requested one, what a known mistake makes of it, the same for all,
-   those of the first rows again and again, or the vector's index on another axis. */
-typedef enum trial_positions { AS_ASKED, MISTAKEN, CONSTANT, AGAIN, ON_AXIS } trial_positions;
+/* The position that a vector is assumed to have: the requested one, what a known mistake makes of it, that and a
+   constant, the same for all, those of the first rows again and again, or the vector's index on another axis. */
+typedef enum trial_positions { AS_ASKED, MISTAKEN, MOVED, CONSTANT, AGAIN, ON_AXIS } trial_positions;
 
 /* A way in which x may have been changed. The frequencies are the problem's; the columns begin at the request's first
    one. */
@@ -40,7 +40,9 @@ typedef struct trial {
   posenc_layout written; /* the layout of the pairs of the result */
   trial_positions positions;
   size_t mistake, axis; /* numbers of position_mistake, and of the axis */
-  int64_t constant;     /* the position of all, or the number of rows before they come again */
+  int64_t constant;     /* what is added to positions, or all of them, or the number of rows before they come again */
+  const format *table;  /* what cosines and sines are rounded to; null: they are not */
+  int64_t moved;        /* the first column is that of the problem plus this */
   double x_factor;      /* a factor of x before the operation */
   /* The result is x; sine and cosine are exchanged; a column takes the frequency that it has in the other form of a
      cache; x is exchanged in the pairs that turn, without a change of sign. */
@@ -59,6 +61,7 @@ typedef struct cause_search {
   double attention;           /* its attention factor, 1 if that is less */
   double asked, asked_beyond; /* the error of what is asked, and as a multiple of its limit */
   double beyond;              /* that of the last trial */
+  double nudge[2];            /* what is added to sines and cosines before they are rounded */
   double least;
   /* If the limit does not tell mistakes from what is asked, bits may: by_bits; how many elements of the samples have
      other bits than the last trial makes by each arithmetic, and than what is asked. */
@@ -76,6 +79,7 @@ static int64_t position_by(const trial *t, const array_request *request, int64_t
   long double wrong = 0.0L;
   if (t->positions == AS_ASKED) return position;
   if (t->positions == CONSTANT) return t->constant;
+  if (t->positions == MOVED) return position + t->constant;
   if (t->positions == AGAIN) return array_position(request, at % t->constant);
   if (t->positions == ON_AXIS) return request->problem.first + indices[t->axis];
   position_mistake(t->mistake, position, &wrong);
@@ -111,8 +115,12 @@ static void make_pair(const cause_search *all, const trial *t, arithmetic how, c
              is_other = how == ROUNDED_OTHER || how == ROUNDED_PRODUCTS;
   for (int second = 0; second < 2; second++) {
     const fast_pair turn = array_lane(by, frequency_at(t, i, second));
-    const double sine = rounded((t->exchanged ? turn.cosine : turn.sine).high, how >= ROUNDED_TABLE, all->held),
-                 cosine = rounded((t->exchanged ? turn.sine : turn.cosine).high, how >= ROUNDED_TABLE, all->held),
+    const format *to = t->table ? t->table : format_of(all->held);
+    const bool is_rounded = t->table || how >= ROUNDED_TABLE;
+    const double of_sine = (t->exchanged ? turn.cosine : turn.sine).high + all->nudge[0],
+                 of_cosine = (t->exchanged ? turn.sine : turn.cosine).high + all->nudge[1],
+                 sine = is_rounded ? format_nearest(to, of_sine) : of_sine,
+                 cosine = is_rounded ? format_nearest(to, of_cosine) : of_cosine,
                  sign = t->is_unsigned || second != t->problem.inverse ? 1.0 : -1.0;
     if (t->nothing)
       made[second] = x[second];
@@ -163,7 +171,8 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
   const posenc_columns from = posenc_layout_columns(t->problem.layout, t->columns),
                        to = posenc_layout_columns(t->written, t->columns);
   const bool is_grouped = t->problem.axes && t->problem.axes->grouped, is_add = t->problem.op == POSENC_ADD;
-  const double *x = all->v->x + all->request->start, *got = all->v->out + all->request->start;
+  const int64_t start = all->request->start + t->moved, width = all->v->at->dim;
+  const double *x = all->v->x + start, *got = all->v->out + start;
   double worst = 0.0;
   for (int64_t i = 0; i < pairs; i++) {
     const int64_t first = is_grouped ? axes_column(&t->problem, i, false) : from.sin + i * from.step,
@@ -174,13 +183,25 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     double made[2];
     make_pair(all, t, UNROUNDED, by, i, pair, made);
     if (all->by_bits) count_unlike(all, t, by, i, pair, there);
-    const double error = array_share(pair, there, made, is_add, l->least) / all->attention,
-                 of_limit = error / array_limit_at(l, &t->problem, i, at);
+    double error = array_share(pair, there, made, is_add, l->least) / all->attention;
+    /* A rounded sine or cosine near a midpoint may have been rounded to the other side of it. */
+    for (int side = 0; t->table && side < 4; side++) {
+      const double apart = array_limit_at(l, &t->problem, i, at);
+      all->nudge[0] = side % 2 ? apart : -apart;
+      all->nudge[1] = side / 2 ? apart : -apart;
+      make_pair(all, t, UNROUNDED, by, i, pair, made);
+      error = fmin(error, array_share(pair, there, made, is_add, l->least) / all->attention);
+    }
+    memset(all->nudge, 0, sizeof all->nudge);
+    const double of_limit = error / array_limit_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
     worst = error <= worst ? worst : error == error ? error : INFINITY;
   }
-  for (int64_t c = t->columns; c < all->request->problem.dim; c++)
+  for (int64_t c = t->columns; c < all->request->problem.dim && !t->moved; c++)
     if (got[c] != x[c]) worst = INFINITY;
+  const bool is_other = t->nothing || t->moved || t->positions == CONSTANT;
+  for (int64_t c = 0; c < width && is_other; c++)
+    if ((c < start || c >= start + t->columns) && all->v->out[c] != all->v->x[c]) worst = INFINITY;
   return worst / l->value;
 }
 
@@ -297,6 +318,13 @@ static void try_pairs(cause_search *all, const trial *asked) {
   try(all, &t, is_rope ? "nothing is turned" : "nothing is added");
   if (is_rope) try_turns(all, asked);
   t = *asked;
+  if (is_rope && all->held != POSENC_BF16 && all->held != POSENC_F16) {
+    t.table = &format_bf16;
+    try(all, &t, "cosines and sines are rounded to bf16");
+    t.table = &format_f16;
+    try(all, &t, "cosines and sines are rounded to f16");
+  }
+  t = *asked;
   t.x_factor = sqrt((double)asked->columns);
   if (!is_rope) try(all, &t, "x is multiplied by sqrt(%" PRId64 ") first", asked->columns);
 }
@@ -321,6 +349,24 @@ static void try_again(cause_search *all, const trial *asked) {
   if (t.constant > 1) try(all, &t, "positions come again after %" PRId64 " rows", t.constant);
 }
 
+/* Tries positions by which the first vector is turned as it is, near those that are asked. */
+static void try_moved(cause_search *all, const trial *asked) {
+  enum { NEAR = 4096 };
+  const array_request *request = all->request;
+  const int64_t length = axes_length(request->arrays.axes, all->v->at), most = 2 * (length < NEAR ? length : NEAR),
+                row = sampled(all, 0, 1), first = position_by(asked, request, row);
+  trial t = *asked;
+  t.positions = MOVED;
+  take_reference(all, asked);
+  vectors_read(all->v, row);
+  for (int64_t n = 2; n <= most && t.constant == 0; n++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      double beyond = 0.0;
+      if (isfinite(error_of_vector(all, &t, first + sign * n, &beyond)) && beyond <= 1.0) t.constant = sign * n;
+    }
+  if (t.constant) try(all, &t, "positions are %lld %s", llabs(t.constant), t.constant > 0 ? "more" : "less");
+}
+
 static void try_positions(cause_search *all, const trial *asked) {
   const array_request *request = all->request;
   const stored *at = all->v->at;
@@ -337,6 +383,7 @@ static void try_positions(cause_search *all, const trial *asked) {
     try(all, &t, "all positions are %" PRId64, t.constant);
   }
   try_again(all, asked);
+  try_moved(all, asked);
   t.positions = ON_AXIS;
   for (t.axis = 0; t.axis + 1 < at->axis_count; t.axis++)
     if (at->axes[t.axis] > 1 && request->arrays.axes[t.axis] != AXIS_POSITIONS)
@@ -345,8 +392,16 @@ static void try_positions(cause_search *all, const trial *asked) {
 
 static void try_columns(cause_search *all, const trial *asked) {
   const int64_t dim = asked->problem.dim, columns = all->v->at->dim;
+  const int64_t start = all->request->start, starts[] = {0, columns - dim};
   if (asked->problem.op != POSENC_ROPE) return;
   trial t = *asked;
+  for (int n = 0; n < 2; n++) {
+    t.moved = starts[n] - start;
+    if (t.moved && starts[n] >= 0)
+      try(all, &t, "columns %" PRId64 " to %" PRId64 " are turned, not %" PRId64 " to %" PRId64, starts[n],
+          starts[n] + dim - 1, start, start + dim - 1);
+  }
+  t = *asked;
   t.problem.dim = columns;
   if (columns > dim && columns % 2 == 0) try(all, &t, "the frequencies are those of %" PRId64 " columns", columns);
   for (int64_t part = 2; part <= 4; part += 2) {

@@ -438,15 +438,19 @@ void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
 
 /* ---- columns that are copies ------------------------------------------------------------------- */
 
-/* The ways in which each of `width` columns may be there twice. */
-typedef enum fold_kind { BLOCKS_TWICE, COLUMNS_TWICE, MATRICES, FOLDS } fold_kind;
+/* The ways in which each of `width` columns may be there twice; first, as one to POSENC_AXES blocks of each half. */
+typedef enum fold_kind { BLOCKS_TWICE, COLUMNS_TWICE = POSENC_AXES, MATRICES, FOLDS } fold_kind;
+
+static int blocks_of(fold_kind kind) {
+  return kind < COLUMNS_TWICE ? kind - BLOCKS_TWICE + 1 : 0;
+}
 
 /* Returns column n of those that are left; *copy: its copy, which is negated for the sines of matrices. */
 static int64_t kept_column(fold_kind kind, int64_t width, int64_t n, int64_t *copy, double *sign) {
-  const int64_t quarter = width / 4;
+  const int blocks = blocks_of(kind);
+  const int64_t block = blocks ? width / (4 * blocks) : 1, column = blocks ? n + n / block * block : 2 * n;
   *sign = kind == MATRICES && n % 2 ? -1.0 : 1.0;
-  const int64_t column = kind == BLOCKS_TWICE ? n + n / quarter * quarter : 2 * n;
-  *copy = kind == BLOCKS_TWICE ? column + quarter : kind == COLUMNS_TWICE ? column + 1 : column + (n % 2 ? -1 : 3);
+  *copy = kind < MATRICES ? column + block : column + (n % 2 ? -1 : 3);
   return column;
 }
 
@@ -477,6 +481,7 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
   const stored *at = &t->at;
   const size_t bytes = (size_t)at->dim * posenc_dtype_bytes(at->dtype);
   const double even = 0.05;
+  if (blocks_of(kind) && at->dim % (4 * blocks_of(kind))) return false;
   unsigned char *rows = memory_take(2, bytes);
   int64_t seen = 0, copied = 0, pairs = 0, good = 0;
   double square = 0.0;
@@ -513,10 +518,11 @@ static bool has_copies(table_file *t, fold_kind kind, fault *why) {
   return other < 0;
 }
 
-bool table_fold(table_file *t, posenc_layout *layout, fault *why) {
+bool table_fold(table_file *t, posenc_layout *layout, int *blocks, fault *why) {
   stored *at = &t->at;
   double turn = 0.0;
-  int kind = 0;
+  int kind = BLOCKS_TWICE;
+  *blocks = 0;
   *why->text = '\0';
   if (at->dim % 4 || at->rows < 2 || t->kept) return false;
   while (kind < FOLDS && !looks_folded(t, (fold_kind)kind, &turn)) kind++;
@@ -528,6 +534,7 @@ bool table_fold(table_file *t, posenc_layout *layout, fault *why) {
     *layout = turn > 0.0 ? POSENC_INTERLEAVED_CS : POSENC_INTERLEAVED;
   else
     *layout = turn > 0.0 ? POSENC_SPLIT_CS : POSENC_SPLIT;
+  *blocks = blocks_of((fold_kind)kind);
   t->row = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
   t->width = at->dim;
   t->kept = kept;

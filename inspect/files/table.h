@@ -45,11 +45,12 @@ bool table_split(table_file *t, int64_t parts);
 /* Keeps these rows alone. Returns false for Fortran's order, and for two stacked tables. */
 bool table_take_rows(table_file *t, int64_t first, int64_t rows);
 
-/* Leaves out columns that are copies of others: [c c s s] and [s s c c], each column doubled in halves of cosines and
-   sines, and rotation matrices [c -s s c] of each pair. *layout: that of the columns that are left. Returns false if
-   the table is none of these; `why` is then "", or tells the first of a few elements that are not the copies they are
-   in other rows. */
-bool table_fold(table_file *t, posenc_layout *layout, fault *why);
+/* Leaves out columns that are copies of others: [c c s s] and [s s c c], the same with blocks [a a b b] of axes of one
+   size in each half, each column doubled in halves of cosines and sines, and rotation matrices [c -s s c] of each pair.
+   *layout: that of the columns that are left; *blocks: the number of blocks in a half that were there twice, 0 if none
+   were. Returns false if the table is none of these; `why` is then "", or tells the first of a few elements that are
+   not the copies they are in other rows. */
+bool table_fold(table_file *t, posenc_layout *layout, int *blocks, fault *why);
 
 const stored *table_stored(const table_file *t);
 

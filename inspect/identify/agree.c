@@ -60,8 +60,8 @@ static void tell_positions(const making *found, const making *asked, int64_t row
   const posenc_axes *axes = found->axes;
   for (int a = 0; a < axes->count; a++)
     for (int64_t row = 0; row < rows; row++) {
-      const double there = axis_position(axes, a, found->start.least + row),
-                   right = axis_position(asked->axes, a, asked->start.least + row);
+      const double there = axis_position(axes, a, found->start.least + row) / axes->axis[a].divisor,
+                   right = axis_position(asked->axes, a, asked->start.least + row) / asked->axes->axis[a].divisor;
       if (!(fabs(there - right) > 0.0)) continue;
       snprintf(text, size, "row %" PRId64 " is at position %.15g of %c, not at %.15g", row, there, grid_letter(axes, a),
                right);
@@ -427,7 +427,8 @@ static void tell_place(const identity *found, const posenc_problem *asked, char 
   if (how.axes && found->how.axes)
     axes_tell_places(&found->how, &how, found->judged, text, size);
   else if (at->layout != wanted.layout && at->pairs > 1)
-    snprintf(text, size, "the layout is %s, not %s", columns_layout_name(at), columns_layout_name(&wanted));
+    snprintf(text, size, "the layout is %s, not %s%s", columns_layout_name(at), columns_layout_name(&wanted),
+             columns_exchanged(at).layout == wanted.layout ? ": sines and cosines are exchanged" : "");
   else if (found->positions)
     tell_rows(found, asked, text, size);
   else if (!is_at(found, 0, right) || !is_at(found, last, position_asked(asked, last)))

@@ -3,9 +3,11 @@
 
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
 #include "common/work.h"
 #include "inspect/files/formats.h"
 #include "inspect/identify/identity.h"
+#include "reference/axes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -314,8 +316,9 @@ static bool set_axes(grid *g) {
   g->problem.axes = &g->axes;
   const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
   if (g->zeros > 1 || !find_columns(g, &whole)) return false;
-  g->axes.grouped = whole && is_split && first->part == COLUMNS_BOTH;
-  return !whole || first->layout != POSENC_DUPLICATED; /* otherwise each axis is duplicated separately */
+  const bool is_twice = first->layout == POSENC_DUPLICATED, is_both = first->part == COLUMNS_BOTH;
+  g->axes.grouped = whole && (is_twice || (is_split && is_both));
+  return true;
 }
 
 void grid_find_problem(grid *g) {
@@ -334,20 +337,26 @@ static posenc_problem problem_of(const grid *g, posenc_dtype dtype) {
   return problem;
 }
 
-static int64_t column_of(const grid *g, int64_t column) {
-  bool cosine;
-  if (g->columns.part == COLUMNS_BOTH) return column;
-  const int64_t index = columns_index(&g->columns, column, &cosine);
-  return cosine ? index : g->columns.pairs + index;
+/* Returns the columns of kernels' rows for those of the file, a new array. */
+static int64_t *columns_of_kernels(const grid *g) {
+  const posenc_problem table = problem_of(g, g->held);
+  const bool is_both = g->columns.part == COLUMNS_BOTH;
+  int64_t *from = memory_take((size_t)table.dim, sizeof *from);
+  for (int64_t c = 0; c < table.dim; c++) from[c] = c;
+  for (int64_t number = 0; !is_both && number < table.dim / 2; number++)
+    for (int copy = 0; copy < 2; copy++) {
+      const int64_t column = axes_cache_column(&g->problem, number, copy);
+      if (column >= 0) from[column] = axes_column(&table, number, g->columns.part == COLUMNS_COS);
+    }
+  return from;
 }
 
 /* Compares a row of an axis with `made`, numbers of the dtype. */
 static void compare_row(const grid *g, const grid_part *of, int64_t row, posenc_dtype dtype, const void *made,
-                        maker *by) {
+                        const int64_t *from, maker *by) {
   for (int64_t c = 0; c < of->of.count; c++) {
     const double there = grid_value(g, &of->of, row, c),
-                 here =
-                     format_nearest(format_of(g->held), format_element(dtype, made, column_of(g, of->of.columns[c]))),
+                 here = format_nearest(format_of(g->held), format_element(dtype, made, from[of->of.columns[c]])),
                  off = fabs(there - here);
     by->compared++;
     by->equal += off <= 0.0;
@@ -373,15 +382,17 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   if (status != POSENC_OK) return false;
   void *made = calloc((size_t)problem.dim, posenc_dtype_bytes(dtype));
   g->failed |= !made;
+  int64_t *from = columns_of_kernels(g);
   for (int a = 0; a < g->count && made; a++) {
     const view *v = &g->parts[a].of;
     by[a] = (maker){.kernel = kernel, .closest = true};
     for (int64_t row = 0; row < v->rows; row++) {
       posenc_execute(plan, v->first + row * v->step, 1, made);
-      compare_row(g, &g->parts[a], row, dtype, made, &by[a]);
+      compare_row(g, &g->parts[a], row, dtype, made, from, &by[a]);
     }
   }
   free(made);
+  free(from);
   if (kernel) isolate_turn(kernel);
   posenc_plan_destroy(plan);
   return !g->failed;

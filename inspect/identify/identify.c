@@ -550,6 +550,16 @@ static bool judge_as_suspect(search *s, const identity *unread, const making *at
   return !s->failed;
 }
 
+/* Whether the rows of the window are its first ones, again and again. */
+static bool come_again(const table_window *w) {
+  const size_t bytes = (size_t)w->dim * sizeof(double);
+  int64_t period = 1;
+  while (period < w->count && memcmp(window_row(w, 0), window_row(w, period), bytes) != 0) period++;
+  for (int64_t r = period; r < w->count; r++)
+    if (memcmp(window_row(w, r), window_row(w, r - period), bytes) != 0) return false;
+  return period > 1 && period < w->count;
+}
+
 /* Judges the table as `how`, which is expected. Returns false if memory runs out. *is_right: that explains all of it,
    or all but single elements, and rows at other positions, which are then found. */
 static bool judge_as_expected(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
@@ -557,6 +567,11 @@ static bool judge_as_expected(search *s, const identity *unread, const making *h
   if (!judge_as(s, unread, how, !s->request->asked, found, is_right)) return false;
   found->within = *is_right && is_within(s->request, found);
   if (found->within) return true;
+  if (!*is_right && come_again(&s->window)) {
+    if (!judge_as_list(s, unread, &told, found)) return false;
+    *is_right = found->positions;
+    return true;
+  }
   *is_right = *is_right && has_plain_damage(found) && explain_is_scattered(s, &found->how);
   const bool has_blank = found->paddings && found->positions;
   if (*is_right && (has_whole_rows(found) || has_blank)) return judge_as_list(s, unread, &told, found);

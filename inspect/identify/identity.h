@@ -315,10 +315,17 @@ bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *
    some values beyond that. */
 bool angles_are(table_file *file, bool has_axes);
 
+/* Whether each angle is there twice, as halves or as neighbours. */
+bool angles_are_twice(table_file *file);
+
 /* Recovers the table of those angles, cosines then sines; of frequencies, at `rows` positions from `first` on. If each
    angle is there twice, as halves or as neighbours, one has the cosine and the other the sine. Values are f64 for f64,
    else f32. */
 bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why);
+
+/* Finds the layout that the values of a table show, of an even dim of its columns: pairs have the length of sine and
+   cosine, and cosines, most of which are of slow columns, the larger sum. Returns false if the values show none. */
+bool layout_shown(table_file *file, const posenc_problem *problem, posenc_layout *layout);
 
 /* Frees the memory of recover's result. */
 void recovered_free(recovered *found);

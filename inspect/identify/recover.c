@@ -4,7 +4,9 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "inspect/files/formats.h"
+#include "reference/axes.h"
 #include "reference/format.h"
+#include "reference/scaling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -322,6 +324,14 @@ static bool are_twice(const sampled *s, int64_t step) {
   return same * 8 >= s->count * s->dim * 3;
 }
 
+bool angles_are_twice(table_file *file) {
+  const stored *at = table_stored(file);
+  sampled s = sample(file);
+  const bool are = !at->vector && at->rows > 1 && (are_twice(&s, at->dim / 2) || are_twice(&s, 1));
+  free(s.values);
+  return are;
+}
+
 bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why) {
   const stored *at = table_stored(file);
   sampled s = sample(file);
@@ -347,6 +357,42 @@ bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *fo
   free(all.values);
   free(all.weights);
   return ok;
+}
+
+/* ---- the layout of a table ------------------------------------------------------------------------------------ */
+
+/* Returns how many pairs of the rows have the length of sine and cosine. *first: the sum of their first elements less
+   that of the second ones. */
+static int64_t count_pairs(const sampled *s, const posenc_problem *of, double *first) {
+  const double even = 0.05, square = attention_of(of) * attention_of(of);
+  int64_t good = 0;
+  *first = 0.0;
+  for (int64_t n = 0; n < s->count; n++)
+    for (int64_t i = 0; i < of->dim / 2; i++) {
+      const pair_columns at = axes_pair(of, i);
+      const double a = s->values[n * s->dim + at.first], b = s->values[n * s->dim + at.second];
+      good += fabs(a * a + b * b - square) <= even * square;
+      *first += a - b;
+    }
+  return good;
+}
+
+bool layout_shown(table_file *file, const posenc_problem *problem, posenc_layout *layout) {
+  static const posenc_layout layouts[][2] = {{POSENC_INTERLEAVED, POSENC_INTERLEAVED_CS},
+                                             {POSENC_SPLIT, POSENC_SPLIT_CS}};
+  sampled s = sample(file);
+  int64_t most = 0;
+  for (int form = 0; form < 2; form++) {
+    posenc_problem of = *problem;
+    double first;
+    of.layout = layouts[form][0];
+    const int64_t good = count_pairs(&s, &of, &first);
+    if (good * 20 < s.count * (of.dim / 2) * 19 || good <= most) continue;
+    most = good;
+    *layout = layouts[form][first > 0.0];
+  }
+  free(s.values);
+  return most > 0;
 }
 
 void recovered_free(recovered *found) {

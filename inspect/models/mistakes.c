@@ -79,6 +79,10 @@ __attribute__((format(printf, 4, 5))) static posenc_axes *add_axes(const posenc_
   return &one->axes;
 }
 
+const char *axes_layout_mistake(bool grouped) {
+  return grouped ? "the layout is that of all columns" : "the layout is that of each axis";
+}
+
 size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]) {
   static const char *const orders[] = {"axes are chunked", "axes are cyclic"},
                            *const frequencies[] = {"frequencies are restarted on each axis",
@@ -108,8 +112,7 @@ size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_M
     if (of != right->frequencies) add_axes(right, list, &count, "%s", frequencies[n])->frequencies = of;
     if (n < 2 && order != right->order) add_axes(right, list, &count, "%s", orders[n])->order = order;
   }
-  add_axes(right, list, &count, "the layout is that of %s", right->grouped ? "all columns" : "each axis")->grouped =
-      !right->grouped;
+  add_axes(right, list, &count, "%s", axes_layout_mistake(right->grouped))->grouped = !right->grouped;
   add_axes(right, list, &count, "rows are the positions, on one axis");
   list[count - 1].is_one = true;
   return count;
@@ -144,14 +147,21 @@ static const char *axis_mistake(size_t n, double right, bool is_one, double *wro
   return steps[n - known].words;
 }
 
-/* Replaces the positions of an axis. Returns null if memory runs out. */
+/* Replaces the positions of an axis, by a step of them, or by a mistake after their division. Returns null if memory
+   runs out. */
 static const char *mistake(const posenc_axis *axis, size_t n, bool is_one, posenc_axis *wrong, bool *is_other) {
   double *list = calloc((size_t)axis->size, sizeof *list);
   const char *words = NULL;
+  double step;
   if (!list) return NULL;
+  axis_mistake(n, 0.0, is_one, &step);
   for (int64_t k = 0; k < axis->size; k++) {
-    const double right = axis->positions ? axis->positions[k] : (double)k;
-    words = axis_mistake(n, right, is_one, &list[k]);
+    const double right = axis->positions ? axis->positions[k] : (double)k, divided = right / axis->divisor;
+    words = axis_mistake(n, divided, is_one, &list[k]);
+    if (step != 0.0)
+      list[k] = right + step;
+    else
+      list[k] = list[k] == divided ? right : list[k] * axis->divisor;
     *is_other = *is_other || fabs(list[k] - right) > 0.0;
   }
   wrong->positions = list;
@@ -319,6 +329,28 @@ static void suspect_columns(const model_rope *rope, const posenc_problem *asked,
   suspects_add(list, &other, "the frequencies are those of all %lld columns of a head", (long long)rope->head);
 }
 
+/* Adds the mistakes of a rope that turns a share of the pairs, by the frequencies of all: all are turned, or the
+   frequencies are those of the share alone. The factors are kept until the program ends. */
+static void suspect_share(const posenc_problem *asked, suspect_list *list) {
+  const posenc_scaling *s = &asked->scaling;
+  const int64_t pairs = asked->dim / 2;
+  int64_t turned = 0;
+  while (s->factors && turned < pairs && isfinite(s->factors[turned])) turned++;
+  if (turned == 0 || turned == pairs) return;
+  posenc_problem other = *asked;
+  other.scaling = posenc_scaling_none();
+  suspects_add(list, &other, "%lld columns are turned, not %lld: all of a head", (long long)asked->dim,
+               (long long)(2 * turned));
+  double *factors = memory_take((size_t)pairs, sizeof *factors);
+  for (int64_t i = 0; i < pairs; i++)
+    factors[i] = i < turned ? s->factors[i] * pow(asked->base, (double)i / (double)turned - (double)i / (double)pairs)
+                            : INFINITY;
+  other.scaling = *s;
+  other.scaling.factors = factors;
+  suspects_add(list, &other, "the frequencies are those of %lld columns, not of all %lld of a head",
+               (long long)(2 * turned), (long long)asked->dim);
+}
+
 static void suspect_length(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
   if (rope->switch_at == INT64_MAX) return;
   const bool is_longer = length > rope->switch_at;
@@ -381,6 +413,7 @@ void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t
                     suspect_list *list) {
   suspect_layers(m, layer, length, asked, list);
   suspect_columns(rope, asked, list);
+  suspect_share(asked, list);
   suspect_length(rope, length, asked, list);
   if (asked->scaling.kind == POSENC_SCALING_YARN) suspect_yarn(rope, asked, list);
   if (asked->scaling.kind == POSENC_SCALING_DYNAMIC) suspect_dynamic(rope, length, asked, list);

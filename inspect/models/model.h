@@ -110,6 +110,7 @@ typedef struct axes_mistake {
 /* Finds the mistakes: axes exchanged, one for all or for another, other frequencies or columns, and last, one axis.
    Some make a problem that the library refuses. Returns how many. */
 enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + POSENC_AXES * (POSENC_AXES - 1) + 5 };
+const char *axes_layout_mistake(bool grouped); /* of a layout that is not grouped, or the other way round */
 size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
 
 /* Finds axis `a` with positions of the n-th mistake; a < 0: all axes. The lists of `wrong` are new ones, which the

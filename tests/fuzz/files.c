@@ -31,7 +31,8 @@ void read_numbers(const uint8_t *bytes, size_t size) {
 static void fold(table_file *t) {
   posenc_layout layout;
   fault why;
-  if (!table_fold(t, &layout, &why)) return;
+  int blocks;
+  if (!table_fold(t, &layout, &blocks, &why)) return;
   const stored *at = table_stored(t);
   void *row = malloc((size_t)at->dim * posenc_dtype_bytes(at->dtype));
   if (row) table_rows(t, at->rows - 1, 1, row);
