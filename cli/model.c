@@ -301,27 +301,28 @@ static json_t *tolerances_json(const posenc_problem *problem, int64_t length) {
 /* Returns the formula and the frequencies of a rope, for a sequence of --context or of all positions. */
 static json_t *rope_json(const options *given, const model_rope *rope) {
   const int64_t length = given->context ? given->context : rope->positions > 0 ? rope->positions : 1;
-  posenc_problem problem = posenc_table(1, rope->dim);
+  const bool is_known = rope->has_dim && (!rope->has_grid || *rope->grid);
+  posenc_problem problem = posenc_table(1, rope->axis);
   problem.base = rope->base;
   problem.scaling = model_scaling(rope, length);
   problem.scale = rope->scale;
   json_t *frequencies = json_array(), *sections = json_array(), *option = scaling_option(&problem), *most = NULL;
   double *w = memory_take((size_t)rope->dim / 2 + 1, sizeof *w);
-  if (rope->has_dim && !rope->has_grid) {
+  if (is_known) {
     model_frequencies(&problem, w);
-    for (int64_t i = 0; i < rope->dim / 2; i++) json_array_append_new(frequencies, json_real(w[i]));
-    most = tolerances_json(&problem, length);
+    for (int64_t i = 0; i < rope->axis / 2; i++) json_array_append_new(frequencies, json_real(w[i]));
   }
+  if (is_known && !rope->has_grid) most = tolerances_json(&problem, length);
   free(w);
   for (int a = 0; a < rope->section_count; a++) json_array_append_new(sections, json_integer(rope->sections[a]));
-  return json_pack("{s:f, s:I, s:I, s:I, s:s?, s:I, s:o, s:o, s:f, s:f, s:I, s:b, s:o, s:b, s:s?, s:o, s:o*}", "base",
-                   rope->base, "dim", (json_int_t)(rope->has_dim ? rope->dim : 0), "head",
-                   (json_int_t)(rope->has_dim ? rope->head : 0), "start", (json_int_t)rope->start, "pairs",
-                   rope->has_pairs ? layout_name(rope->pairs) : NULL, "positions", (json_int_t)rope->positions,
-                   "scaling", scaling_json(&problem.scaling, rope->dim), "option", option, "attention",
-                   posenc_attention(&problem), "scale", rope->scale, "length", (json_int_t)length, "by_length",
-                   rope->by_length, "sections", sections, "cyclic", rope->in_turns, "grid",
-                   rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
+  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:s?, s:I, s:o, s:o, s:f, s:f, s:I, s:b, s:o, s:b, s:s?, s:o, s:o*}",
+                   "base", rope->base, "dim", (json_int_t)(rope->has_dim ? rope->dim : 0), "axis",
+                   (json_int_t)(rope->has_dim ? rope->axis : 0), "head", (json_int_t)(rope->has_dim ? rope->head : 0),
+                   "start", (json_int_t)rope->start, "pairs", rope->has_pairs ? layout_name(rope->pairs) : NULL,
+                   "positions", (json_int_t)rope->positions, "scaling", scaling_json(&problem.scaling, rope->dim),
+                   "option", option, "attention", posenc_attention(&problem), "scale", rope->scale, "length",
+                   (json_int_t)length, "by_length", rope->by_length, "sections", sections, "cyclic", rope->in_turns,
+                   "grid", rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
 }
 
 static json_t *explained(const options *given, const char *layer) {
@@ -369,15 +370,16 @@ static void print_rope(const options *given, const json_t *rope, FILE *out) {
   const char *layer = json_string_value(json_object_get(rope, "layer_type")), *pairs = field_string(rope, "pairs");
   const json_t *numbers = json_object_get(rope, "layers"), *grid = json_object_get(rope, "grid");
   const json_t *frequencies = json_object_get(rope, "inv_freq"), *scaling = json_object_get(rope, "scaling");
-  const json_int_t dim = field_integer(rope, "dim");
+  const json_int_t dim = field_integer(rope, "dim"), axis = field_integer(rope, "axis");
   size_t n;
   json_t *note;
   fprintf(out, "%s%s%s\n", given->config, layer ? ", " : "", layer ? layer : "");
   if (json_array_size(numbers)) print_numbers("layers", numbers, out);
   if (json_object_get(rope, "unknown")) fprintf(out, "  not known     %s\n", field_string(rope, "unknown"));
   if (json_object_get(rope, "base")) {
-    fprintf(out, "  formula       angle[i] = position x w[i], w[i] = %s^(-2i/%" JSON_INTEGER_FORMAT ")%s\n",
-            number_of(field_number(rope, "base")).text, dim, json_is_object(scaling) ? ", scaled" : "");
+    fprintf(out, "  formula       angle[i] = position x w[i], w[i] = %s^(-2i/%" JSON_INTEGER_FORMAT ")%s%s\n",
+            number_of(field_number(rope, "base")).text, axis, axis == dim ? "" : " of each axis",
+            json_is_object(scaling) ? ", scaled" : "");
     fprintf(out,
             "  columns       %" JSON_INTEGER_FORMAT " of the %" JSON_INTEGER_FORMAT
             " of a head, from column %" JSON_INTEGER_FORMAT " on; pairs %s\n",

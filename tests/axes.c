@@ -349,7 +349,7 @@ static void test_grouped_rope(void) {
   ok(same, "rope of grouped axes");
 }
 
-/* Tests both tables of a rope cache of such axes, whose angles are there once, or twice in the columns of their axis. */
+/* Tests both tables of a rope cache of such axes: angles are there once, or twice in the columns of their axis. */
 static void test_grouped_cache(void) {
   enum { ROWS = 15, DIM = 16, PAIRS = DIM / 2 };
   static const int64_t pairs[] = {3, 5};

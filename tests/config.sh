@@ -267,6 +267,10 @@ for part in '' '--part cos' '--part sin'; do
   check 'nor the other way round' eval 'ends 1 check cache.npy $part --base 100 --grid h=6,w=9,columns=wh \
     ${part:+--layout duplicated} && says "^FAIL: formula: the layout is that of each axis"'
 done
+check 'an explanation of axes' ends 0 list --config gemma4.json
+check 'has the frequencies of one' \
+  says '^  formula       angle\[i\] = position x w\[i\], w\[i\] = 100^(-2i/32) of each axis$'
+check 'all of them' says '^  inv_freq      1 0\.74989[0-9]* 0\.56234[0-9]* .* 0\.0133352[0-9]*$'
 check 'identify tells the grid' eval 'ends 0 identify cache.npy && says "^posenc check cache.npy --grid $grid "'
 while IFS='|' read -r x layer written wanted words; do
   posenc write --op rope --x $x.npy --layout interleaved --base 5000 --grid $written -o turned.npy

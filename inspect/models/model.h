@@ -35,6 +35,7 @@ typedef struct model_rope {
   double scale;  /* factor of the positions */
   char grid[96]; /* --grid for the axes of a picture; "" if they are not known, or there are none */
   bool has_grid; /* the rope has such axes */
+  int64_t axis;  /* the number of columns of an axis whose frequencies begin anew; else that of all */
   bool unread;   /* the config has a key that may be about rope, and is not known */
 } model_rope;
 

@@ -354,8 +354,8 @@ static int64_t side_of(reader *r, bool is_width, bool is_window) {
 }
 
 /* Writes the --grid of the model's pictures, whose axes have equal numbers of pairs: columns that are left over are not
-   turned. In its template H and W are the sizes of the grid, F and G are 1 - H and
-   1 - W, and N is the side of a window; sizes that the config does not give stay letters. */
+   turned. In its template H and W are the sizes of the grid, F and G are 1 - H and 1 - W, and N is the side of a
+   window; sizes that the config does not give stay letters. */
 static bool read_grid(reader *r) {
   const char *from = words_grid(r->w);
   size_t used = 0;
@@ -363,6 +363,7 @@ static bool read_grid(reader *r) {
   r->rope->has_grid = from;
   for (const char *at = from; at && (at = strchr(at, '=')); at++) axes += strspn(at, "=HWN1") > 1;
   if (axes && r->rope->has_dim) r->rope->dim -= r->rope->dim % (2 * axes);
+  r->rope->axis = axes && !strstr(from, "frequencies=") ? r->rope->dim / axes : r->rope->dim;
   words_class(r->w, SCALE, &r->rope->scale);
   for (; from && *from && used < sizeof r->rope->grid - 24; from++) {
     const bool is_width = *from == 'W' || *from == 'G', is_first = *from == 'F' || *from == 'G';
