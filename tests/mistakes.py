@@ -62,9 +62,9 @@ def inverse(dim, base):
     return float(base) ** (-np.arange(0, dim, 2) / dim)
 
 
-def yarn(dim=64, base=5e5, factor=8.0, original=1024, fast=32.0, slow=1.0):
+def yarn(dim=64, base=5e5, factor=8.0, original=1024, fast=32.0, slow=1.0, down=math.floor, up=math.ceil):
     cut = lambda turns: dim * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
-    low, high = max(math.floor(cut(fast)), 0), min(math.ceil(cut(slow)), dim - 1)
+    low, high = max(down(cut(fast)), 0), min(up(cut(slow)), dim - 1)
     share = np.clip((np.arange(dim // 2) - low) / (high - low), 0, 1)
     return inverse(dim, base) * (1 - share + share / factor)
 
@@ -363,6 +363,7 @@ def make_stored():
         case("plain", beside(x), beside(z), f"--heads 8 --offset {first}", "head 7 of 8: nothing is turned")
     # Neither inv_freq nor angles have the attention factor.
     for words, v in (("-", yarn()), ("beta_fast and beta_slow are exchanged", yarn(fast=1.0, slow=32.0)),
+                     ("the ends of the ramp are not rounded", yarn(down=float, up=float)),
                      ("inv_freq) are rounded to bf16", bf16(yarn()))):
         case("yarn", None, f32(v), "", words)
     for words, q in (("-", np.arange(800)), ("positions are 1 more", np.arange(1, 801))):
