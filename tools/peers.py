@@ -38,6 +38,8 @@ import tempfile
 import types
 import typing
 
+import ways
+
 PINS = pathlib.Path(__file__).with_name("peers.txt")
 POSENC = os.path.abspath(os.environ.get("POSENC", "./posenc"))
 DIM, CHUNK, WINDOW, FARTHEST = 64, 1 << 16, 512, 1 << 20
@@ -506,6 +508,27 @@ def tinygrad(rows):
     return swapped(made(DIM, rows, 10000.0).numpy())
 
 
+def ggml(name, pairs=None):
+    """Of ggml's rope, the turns of a unit vector in each pair."""
+
+    def make(first, rows):
+        import numpy
+
+        made, out = ways.Ggml(), ways.aligned(numpy.zeros((rows, 1, DIM), "f4"))
+        if name == "timestep_embedding":
+            made.timesteps(ways.aligned(numpy.arange(first, first + rows), "f4"), DIM, out[:, 0])()
+            return swapped(out[:, 0])
+        x = numpy.zeros((rows, 1, DIM), "f4")
+        x[..., : DIM // 2] = 1
+        if pairs == "neighbours":
+            x = numpy.tile(numpy.array([1, 0], "f4"), (rows, 1, DIM // 2))
+        made.rope(ways.aligned(x), ways.aligned(numpy.arange(first, first + rows), "i4"), pairs, out)()
+        out = out[:, 0]
+        return swapped(out if pairs == "halves" else numpy.concatenate([out[:, ::2], out[:, 1::2]], 1))
+
+    return make
+
+
 def onnx_model():
     """The angles of transformers' Llama, exported: a product with given frequencies, cosine and sine."""
     import numpy
@@ -646,6 +669,10 @@ ROWS = [
         ulps=2),
     Row("ctranslate2", "converters.marian", "f32", "xlm", ctranslate2, how=BOUND, ulps=0),
     Row("tinygrad", "llm.model.precompute_freqs_cis", "f32", "hf-rope", tinygrad, how=BOUND, ulps=4),
+    Row("libggml-python", "ggml_rope, normal", "f32", "ggml-rope", ggml("rope", "neighbours"), how=BOUND, ulps=0),
+    Row("libggml-python", "ggml_rope, NEOX", "f32", "ggml-rope", ggml("rope", "halves"), how=BOUND, ulps=0),
+    Row("libggml-python", "ggml_timestep_embedding", "f32", "ddpm-timestep", ggml("timestep_embedding"), how=BOUND,
+        ulps=0),
     Row("onnxruntime", "MatMul, Sin, Cos", "f32", "hf-rope", onnxruntime, how=BOUND),
     Row("openvino", "MatMul, Sin, Cos", "f32", "hf-rope", openvino("f32"), how=BOUND),
 ]

@@ -6,6 +6,7 @@ the same layout in memory, (position, head, column), and x is (rows, heads, dim)
 its function, so that the problems can be listed without any.
 """
 import contextlib
+import ctypes
 import dataclasses
 import functools
 import importlib.util
@@ -13,7 +14,7 @@ import math
 import os
 import typing
 
-BASE, SAMPLE = 10000.0, 2048
+BASE, SAMPLE, LINE = 10000.0, 2048, 64
 MADE, GIVEN = "made", "given"  # the sines: in the call, or as a table that was made before
 
 
@@ -48,6 +49,18 @@ class Way:
     read: typing.Callable  # makes it an array of NumPy: f32, (rows, heads, dim) or (rows, dim)
 
 
+def aligned(array, kind=None):
+    """A copy at a cache line, as the packages' own memory is, and NumPy's is not."""
+    import numpy
+
+    kind = numpy.dtype(kind or array.dtype)
+    room = numpy.empty(array.size * kind.itemsize + LINE, "u1")
+    begin = -room.ctypes.data % LINE
+    made = room[begin : begin + array.size * kind.itemsize].view(kind).reshape(array.shape)
+    made[...] = array
+    return made
+
+
 class Given:
     """What a problem's ways start from, in NumPy's arrays."""
 
@@ -60,14 +73,14 @@ class Given:
         self.position = numpy.arange(problem.first, problem.first + problem.rows)
         self.frequency = BASE ** (-numpy.arange(0, problem.dim, 2) / problem.dim)
         shape = (problem.rows, problem.heads, problem.dim) if problem.op == "rope" else (problem.rows, problem.dim)
-        self.out = numpy.empty(shape, self.kind)
+        self.out = aligned(numpy.zeros(shape, self.kind))
         self.x = None
         if problem.op in ("add", "rope", "empty"):
-            self.x = numpy.random.default_rng(1).random(shape, "f4").astype(self.kind)
+            self.x = aligned(numpy.random.default_rng(1).random(shape, "f4"), self.kind)
 
     def target(self):
         """Where to write: an array of all ways, or x, of which each way then has its own."""
-        return self.x.copy() if self.problem.place == "in place" else self.out
+        return aligned(self.x) if self.problem.place == "in place" else self.out
 
     def source(self, target):
         return target if self.problem.place == "in place" else self.x
@@ -433,6 +446,113 @@ def of_mlx(given, threads, held):
         yield way("", lambda: -x)
 
 
+# ---- ggml ------------------------------------------------------------------------------------------------------------
+
+
+class Pointer(ctypes.c_void_p):
+    """What a function of C returns: unlike ctypes.c_void_p itself, it stays a pointer, not a number."""
+
+
+class Ggml:
+    """Graphs of one operation of ggml's backend for processors, by its C interface, on NumPy's arrays at cache lines."""
+
+    KINDS = {"float32": 0, "int32": 26}  # ggml_type
+    PAIRS = {"neighbours": 0, "halves": 2}  # GGML_ROPE_TYPE_NORMAL, _NEOX
+    DEFAULTS = (1.0, 0.0, 1.0, 0.0, 0.0)  # of ggml_rope_ext: no scaling
+
+    class Parameters(ctypes.Structure):
+        """ggml_init_params"""
+
+        _fields_ = [("size", ctypes.c_size_t), ("buffer", ctypes.c_void_p), ("no_alloc", ctypes.c_bool)]
+
+    def __init__(self, threads=1):
+        folder = os.path.join(importlib.util.find_spec("libggml").submodule_search_locations[0], "lib64")
+        self.libraries = [ctypes.CDLL(f"{folder}/libggml-{name}.so", ctypes.RTLD_GLOBAL) for name in ("base", "cpu")]
+        self.context = self.call("ggml_init", self.Parameters(1 << 20, None, True))
+        self.backend = self.call("ggml_backend_cpu_init")
+        self.call("ggml_backend_cpu_set_n_threads", self.backend, threads)
+        if threads > 1:  # a pool that is kept, as llama.cpp's
+            told = ctypes.create_string_buffer(4096)  # ggml_threadpool_params, of some 530 bytes
+            self.call("ggml_threadpool_params_init", told, threads)
+            self.call("ggml_backend_cpu_set_threadpool", self.backend, self.call("ggml_threadpool_new", told))
+        self.arrays = []
+
+    def call(self, name, *arguments, result=Pointer):
+        """Calls a function. An int is C's int, a float C's float, None no pointer."""
+        function = next(one for one in self.libraries if hasattr(one, name))[name]
+        function.restype = result
+        return function(*[ctypes.c_float(value) if isinstance(value, float) else value for value in arguments])
+
+    def tensor(self, array):
+        """A tensor of an array's memory."""
+        sizes = (ctypes.c_int64 * array.ndim)(*reversed(array.shape))
+        made = self.call("ggml_new_tensor", self.context, self.KINDS[array.dtype.name], array.ndim, sizes)
+        self.place(made, array)
+        return made
+
+    def place(self, tensor, array):
+        address = Pointer(array.ctypes.data)
+        buffer = self.call("ggml_backend_cpu_buffer_from_ptr", address, ctypes.c_size_t(array.nbytes))
+        self.call("ggml_backend_tensor_alloc", buffer, tensor, address, result=ctypes.c_int)
+        self.arrays.append(array)
+
+    def graph(self, result, out):
+        """What computes the result of an operation into an array, or in place where that is None."""
+        if out is None:
+            self.call("ggml_backend_view_init", result, result=ctypes.c_int)
+        else:
+            self.place(result, out)
+        graph = self.call("ggml_new_graph", self.context)
+        self.call("ggml_build_forward_expand", graph, result, result=None)
+        compute = next(one for one in self.libraries if hasattr(one, "ggml_backend_graph_compute"))
+        compute = compute["ggml_backend_graph_compute"]
+        compute.restype = ctypes.c_int
+
+        def call():
+            if status := compute(self.backend, graph):
+                raise RuntimeError(f"ggml_backend_graph_compute: status {status}")
+
+        return call
+
+    def rope(self, x, positions, pairs, out):
+        """rope of x, (position, head, column), by positions, int32; in place where out is None."""
+        name = "ggml_rope_ext_inplace" if out is None else "ggml_rope_ext"
+        turned = self.call(name, self.context, self.tensor(x), self.tensor(positions), None, x.shape[-1],
+                           self.PAIRS[pairs], 0, BASE, *self.DEFAULTS)
+        return self.graph(turned, out)
+
+    def timesteps(self, positions, dim, out):
+        """The table of positions, float32, by cosines, then sines."""
+        made = self.call("ggml_timestep_embedding", self.context, self.tensor(positions), dim, int(BASE))
+        return self.graph(made, out)
+
+
+def of_ggml(given, threads, held):
+    import numpy
+
+    p = given.problem
+    if p.dtype != "f32" or (p.op == "table" and p.pairs != "halves"):
+        return
+    ggml, target, sines, read = Ggml(threads), given.target(), MADE, plain
+    if p.op == "rope":
+        call = ggml.rope(given.source(target), aligned(given.position.astype("i4")), p.pairs,
+                         None if p.place == "in place" else target)
+    elif p.op == "table":
+        call = ggml.timesteps(aligned(given.position.astype("f4")), p.dim, target)
+        read = lambda table: numpy.roll(table, p.dim // 2, 1)  # sines first
+    elif p.op == "add":
+        added = ggml.call("ggml_add", ggml.context, ggml.tensor(given.x), ggml.tensor(aligned(given.table(), "f4")))
+        call, sines = ggml.graph(added, target), GIVEN
+    else:
+        call, sines = ggml.graph(ggml.call("ggml_neg", ggml.context, ggml.tensor(given.x)), target), ""
+
+    def called():
+        call()
+        return target
+
+    yield Way("ggml", sines, called, read)
+
+
 # ---- graphs ----------------------------------------------------------------------------------------------------------
 
 
@@ -569,6 +689,7 @@ PACKAGES = {
     "vllm": of_vllm,
     "jax": of_jax,
     "mlx": of_mlx,
+    "ggml": of_ggml,
     "onnxruntime": of_onnxruntime,
     "openvino": of_openvino,
 }
