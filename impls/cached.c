@@ -10,6 +10,7 @@
 typedef struct kept_table {
   char *rows; /* the whole table */
   const apply_loops *loops;
+  posenc_stores stores;
   const posenc_kernel *kernel; /* made the rows */
   void *constants;
 } kept_table;
@@ -39,6 +40,7 @@ static posenc_status prepare(const posenc_problem *table, const posenc_options *
   kept_table *made = (kept_table *)calloc(1, sizeof *made);
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->loops = apply_loops_for(options);
+  made->stores = options->stores;
   made->kernel = kernel_best_serial(table, options, &promise);
   const posenc_status status = made->kernel ? fill(made, table, options) : POSENC_CANNOT_RUN;
   if (status == POSENC_OK)
@@ -57,7 +59,8 @@ static void execute(const void *constants, const posenc_problem *table, int64_t 
 static posenc_status apply_cached(const void *constants, const posenc_problem *problem, const posenc_slice *slice,
                                   const void *x, void *out) {
   const kept_table *made = (const kept_table *)constants;
-  const apply_source source = {.loops = made->loops, .table = (const float *)(const void *)made->rows};
+  const apply_source source = {
+      .loops = made->loops, .table = (const float *)(const void *)made->rows, .stores = made->stores};
   return apply_rows(&source, problem, slice, x, out);
 }
 

@@ -13,6 +13,7 @@ typedef struct thread_constants {
   const posenc_kernel *serial;
   void *constants;
   const apply_loops *loops;
+  posenc_stores stores;
   struct team *team;
   int threads;
 } thread_constants;
@@ -33,6 +34,7 @@ static posenc_status prepare_with(const posenc_bound *promise, const posenc_prob
   const int processors = team_processors(), wanted = options->threads ? options->threads : processors;
   made->serial = serial;
   made->loops = apply_loops_for(options);
+  made->stores = options->stores;
   made->threads = wanted < 4 * processors ? wanted : 4 * processors;
   made->team = team_create(made->threads);
   posenc_status status = made->team ? POSENC_OK : POSENC_OUT_OF_MEMORY;
@@ -121,7 +123,8 @@ static void make_rows(void *argument, int64_t part) {
 }
 
 static void apply_part(call *c, const posenc_slice *own, int64_t place) {
-  const apply_source serial = {.kernel = c->made->serial, .constants = c->made->constants, .loops = c->made->loops};
+  const apply_source serial = {
+      .kernel = c->made->serial, .constants = c->made->constants, .loops = c->made->loops, .stores = c->made->stores};
   const int status = (int)apply(&serial, c->problem, own, c->x + place, c->out + place);
   if (status != POSENC_OK) atomic_store(&c->worst, status);
 }

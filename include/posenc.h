@@ -619,7 +619,7 @@ struct posenc_options {
      threads save more time than their start takes. */
   int threads;
   unsigned isa;         /* allowed tiers; 0: those of the environment variable POSENC_ISA, or all if it is not set */
-  posenc_stores stores; /* of posenc_execute and posenc_rope_cache; add and rope always use regular stores */
+  posenc_stores stores; /* add and rope take STREAMING as AUTO, and use regular stores in place */
   /* Null, or times that were measured on this machine: the choice uses them if they know the problem. Read while a
      plan is created, not later. */
   const posenc_wisdom *wisdom;

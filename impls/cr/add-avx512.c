@@ -11,6 +11,7 @@
 
 #ifdef HAVE_AVX512
 #include "impls/cr/cr.h"
+#include "lib/api/store.h"
 #include "lib/apply/apply.h"
 #include "lib/simd/avx512.h"
 
@@ -31,6 +32,7 @@ typedef struct rotation {
 typedef struct add_variant {
   posenc_dtype dtype;
   bool interleaved, cosine_first;
+  bool streamed; /* all vectors of the result are whole and lie at cache lines */
 } add_variant;
 
 INLINE int64_t bytes_of(add_variant as) {
@@ -51,7 +53,9 @@ INLINE floats load_x(add_variant as, const char *from, __mmask16 mask) {
 INLINE void store_x(add_variant as, char *to, __mmask16 mask, floats x) {
   const u16s bf16 = upper_halves(round_to_bf16(x));
   if (as.dtype == POSENC_F32) {
-    if (mask == ALL)
+    if (as.streamed)
+      _mm512_stream_ps((float *)(void *)to, x);
+    else if (mask == ALL)
       _mm512_storeu_ps(to, x);
     else
       _mm512_mask_storeu_ps(to, mask, x);
@@ -200,21 +204,31 @@ INLINE void add_as(add_variant as, const cr_table *table, const posenc_problem *
   }
 }
 
-TARGET void add_avx512(const void *constants, const posenc_problem *problem, const posenc_slice *slice, const void *x,
-                       void *out) {
+/* Whether all vectors of all rows are whole and lie at cache lines. */
+static bool are_whole(const posenc_problem *problem, const posenc_slice *slice, const void *out) {
+  return problem->dtype == POSENC_F32 && problem->dim % (2 * LANES) == 0 && slice->stride % (2 * LANES) == 0 &&
+         (uintptr_t)out % STORE_LINE == 0;
+}
+
+TARGET void add_avx512(const void *constants, const posenc_problem *problem, const posenc_slice *slice, bool streamed,
+                       const void *x, void *out) {
   const cr_table *table = (const cr_table *)constants;
   const char *from = (const char *)x;
   char *to = (char *)out;
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
-  if (problem->dtype == POSENC_F32 && interleaved)
-    add_as((add_variant){POSENC_F32, true, cosine_first}, table, problem, slice, from, to);
-  else if (problem->dtype == POSENC_F32)
-    add_as((add_variant){POSENC_F32, false, cosine_first}, table, problem, slice, from, to);
-  else if (interleaved)
-    add_as((add_variant){POSENC_BF16, true, cosine_first}, table, problem, slice, from, to);
-  else
-    add_as((add_variant){POSENC_BF16, false, cosine_first}, table, problem, slice, from, to);
+  if (interleaved && streamed && are_whole(problem, slice, out)) {
+    add_as((add_variant){POSENC_F32, true, cosine_first, true}, table, problem, slice, from, to);
+    store_fence();
+  } else if (problem->dtype == POSENC_F32 && interleaved) {
+    add_as((add_variant){POSENC_F32, true, cosine_first, false}, table, problem, slice, from, to);
+  } else if (problem->dtype == POSENC_F32) {
+    add_as((add_variant){POSENC_F32, false, cosine_first, false}, table, problem, slice, from, to);
+  } else if (interleaved) {
+    add_as((add_variant){POSENC_BF16, true, cosine_first, false}, table, problem, slice, from, to);
+  } else {
+    add_as((add_variant){POSENC_BF16, false, cosine_first, false}, table, problem, slice, from, to);
+  }
 }
 #else
 typedef int add_avx512_absent; /* C requires a declaration in a file */

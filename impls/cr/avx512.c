@@ -17,10 +17,11 @@ enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SU
 static posenc_status apply_fused(const void *table, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   static const posenc_kernel rows = {.execute = execute};
-  const apply_source source = {.kernel = &rows, .constants = table, .loops = &apply_loops_avx512};
+  const posenc_stores stores = ((const cr_table *)table)->angles->stores;
+  const apply_source source = {.kernel = &rows, .constants = table, .loops = &apply_loops_avx512, .stores = stores};
   if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING || ((const cr_table *)table)->in_sums)
     return apply_rows(&source, problem, slice, x, out);
-  add_avx512(table, problem, slice, x, out);
+  add_avx512(table, problem, slice, apply_streams(stores, problem, slice, x, out), x, out);
   return POSENC_OK;
 }
 #endif

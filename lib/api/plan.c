@@ -128,9 +128,10 @@ static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, con
     problem->axes = made->axes = axes_copy(problem->axes);
     if (!made->axes) return POSENC_OUT_OF_MEMORY;
   }
-  /* Rows that are intermediate results should stay in a cache. */
+  /* Rows that are intermediate results should stay in a cache. They are made a few at a time, which are not streamed
+     unless it is asked for. */
   posenc_options how = *options;
-  if (problem->op != POSENC_TABLE) how.stores = POSENC_STORES_REGULAR;
+  if (problem->op != POSENC_TABLE && how.stores == POSENC_STORES_STREAMING) how.stores = POSENC_STORES_AUTO;
   const posenc_problem table = posenc_table_of(problem);
   made->loops = apply_loops_for(options);
   made->stores = options->stores;
@@ -262,7 +263,8 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
   const apply_source source = {.kernel = rows->kernel,
                                .constants = is_plain ? rows->part->constants : NULL,
                                .loops = plan->loops,
-                               .rows = is_plain ? NULL : rows};
+                               .rows = is_plain ? NULL : rows,
+                               .stores = plan->stores};
   return apply(&source, &plan->problem, &slice, x, out);
 }
 

@@ -32,6 +32,11 @@ static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_byte
   return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !store_is_new(out, row_bytes * rows);
 }
 
+/* The same for a result of so many bytes, one after the other, that is made of as many of x. */
+static inline bool store_pays_applied(size_t bytes, size_t element_bytes, const void *out) {
+  return bytes >= store_streams_from(0, element_bytes) / 2 && !store_is_new(out, bytes);
+}
+
 /* Whether a plan with this choice of stores streams `rows` rows of a dtype to `out`. */
 static inline bool store_streams_rows(posenc_stores wish, size_t row_bytes, int64_t rows, posenc_dtype dtype,
                                       const void *out) {

@@ -3,6 +3,7 @@
 
 #include "lib/api/kernel.h"
 #include "lib/api/rows.h"
+#include "lib/api/store.h"
 #include "lib/apply/apply.h"
 
 const apply_loops *apply_loops_for(const posenc_options *options) {
@@ -17,36 +18,100 @@ const apply_loops *apply_loops_for(const posenc_options *options) {
 
 /* Rotates the heads of one position by a row of the table. Grouped axes have pairs of their own columns each, and those
    columns side by side in the row, too. */
-static void rope_row(const apply_loops *loops, const posenc_problem *problem, const float *row, const char *x,
-                     char *out) {
+static void rope_row(const apply_loops *loops, const posenc_problem *problem, apply_fetch fetch, const float *row,
+                     const char *x, char *out) {
   const posenc_axes *axes = problem->axes;
   const int64_t bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
   posenc_problem part = *problem;
   if (!axes || !axes->grouped) {
-    loops->rope(problem, 0, row, x, out);
+    loops->rope(problem, fetch, 0, row, x, out);
     return;
   }
   part.heads = 1;
   for (int64_t head = 0, at = 0; head < problem->heads; head++)
     for (int64_t a = 0, column = 0; a < axes->count; a++, column += part.dim, at += part.dim) {
       part.dim = 2 * axes->axis[a].pairs;
-      loops->rope(&part, 0, row + column, x + at * bytes, out + at * bytes);
+      loops->rope(&part, fetch, 0, row + column, x + at * bytes, out + at * bytes);
     }
 }
 
+/* ---- results that are streamed: made in the first cache, a part at a time, and copied from there ------------- */
+
+/* A part has whole heads. */
+enum { PART_BYTES = 1 << 12 };
+
+/* From so many heads on the processor's own prefetches are faster, as rows are made seldom; of a table that is read,
+   with any number of heads (doc/notebook.md). */
+enum { MANY_HEADS = 5 };
+
+bool apply_streams(posenc_stores stores, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+                   const void *out) {
+  const size_t bytes = posenc_dtype_bytes(problem->dtype),
+               all = (size_t)slice->batch * (size_t)slice->rows * (size_t)apply_width(problem) * bytes;
+  if (problem->op == POSENC_ROPE && (size_t)problem->dim * bytes > PART_BYTES) return false;
+  return stores != POSENC_STORES_REGULAR && x != out && store_pays_applied(all, bytes, out);
+}
+
+static void add_to(const apply_loops *loops, posenc_dtype dtype, int64_t count, const float *table, const char *x,
+                   char *out) {
+  loops->add(dtype, count, table, x, out);
+}
+
+static void stream_added(const apply_loops *loops, posenc_dtype dtype, int64_t count, const float *table, const char *x,
+                         char *out) {
+  _Alignas(64) char part[PART_BYTES];
+  const int64_t bytes = (int64_t)posenc_dtype_bytes(dtype), most = PART_BYTES / bytes;
+  for (int64_t i = 0, some; i < count; i += some) {
+    some = count - i < most ? count - i : most;
+    loops->add(dtype, some, table + i, x + i * bytes, part);
+    loops->rows->stream((size_t)(some * bytes), part, out + i * bytes);
+  }
+}
+
+/* As rope_row. */
+static void stream_row(const apply_loops *loops, const posenc_problem *problem, apply_fetch fetch, const float *row,
+                       const char *x, char *out) {
+  _Alignas(64) char part[PART_BYTES];
+  const int64_t bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype), most = PART_BYTES / bytes;
+  posenc_problem some = *problem;
+  for (int64_t head = 0; head < problem->heads; head += some.heads) {
+    some.heads = problem->heads - head < most ? problem->heads - head : most;
+    rope_row(loops, &some, fetch, row, x + head * bytes, part);
+    loops->rows->stream((size_t)(some.heads * bytes), part, out + head * bytes);
+  }
+}
+
+/* ---- rows of the table -------------------------------------------------------------------------------------- */
+
+/* How a call makes its result. */
+typedef struct manner {
+  const apply_loops *loops;
+  bool streamed;
+  apply_fetch fetch;
+} manner;
+
+static manner manner_of(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
+                        const void *x, const void *out) {
+  const bool reads_two = from->table && problem->op == POSENC_ADD; /* not faster: most of the traffic is reads */
+  const bool streamed = !reads_two && apply_streams(from->stores, problem, slice, x, out);
+  const apply_fetch fetch = from->table || problem->heads >= MANY_HEADS ? APPLY_FETCH_NOT : APPLY_FETCH_FAR;
+  return (manner){from->loops, streamed, streamed ? fetch : APPLY_FETCH_NEAR};
+}
+
 /* Applies packed rows of the table to rows [r, r + rows) of the slice, for all sequences. */
-static void apply_run(const apply_loops *loops, const posenc_problem *problem, const posenc_slice *slice, int64_t r,
-                      int64_t rows, const float *table, const void *x, void *out) {
+static void apply_run(manner how, const posenc_problem *problem, const posenc_slice *slice, int64_t r, int64_t rows,
+                      const float *table, const void *x, void *out) {
   const int64_t width = apply_width(problem), bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
   for (int64_t sequence = 0; sequence < slice->batch; sequence++) {
     const int64_t at = (sequence * slice->stride + r * width) * bytes;
     const char *from = (const char *)x + at;
     char *to = (char *)out + at;
     if (problem->op == POSENC_ADD)
-      loops->add(problem->dtype, rows * width, table, from, to);
+      (how.streamed ? stream_added : add_to)(how.loops, problem->dtype, rows * width, table, from, to);
     else
       for (int64_t n = 0; n < rows; n++)
-        rope_row(loops, problem, table + n * problem->dim, from + n * width * bytes, to + n * width * bytes);
+        (how.streamed ? stream_row : rope_row)(how.loops, problem, how.fetch, table + n * problem->dim,
+                                               from + n * width * bytes, to + n * width * bytes);
   }
 }
 
@@ -72,6 +137,7 @@ static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, 
 static posenc_status apply_runs(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                                 int64_t fitting, float *made, const void *x, void *out) {
   const posenc_problem table = posenc_table_of(problem);
+  const manner how = manner_of(from, problem, slice, x, out);
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = slice_row(slice, r);
     run = run_of(problem, slice, r, fitting);
@@ -82,18 +148,21 @@ static posenc_status apply_runs(const apply_source *from, const posenc_problem *
       from->kernel->execute(from->constants, &table, row, run, made);
       rows_zero_padding(&table, row, run, made, (size_t)table.dim * posenc_dtype_bytes(table.dtype));
     }
-    apply_run(from->loops, problem, slice, r, run, made, x, out);
+    apply_run(how, problem, slice, r, run, made, x, out);
   }
+  if (how.streamed) store_fence();
   return POSENC_OK;
 }
 
 static void apply_table(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                         const void *x, void *out) {
+  const manner how = manner_of(from, problem, slice, x, out);
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = slice_row(slice, r);
     run = run_of(problem, slice, r, BLOCK);
-    apply_run(from->loops, problem, slice, r, run, from->table + row * problem->dim, x, out);
+    apply_run(how, problem, slice, r, run, from->table + row * problem->dim, x, out);
   }
+  if (how.streamed) store_fence();
 }
 
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,

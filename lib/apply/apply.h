@@ -5,13 +5,22 @@
 
 #include "posenc.h"
 
+/* Where the loops of rope prefetch x to, 8 KiB ahead. */
+typedef enum apply_fetch {
+  APPLY_FETCH_NEAR, /* the first cache */
+  APPLY_FETCH_FAR,  /* the second one */
+  APPLY_FETCH_NOT
+} apply_fetch;
+
 /* The inner loops for one instruction set. All instruction sets give the same bits, as no operation is fused. */
 typedef struct apply_loops {
   /* Adds `count` elements of the table to as many of x. */
   void (*add)(posenc_dtype dtype, int64_t count, const float *table, const void *x, void *out);
   /* Rotates the heads of one position by a row of the table that posenc_table_of describes, from column `from` on; of
      pairs of halves, from that column of the first half on. */
-  void (*rope)(const posenc_problem *problem, int64_t from, const float *row, const void *x, void *out);
+  void (*rope)(const posenc_problem *problem, apply_fetch fetch, int64_t from, const float *row, const void *x,
+               void *out);
+  const struct rows_loops *rows; /* of the same instruction set */
 } apply_loops;
 
 /* apply_loops_NAME exists for each tier that is built. */
@@ -60,12 +69,17 @@ typedef struct apply_source {
   const apply_loops *loops;
   const float *table;            /* a finished table, from the problem's first row on, or null */
   const struct row_source *rows; /* makes the rows instead of the kernel, or null */
+  posenc_stores stores;          /* whether the result may be streamed: POSENC_STORES_REGULAR, or any other */
 } apply_source;
 
 /* The number of elements of x at one position. */
 static inline int64_t apply_width(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }
+
+/* Whether the result of a slice should be streamed. In place it is in the caches, as x has just been read. */
+bool apply_streams(posenc_stores stores, const posenc_problem *problem, const posenc_slice *slice, const void *x,
+                   const void *out);
 
 /* Applies the table by the kernel's own `apply` if it has one, otherwise by rows. The slice must be valid, with a
    stride that is not 0. */
@@ -76,7 +90,9 @@ posenc_status apply(const apply_source *from, const posenc_problem *problem, con
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                          const void *x, void *out);
 
-/* Adds correctly rounded values of a cr_table to x without making rows. The padding row is not zeroed. */
-void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, const void *x, void *out);
+/* Adds correctly rounded values of a cr_table to x without making rows. The padding row is not zeroed. `streamed`:
+   if it can be, as vectors of f32 are that are whole and lie at cache lines. */
+void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, bool streamed,
+                const void *x, void *out);
 
 #endif

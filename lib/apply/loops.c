@@ -3,6 +3,7 @@
    (lib/tiers.am). */
 #include "config.h"
 
+#include "lib/api/rows.h"
 #include "lib/apply/apply.h"
 #include "lib/exact/round.h"
 
@@ -93,10 +94,11 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
-/* Compile-time parameters of rope, which leave no branch in the loops. */
+/* Compile-time parameters of rope, which leave no branch in the loops; `fetch` is one if it is APPLY_FETCH_NEAR. */
 typedef struct rope_variant {
   posenc_dtype dtype;
   bool neighbours;
+  apply_fetch fetch;
 } rope_variant;
 
 /* Steps whose cosines and sines are reordered at a time, for all heads. */
@@ -156,10 +158,12 @@ INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const fl
 
 /* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. It keeps its place between
    the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer with x in memory. */
-INLINE void fetch(const char *x) {
+INLINE void fetch(rope_variant as, const char *x) {
   enum { AHEAD = 8192 };
+  const void *const there = (const void *)((uintptr_t)x + AHEAD); /* may be past the end */
   __asm__ volatile("" ::: "memory");
-  __builtin_prefetch((const void *)((uintptr_t)x + AHEAD)); /* may be past the end */
+  if (as.fetch == APPLY_FETCH_NEAR) __builtin_prefetch(there);
+  if (as.fetch == APPLY_FETCH_FAR) __builtin_prefetch(there, 0, 2);
 }
 
 /* Rotates pairs (a, b); each b is `other` bytes after its a. */
@@ -167,8 +171,8 @@ INLINE void turn_halves(rope_variant as, int steps, const turns *by, const char 
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
-    fetch(x + n * bytes); /* both halves in the order of their addresses */
-    fetch(x + n * bytes + bytes);
+    fetch(as, x + n * bytes); /* both halves in the order of their addresses */
+    fetch(as, x + n * bytes + bytes);
     if (as.dtype == POSENC_F32) {
       const floats c = by->cosine[n], s = by->sine[n], a = load_floats(x), b = load_floats(x + other);
       store_floats(out, a * c - b * s);
@@ -188,7 +192,7 @@ INLINE void turn_neighbours(rope_variant as, int steps, const turns *by, const c
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
     const floats c = by->cosine[n], s = by->sine[n];
-    fetch(x);
+    fetch(as, x);
     if (as.dtype == POSENC_F32) {
       const floats pair = load_floats(x);
       store_floats(out, pair * c + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * s);
@@ -223,8 +227,8 @@ INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem
 #ifdef NARROWER
 INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
-  (void)as, (void)to;
-  NARROWER.rope(problem, from, row, x, out);
+  (void)to;
+  NARROWER.rope(problem, as.fetch, from, row, x, out);
 }
 #else
 INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
@@ -284,18 +288,31 @@ TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, co
     add_as(POSENC_BF16, count, table, from, to);
 }
 
-TARGET static void rope(const posenc_problem *problem, int64_t from, const float *row, const void *x, void *out) {
+INLINE void rope_by(apply_fetch fetch, const posenc_problem *problem, int64_t from, const float *row, const char *x,
+                    char *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
-  const char *in = (const char *)x;
-  char *to = (char *)out;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((rope_variant){POSENC_F32, true}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_F32, true, fetch}, problem, from, row, x, out);
   else if (problem->dtype == POSENC_F32)
-    rope_as((rope_variant){POSENC_F32, false}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_F32, false, fetch}, problem, from, row, x, out);
   else if (neighbours)
-    rope_as((rope_variant){POSENC_BF16, true}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_BF16, true, fetch}, problem, from, row, x, out);
   else
-    rope_as((rope_variant){POSENC_BF16, false}, problem, from, row, in, to);
+    rope_as((rope_variant){POSENC_BF16, false, fetch}, problem, from, row, x, out);
 }
 
-const apply_loops SIMD(apply_loops) = {add, rope};
+/* Of its own: where x may be in the caches, a branch for each step would show. */
+TARGET static __attribute__((noinline)) void rope_far(apply_fetch fetch, const posenc_problem *problem, int64_t from,
+                                                      const float *row, const char *x, char *out) {
+  rope_by(fetch, problem, from, row, x, out);
+}
+
+TARGET static void rope(const posenc_problem *problem, apply_fetch fetch, int64_t from, const float *row, const void *x,
+                        void *out) {
+  if (fetch == APPLY_FETCH_NEAR)
+    rope_by(APPLY_FETCH_NEAR, problem, from, row, (const char *)x, (char *)out);
+  else
+    rope_far(fetch, problem, from, row, (const char *)x, (char *)out);
+}
+
+const apply_loops SIMD(apply_loops) = {add, rope, &SIMD(rows_loops)};
