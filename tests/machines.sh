@@ -203,8 +203,8 @@ peer() { # PACKAGE WAY THREADS ROWS MEDIAN
     "problem": "a table", "beside": {"posenc": {"median": %s, "low": 2, "high": 8}}}' "$@"
 }
 {
-  printf '{"schema": "posenc-peers-1", "date": "%sT00:00:00", "machine": "quipu", "processors": 2, "load": [0.1, 1.9],
-    "versions": {"torch": "9.9", "jax": "8.8"}, "rows": [' "$now"
+  printf '{"schema": "posenc-peers-2", "date": "%sT00:00:00", "machine": "quipu", "processors": 2, "load": [9, 9],
+    "busy": false, "versions": {"torch": "9.9", "jax": "8.8"}, "rows": [' "$now"
   echo "$(peer torch 'torch, compiled' 1 5000 4), $(peer torch 'torch, eager' 1 5000 5), $(peer jax jax 1 5000 3),"
   echo "$(peer jax jax 2 5000 2.5), $(peer jax jax 1 4999 3.6), $(peer jax posenc 1 5000 1),"
   echo "$(peer jax 'libposenc, cached' 1 5000 1)]}"
@@ -216,7 +216,7 @@ check 'of a quiet machine' eval '! grep -q "while other processes ran" both.md'
 cp both/report.json packages.json
 check 'are kept' beside 0 --beside packages.json --label new
 check 'for the next page' tells '| jax 8.8 | a table: jax | 0.2 | **3.0 times** (2.00–8.00) |'
-sed -i 's/0.1, 1.9/0.6, 1.9/' peers-times.json
+sed -i 's/"busy": false/"busy": true/' peers-times.json
 check 'packages of a busy machine' beside 0 --beside one/report.json --packages peers-times.json
 check 'are called so' tells 'on one thread of quipu, while other processes ran'
 check 'two reports have the machines first' ends 0 one/report.json two/report.json -o both
@@ -226,7 +226,7 @@ check 'beside it, no report' leaves_nothing 'accuracy.json: not a report.json of
   $with_records --beside accuracy.json
 sed 's/"machines"/"machine"/' kept/report.json >lacking.json
 check 'nor what is published without machines' leaves_nothing 'machines is missing' $with_records --beside lacking.json
-check 'nor packages' leaves_nothing "its schema is not 'posenc-peers-1'" $with_records --packages kept/report.json
+check 'nor packages' leaves_nothing "its schema is not 'posenc-peers-2'" $with_records --packages kept/report.json
 check 'nor two names' leaves_nothing '--label b: there is no machine for it' $with_records --label a --label b
 check 'nor beside reports of several' leaves_nothing '--beside' one/report.json two/report.json --beside one/report.json
 

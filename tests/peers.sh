@@ -49,7 +49,7 @@ check 'time-peers.py --help names its options' contains out '--quick'
 times --list
 check 'it lists a table' grep -qx 'table 131072x128 f32, neighbours' out
 check 'it lists rope of one position in place' grep -qx 'rope 1x8x128 bf16, halves, in place' out
-check 'a problem above 2 GiB is left out' lacks out 'rope 131072x32x128'
+check 'a problem above 512 MiB is left out' lacks out 'rope 131072x8x128 f32'
 check 'a problem is listed once' test -z "$(sort out | uniq -d)"
 times --list --quick --ops rope
 check 'the short list has only what is asked for' test "$(grep -cvE '^rope (1|128)x8x128 |^empty call$' out)" = 0
@@ -78,7 +78,8 @@ head["versions"] = {"posenc": "1", "torch": "2"}
 lines = [line("numpy", "posenc", 1.0), line("numpy", "numpy", 0.5), line("jax", "jax, jit", 0.25),
          line("jax", "posenc", 1.0, "rope"), line("jax", "jax, jit", 2.0, "rope"),
          line("jax", "jax, jit", 3e-6, "empty")]
-times.report(".", head, [*lines, {"package": "mlx", "problem": "add", "op": "add", "failed": "no such thing"}])
+failed = {"package": "mlx", "threads": 1, "problem": "add", "op": "add", "failed": "no such thing"}
+times.report(".", head, [*lines, failed])
 PY
 PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err
 check 'the interval of 15 turns is from the 4th to the 12th' contains out 'interval 4 12 1 5 0.75'
@@ -86,7 +87,14 @@ check 'the row of a slower posenc is marked, beside the fastest package' \
   grep -q '^| add | 1 | 1e+03 ms | jax, jit, given | 0.25 .* | 3 µs | SLOWER |$' peers-times.md
 check 'that of a faster one is not' grep -q '^| rope | 1 | 1e+03 ms | jax, jit, given | 2.00 .* |  |$' peers-times.md
 check 'versions are those of packages that have rows' lacks peers-times.md 'torch 2'
-check 'what failed is told' contains peers-times.md 'mlx: add: no such thing'
+check 'what failed is told' contains peers-times.md 'mlx, 1 threads: add: no such thing'
 check 'the JSON has all rows' test "$(grep -c '"package"' peers-times.json)" = 7
+check 'and that the machine was quiet' grep -q '^ "busy": false,$' peers-times.json
+sed -i 's/\[0.0, 0.0\]/[0.0, 1.6]/' reported.py
+PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err
+check 'a busy one is told so' grep -q '^ "busy": true,$' peers-times.json
+check 'in the heading' contains peers-times.md '# All ways (busy)'
+check 'quotients are there' grep -q '^| add | 1 | jax, jit, given | 0.25 .* | SLOWER |$' peers-times.md
+check 'times are not' lacks peers-times.md ' ms |'
 plan
 exit "$tap_failed"

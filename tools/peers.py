@@ -761,11 +761,11 @@ def compared(row):
         bound = 2.0**-22 + row.ulps * 2.0**-23 * place + (2 * UNITS["bf16"] if row.dtype == "bf16" else 0)
         excess = max(excess, float((abs(own - recipe) / bound).max()))
         differ, elements = differ + int((own != recipe).sum()), elements + own.size
-    share = f"{differ / elements:.2g} of its own differ"
+    share, end = f"{differ / elements:.2g} of its own differ", f", to {farthest}" if 0 < farthest < 131072 else ""
     if row.ulps == 0:
-        return differ <= elements / 1000, share
+        return differ <= elements / 1000, share + end
     words = "its bits, with libm's functions; " if row.how == BITS else ""
-    return excess <= 2, f"{words}{share}, by {excess:.2g} of the bound"
+    return excess <= 2, f"{words}{share}, by {excess:.2g} of the bound{end}"
 
 
 def measure(package):

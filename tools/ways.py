@@ -180,7 +180,7 @@ def plan_kept(given, threads, kernel, target):
     chosen = {"kernel": kernel, "threads": threads}
     if p.op in ("table", "empty"):
         of = _library.problem(p.rows, 2 if p.op == "empty" else p.dim, p.dtype, "table", offset=p.first, layout=layout)
-        plan = _library.Plan(of, max_ulp=0.0, max_abs=0.0, **chosen)
+        plan = _library.PlanHandle(of, max_ulp=0.0, max_abs=0.0, **chosen)
 
         def call():
             _library.require(_library.LIB.posenc_execute(plan.handle, 0, p.rows, target.ctypes.data))
@@ -454,7 +454,7 @@ class Pointer(ctypes.c_void_p):
 
 
 class Ggml:
-    """Graphs of one operation of ggml's backend for processors, by its C interface, on NumPy's arrays at cache lines."""
+    """Graphs of one operation of ggml's backend for processors, by its C interface, on arrays at cache lines."""
 
     KINDS = {"float32": 0, "int32": 26}  # ggml_type
     PAIRS = {"neighbours": 0, "halves": 2}  # GGML_ROPE_TYPE_NORMAL, _NEOX
@@ -541,7 +541,8 @@ def of_ggml(given, threads, held):
         call = ggml.timesteps(aligned(given.position.astype("f4")), p.dim, target)
         read = lambda table: numpy.roll(table, p.dim // 2, 1)  # sines first
     elif p.op == "add":
-        added = ggml.call("ggml_add", ggml.context, ggml.tensor(given.x), ggml.tensor(aligned(given.table(), "f4")))
+        table = ggml.tensor(aligned(given.table(), "f4"))
+        added = ggml.call("ggml_add", ggml.context, ggml.tensor(given.x), table)
         call, sines = ggml.graph(added, target), GIVEN
     else:
         call, sines = ggml.graph(ggml.call("ggml_neg", ggml.context, ggml.tensor(given.x)), target), ""
@@ -682,16 +683,17 @@ def of_openvino(given, threads, held):
         yield Way("openvino, RoPE" if "RoPE" in kinds else "openvino", sines, call, read)
 
 
+# The quick ones first: what they leave of the time is for the others.
 PACKAGES = {
     "numpy": of_numpy,
+    "onnxruntime": of_onnxruntime,
+    "ggml": of_ggml,
+    "vllm": of_vllm,
+    "openvino": of_openvino,
+    "mlx": of_mlx,
+    "jax": of_jax,
     "torch": of_torch,
     "torch.compile": of_torch_compile,
-    "vllm": of_vllm,
-    "jax": of_jax,
-    "mlx": of_mlx,
-    "ggml": of_ggml,
-    "onnxruntime": of_onnxruntime,
-    "openvino": of_openvino,
 }
 
 

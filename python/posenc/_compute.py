@@ -110,7 +110,7 @@ def table(length: int | None, dim: int, *, dtype: Any = None, out: Any = None, *
     fields, chosen = _split(dict(formula))
     rows, dim = _length(length, fields.get("positions")), whole("dim", dim)
     short = _short(dtype, "out", out)
-    plan = _library.Plan(problem(rows, dim, short, "table", **fields), **chosen)
+    plan = _library.PlanHandle(problem(rows, dim, short, "table", **fields), **chosen)
     out, place = _result("out", out, (rows, dim), dtype)
     _fill(lambda row, count, address: int(LIB.posenc_execute(plan.handle, row, count, address)), (place,))
     return out
@@ -130,7 +130,7 @@ def rope_cache(
     if len(pair) != 2:
         raise ValueError(f"out: {len(pair)} arrays, not a pair")
     short = _short(dtype, "out[0]", pair[0])
-    plan = _library.Plan(problem(rows, dim, short, "rope-cache", **fields), **chosen)
+    plan = _library.PlanHandle(problem(rows, dim, short, "rope-cache", **fields), **chosen)
     shape = (rows, dim // 2 if fields.get("layout") == "split" else dim)
     cosines, cosine_place = _result("out[0]", pair[0], shape, dtype)
     sines, sine_place = _result("out[1]", pair[1], shape, dtype or short)
@@ -237,7 +237,7 @@ class Plan:
             raise TypeError(f"{operation} works on float32 and bfloat16, not {_arrays.LONG[self.dtype]}")
         self.length, self.dim, self.heads = _length(length, fields.get("positions")), whole("dim", dim), heads
         of = problem(self.length, self.dim, self.dtype, operation, heads=heads, **fields)
-        self._plan = _library.Plan(of, **chosen)
+        self._plan = _library.PlanHandle(of, **chosen)
 
     def __call__(
         self,

@@ -290,7 +290,7 @@ def require(status: int, what: str = "posenc") -> None:
         raise ValueError(f"{what}: {LIB.posenc_status_message(status).decode()}")
 
 
-class Plan:
+class PlanHandle:
     """A plan of the library: `handle`, until the object ends. It keeps the problem, whose lists the plan may read."""
 
     def __init__(self, of: Problem, *, kernel: str | None, max_ulp: float, max_abs: float, threads: int) -> None:

@@ -141,19 +141,13 @@ static json_t *package_of(const json_t *json, const json_t *row, bool busy) {
                    field_string(json, "machine"), "busy", (int)busy);
 }
 
-/* Whether the machine did other work in the run: as tools/time-peers.py tells it. */
-static bool is_busy(const json_t *json) {
-  const json_t *load = json_object_get(json, "load");
-  const double before = json_number_value(json_array_get(load, 0)), after = json_number_value(json_array_get(load, 1));
-  return fmax(before, after - field_number_or(json, "processors", 1)) > 0.5;
-}
-
 static json_t *packages_of(const json_t *json, const record_table *table) {
   const json_t *rows = json_object_get(json, "rows");
   json_t *packages = json_array();
   for (size_t i = 0; i < json_array_size(rows); i++) {
     const json_t *row = json_array_get(rows, i);
-    if (is_shown(row, table) && !is_slower_way(rows, row)) field_append(packages, package_of(json, row, is_busy(json)));
+    if (is_shown(row, table) && !is_slower_way(rows, row))
+      field_append(packages, package_of(json, row, json_is_true(json_object_get(json, "busy"))));
   }
   return packages;
 }
@@ -163,9 +157,9 @@ static json_t *packages_of(const json_t *json, const record_table *table) {
 bool front_add(json_t *document, const front_inputs *given, char *why, size_t size) {
   const record_report *report = record_take_report(document);
   json_t *machines = json_array(), *own = front_machine(report, given->label);
-  bool ok = !given->packages || strcmp(field_string(given->packages, "schema"), "posenc-peers-1") == 0;
+  bool ok = !given->packages || strcmp(field_string(given->packages, "schema"), "posenc-peers-2") == 0;
   if (!ok)
-    snprintf(why, size, "--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-1'");
+    snprintf(why, size, "--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-2'");
   field_append(machines, own);
   for (size_t i = 0; i < given->count && ok; i++)
     ok = add_beside(machines, given->beside[i], given->names[i], why, size);
