@@ -85,7 +85,7 @@ def empty(shape: tuple[int, ...], dtype: Any, *, like: Any = None) -> Any:
         return torch.empty(shape, dtype=getattr(torch, LONG[short]))
     if short == "bf16":
         try:
-            import ml_dtypes  # type: ignore[import]
+            import ml_dtypes  # type: ignore[import,unused-ignore]
         except ImportError:
             raise TypeError(f"dtype={dtype!r}: NumPy has no bfloat16; torch.bfloat16 makes a tensor") from None
         return _numpy().empty(shape, ml_dtypes.bfloat16)

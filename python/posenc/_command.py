@@ -219,8 +219,11 @@ def _read_archive(path: str, tensor: str | None) -> Any:
         import numpy
 
         with numpy.load(path, allow_pickle=False) as archive:
-            name = tensor if tensor is not None or len(archive.files) != 1 else archive.files[0]
-            return _pick(path, {name: archive[name]} if name in archive.files else dict.fromkeys(archive.files), name)
+            name = archive.files[0] if tensor is None and len(archive.files) == 1 else tensor
+            found: dict[str, Any] = dict.fromkeys(archive.files)
+            if name is not None and name in found:
+                found = {name: archive[name]}
+            return _pick(path, found, name)
     import torch
 
     return _pick(path, dict(_named(torch.load(path, map_location="cpu", weights_only=True))), tensor)
