@@ -12,6 +12,7 @@ turns, if not what they do to caches and memory; with more, it is the clock's.
 Run by `make time-peers`, which sets PYTHONPATH and POSENC_LIBRARY, in the environment that `make peers` makes.
 """
 import argparse
+import collections
 import dataclasses
 import datetime
 import importlib.metadata
@@ -140,6 +141,9 @@ def processes(options):
     for threads in numbers:
         for package in options.packages:
             before, begin = os.getloadavg()[0], time.time()
+            if begin > end:
+                print(f"time-peers: {package}, {threads} threads: {NO_TIME}", flush=True)
+                continue
             until, left = begin + (end - begin) / left, left - 1  # what one does not use is for those after it
             run, lines = peers.child(
                 "time-peers:", [__file__, *sys.argv[1:], "--measure", package, "--threads", str(threads),
@@ -269,9 +273,13 @@ def report(folder, head, lines):
     mark = " (busy)" if head["busy"] else ""
     text = f"# Beside the fastest package{mark}\n\n" + words + table(head, titles, beside_fastest(lines))
     text += f"\n# All ways{mark}\n\n" + table(head, every, all_rows(lines))
-    failed = [f"{line['package']}, {line['threads']} threads: {line['problem']}: {line['failed']}\n" for line in lines
-              if "failed" in line]
-    text += "".join(["\n# Not timed\n\n", *failed] if failed else [])
+    failed = [line for line in lines if "failed" in line]
+    late = collections.Counter((line["package"], line["threads"]) for line in failed if line["failed"] == NO_TIME)
+    told = [f"- {line['package']}, {line['threads']} threads: {line['problem']}: {line['failed']}\n" for line in failed
+            if line["failed"] != NO_TIME]
+    told += [f"- {package}, {threads} threads: {count} problems {NO_TIME}\n"
+             for (package, threads), count in late.items()]
+    text += "".join(["\n# Not timed\n\n", *told] if told else [])
     pathlib.Path(folder, "peers-times.md").write_text(text)
     record = {"schema": "posenc-peers-2", **head, "rows": lines}
     pathlib.Path(folder, "peers-times.json").write_text(json.dumps(record, indent=1) + "\n")
