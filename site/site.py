@@ -192,20 +192,26 @@ class Site:
         if not history and shutil.which('git') and run('git', 'notes', '--ref=posenc', 'list', where=self.source,
                                                        good=range(256)):
             history = ['refs/notes/posenc']
-        if (self.source / PUBLISHED / 'index.html').exists():
+        front = self.source / PUBLISHED / 'index.html'
+        if front.exists():
             folders[self.source / PUBLISHED] = ''
+        # The published report has its machines side by side.
+        text = (front if front.exists() else front.with_name('report.md')).read_text()
+        if not machines and re.search('## Several machines|id="several-machines"', text):
+            self.menu['Machines'] = 'index.html#several-machines'
         with tempfile.TemporaryDirectory() as work:
             for title, given, command, how in (
                     ('Machines', machines, ['report', *machines, '-o', f'{work}/machines'],
-                     "machines side by side (MACHINES='here/report.json there/report.json')"),
+                     "machines side by side: the published report is of one (MACHINES='a/report.json b/report.json')"),
                     ('History', history, ['history', *history, '--format', 'html', '-o', f'{work}/history/index.html'],
-                     'history (HISTORY=a folder of records, or refs/notes/NAME)')):
+                     'history: git has no notes here (git fetch origin refs/notes/posenc:refs/notes/posenc), '
+                     'and HISTORY names no records')):
                 if given:
                     Path(work, title.lower()).mkdir()
                     run(posenc, *command, where=self.source, good=(0, 1))  # 1: the page tells of something bad
                     self.menu[title] = f'{title.lower()}/index.html'
                     folders[Path(work, title.lower())] = f'{title.lower()}/'
-                else:
+                elif title not in self.menu:
                     left_out.append(how)
             if (self.build / 'site/compute.html').exists():
                 self.menu['Compute'] = 'compute.html'
