@@ -68,20 +68,21 @@ library gmp . --disable-assembly
 library mpfr4 src --with-gmp="$prefix" --disable-thread-safe
 library jansson src
 
-# ---- the sines and cosines of glibc ----
+# ---- what glibc does otherwise than emscripten's musl: sines and cosines, and messages of options ----
 
 fetch glibc
-mkdir -p glibc-empty sines
+mkdir -p glibc-empty objects
 for header in math_private math-barriers libm-alias-float nan-high-order-bit fenv_private math-underflow \
-  libm-alias-double; do
+  libm-alias-double config gettext; do
   : >glibc-empty/$header.h
 done
-ieee=glibc/sysdeps/ieee754
-for file in flt-32/s_sinf flt-32/s_cosf flt-32/s_sincosf_data dbl-64/s_sin dbl-64/branred dbl-64/sincostab; do
-  $compiler -std=gnu17 -O2 -ffp-contract=off -w -include "$own/glibc.h" -Iglibc-empty -I$ieee/flt-32 -I$ieee/dbl-64 \
-    -c $ieee/$file.c -o "sines/${file#*/}.o"
+ieee=sysdeps/ieee754
+for file in $ieee/flt-32/s_sinf $ieee/flt-32/s_cosf $ieee/flt-32/s_sincosf_data $ieee/dbl-64/s_sin \
+  $ieee/dbl-64/branred $ieee/dbl-64/sincostab posix/getopt posix/getopt1; do
+  $compiler -std=gnu17 -O2 -ffp-contract=off -w -include "$own/glibc.h" -Iglibc-empty -Iglibc/$ieee/flt-32 \
+    -Iglibc/$ieee/dbl-64 -c "glibc/$file.c" -o "objects/${file##*/}.o"
 done
-$compiler -std=gnu17 -O2 -Wall -D_GNU_SOURCE -I"$prefix/include" -c "$own/system.c" -o sines/system.o
+$compiler -std=gnu17 -O2 -Wall -D_GNU_SOURCE -I"$prefix/include" -c "$own/system.c" -o objects/system.o
 
 # ---- posenc ----
 
@@ -102,9 +103,10 @@ make -s V=0 CC="$compiler -std=gnu17" AR=emar RANLIB=emranlib libcommand.a libim
 cd ..
 
 link="-sMODULARIZE=1 -sEXPORT_NAME=posenc -sEXIT_RUNTIME=1 -sINVOKE_RUN=0 -sALLOW_MEMORY_GROWTH=1
-  -sFORCE_FILESYSTEM=1 -sEXPORTED_RUNTIME_METHODS=FS,NODEFS,WORKERFS,callMain -lnodefs.js -lworkerfs.js"
+  -sFORCE_FILESYSTEM=1 -sEXPORTED_RUNTIME_METHODS=FS,WORKERFS,callMain -lworkerfs.js
+  -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0"
 say 'link'
-emcc -O2 posenc/cli/main.o sines/*.o posenc/libcommand.a posenc/libimpls.a -L"$prefix/lib" -ljansson -lmpfr -lgmp \
+emcc -O2 posenc/cli/main.o objects/*.o posenc/libcommand.a posenc/libimpls.a -L"$prefix/lib" -ljansson -lmpfr -lgmp \
   $link -o posenc.js
 say "$page"
 node "$own/pack.js" "$own" "$here" "$page"

@@ -20,7 +20,7 @@ async function compute(create, program, list, mount, take) {
       throw thrown;
     },
   });
-  mount(made.FS, made.NODEFS, made.WORKERFS);
+  mount(made.FS, made.WORKERFS);
   try {
     made.callMain(list);
   } catch (thrown) {
@@ -29,7 +29,8 @@ async function compute(create, program, list, mount, take) {
       err.push(...new TextEncoder().encode(`posenc: stopped: ${thrown.message || thrown}\n`));
     }
   }
-  return {status, out: new Uint8Array(out), err: new Uint8Array(err), taken: take ? take(made.FS) : null};
+  const taken = take ? take(made.FS) : null;
+  return {status, out: new Uint8Array(out), err: new Uint8Array(err), taken, memory: made.HEAP8.length};
 }
 
 // In the worker: each message is a question. Files are read in slices, by WORKERFS.
@@ -41,14 +42,14 @@ function work() {
       program = new Response(unpacked).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
       return;
     }
-    const mount = (FS, NODEFS, WORKERFS) => {
+    const mount = (FS, WORKERFS) => {
       FS.mkdir('/made');
       FS.mkdir('/files');
       FS.mount(WORKERFS, {blobs: files.map(({name, file}) => ({name, data: file}))}, '/files');
       FS.chdir('/files');
     };
     const take = (FS) => FS.readdir('/made').slice(2).map((name) => FS.readFile(`/made/${name}`)); // without . and ..
-    const failed = (thrown) => ({status: 134, out: new Uint8Array(), taken: [],
+    const failed = (thrown) => ({status: 134, out: new Uint8Array(), taken: [], memory: 0,
       err: new TextEncoder().encode(`posenc: ${thrown}\n`)});
     const answer = await program.then((of) => compute(posenc, of, list, mount, take)).catch(failed);
     postMessage({number, ...answer});
@@ -69,13 +70,14 @@ const quoted = (word) => (/^[\w.,:=+@%\/-]+$/.test(word) ? word : `'${word.repla
 function page() {
   const at = (id) => document.getElementById(id);
   const decoder = new TextDecoder();
-  let worker = null, number = 0, waiting = new Map();
+  let worker = null, number = 0, waiting = new Map(), memory = 0;
 
   function start() {
     const text = `${GLUE}\n${compute}\n(${work})();`;
     worker = new Worker(URL.createObjectURL(new Blob([text], {type: 'text/javascript'})));
     worker.postMessage({packed: Uint8Array.from(atob(PROGRAM), (c) => c.charCodeAt(0))});
     worker.onmessage = ({data}) => {
+      memory = Math.max(memory, data.memory);
       waiting.get(data.number)(data);
       waiting.delete(data.number);
     };
@@ -241,11 +243,13 @@ function page() {
     const begin = performance.now();
     if (isAsking) stop();
     isAsking = true;
+    memory = 0;
     at('answers').textContent = '';
     at('state').textContent = 'Computing …';
     at('stop').disabled = false;
     await answer(list, words(at('options').value));
-    end(`Done in ${((performance.now() - begin) / 1000).toFixed(2)} s.`);
+    const seconds = ((performance.now() - begin) / 1000).toFixed(2);
+    end(`Done in ${seconds} s, with ${Math.ceil(memory / 1e6)} MB of memory.`);
   }
 
   start();

@@ -3,9 +3,10 @@
  * What sources of glibc expect of its own headers: included before each of them by the build for WebAssembly, which has
  * empty headers of those names. Recipes then have the bits that they have on Linux. emscripten's libm, which is musl's,
  * has glibc's exp, log and pow, but other sines and cosines. These are the ones that x86-64 has without FMA, which
- * WebAssembly lacks, too.
+ * WebAssembly lacks, too. Its getopt words some errors otherwise.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <math.h>
 
 #define attribute_hidden
@@ -24,3 +25,6 @@
 #define COSF cosf
 #define __sin sin
 #define __cos cos
+#define __getopt_argv_const const
+#define _GL_UNUSED
+#define gettext(text) (text)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mutates the seeds for POSENC_FUZZ_SECONDS, and at least LEAST times, as libFuzzer does, which not every compiler has.
- * Every run draws the same numbers. Writes TAP. Given a folder, writes the seeds there, from which libFuzzer starts.
+ * Every run draws the same numbers. Writes TAP. Given a folder, writes the seeds there, from which libFuzzer starts;
+ * given a number, too, as many mutations of them, for tests/wasm.sh.
  */
 #include "tests/fuzz/seeds.h"
 #include "tests/numbers.h"
@@ -79,13 +80,24 @@ static size_t mutate(uint8_t *bytes, size_t size) {
   }
 }
 
-static bool write_seed(const char *folder, int number, const seed *s) {
+/* Makes a seed with up to six mutations; returns its size. */
+static size_t draw_input(uint8_t bytes[ROOM]) {
+  seed s;
+  seed_make((int)below(SEEDS), &s);
+  memcpy(bytes, s.bytes, s.size);
+  size_t size = s.size;
+  for (uint64_t left = 1 + below(6); left > 0; left--) size = mutate(bytes, size);
+  return size;
+}
+
+static bool write_input(const char *folder, const char *kind, long number, const uint8_t *bytes, size_t size) {
   char path[1024];
-  snprintf(path, sizeof path, "%s/seed-%02d", folder, number);
+  snprintf(path, sizeof path, "%s/%s-%02ld", folder, kind, number);
   FILE *file = fopen(path, "wb");
-  const bool ok = file && fwrite(s->bytes, 1, s->size, file) == s->size;
-  if (file && fclose(file) != 0) return false;
-  return ok;
+  const bool is_written = file && fwrite(bytes, 1, size, file) == size;
+  if (file && fclose(file) == 0 && is_written) return true;
+  fprintf(stderr, "%s: %s\n", path, strerror(errno));
+  return false;
 }
 
 int main(int argc, char **argv) {
@@ -94,10 +106,12 @@ int main(int argc, char **argv) {
   if (argc > 1) {
     for (int number = 0; number < SEEDS; number++) {
       seed_make(number, &s);
-      if (!write_seed(argv[1], number, &s)) {
-        fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
-        return 2;
-      }
+      if (!write_input(argv[1], "seed", number, s.bytes, s.size)) return 2;
+    }
+    const long mutations = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+    for (long number = 0; number < mutations; number++) {
+      const size_t size = draw_input(bytes);
+      if (!write_input(argv[1], "mutation", number, bytes, size)) return 2;
     }
     return 0;
   }
@@ -110,10 +124,7 @@ int main(int argc, char **argv) {
   ok(true, "every seed, and every prefix of it");
   long tried = 0;
   for (; tried < LEAST || clock_seconds() - begin < limit; tried++) {
-    seed_make((int)below(SEEDS), &s);
-    memcpy(bytes, s.bytes, s.size);
-    size_t size = s.size;
-    for (uint64_t left = 1 + below(6); left > 0; left--) size = mutate(bytes, size);
+    const size_t size = draw_input(bytes);
     LLVMFuzzerTestOneInput(bytes, size);
   }
   ok(tried >= LEAST, "%ld mutations", tried);
