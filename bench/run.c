@@ -344,8 +344,9 @@ static const record_context *ask_choices(const run_request *request) {
 }
 
 /* Returns Google Benchmark's facts and the others. `of_google`: null if nothing was timed. */
-static json_t *facts_of(const session *run, json_t *of_google, json_t *environment) {
-  json_t *facts = allocated(of_google ? json_copy(of_google) : json_object()), *after = allocated(environment_json());
+static json_t *facts_of(const session *run, const json_t *of_google, json_t *environment) {
+  json_t *facts = allocated(of_google ? json_copy((json_t *)(uintptr_t)of_google) : json_object()),
+         *after = allocated(environment_json());
   json_object_del(environment, "date"); /* Google Benchmark's is the local time of the same moment */
   json_object_update(facts, environment);
   field_put(facts, "load_after", json_incref(json_object_get(after, "load")));
@@ -428,7 +429,8 @@ static const record_timing *record_of(const session *run, const record_timing *t
   if (!chosen) return NULL;
   record_memory memory = {NULL};
   record_run whole = run_record(run->request, &memory);
-  record_timing made = {.context = {.json = facts_of(run, timed->context.json, environment),
+  json_t *facts = facts_of(run, timed->context.json, environment);
+  record_timing made = {.context = {.facts = record_facts_of(facts, &memory),
                                     .others = others,
                                     .has_others = !isnan(others),
                                     .posenc_schema = "posenc-bench-2",
@@ -442,7 +444,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   made.context.shard = shard_of(run, &whole, numbers);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = timings_keep(&made);
-  json_decref(made.context.json);
+  json_decref(facts);
   free(numbers);
   free(checks);
   free(kept);

@@ -374,13 +374,11 @@ static void set_defaults(options *given) {
 
 /* Whether a kernel that could be chosen failed while it was timed, or broke a promise. Others that did are told, but
    they are of others, and no choice depends on them. */
-static bool has_failed(const json_t *accuracy, const record_timing *timing) {
-  const record_accuracy *record = record_take_accuracy(accuracy);
+static bool has_failed(const record_accuracy *record, const record_timing *timing) {
+  const record_facts *facts = &timing->context.facts;
   bool failed = false;
-  const char *key;
-  json_t *words;
-  json_object_foreach(timing->context.json, key, words) {
-    const char *kernel = kernel_of_failure(key);
+  RECORD_EACH(fact, facts, list) {
+    const char *kernel = kernel_of_failure(fact->key);
     if (kernel && !is_elsewhere(kernel)) failed = true;
   }
   RECORD_EACH(result, record, records) {
@@ -388,7 +386,6 @@ static bool has_failed(const json_t *accuracy, const record_timing *timing) {
     RECORD_EACH(check, result, checks)
       if (!check->ok && !check->skipped) failed = true;
   }
-  record_free(record);
   return failed;
 }
 
@@ -411,8 +408,10 @@ static int run(options *given) {
          *text = open_output("--output", given->output);
   FILE *out = output_stream(text);
 
-  json_t *accuracy = measure_accuracy(&chosen);
+  json_t *json = measure_accuracy(&chosen);
+  const record_accuracy *accuracy = record_take_accuracy(json);
   const record_timing *timing;
+  json_decref(json);
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode | 1u << BENCH_PLAN);
   run_request timed = run_of_shape(&chosen, 0);
@@ -425,12 +424,14 @@ static int run(options *given) {
                                 .share = is_row ? 1.0 : (double)rows / (double)given->problem.rows,
                                 .calls = given->calls,
                                 .elsewhere = is_elsewhere};
-  json_t *made = choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given), &work);
-  const record_choice *choice = record_take_choice(made);
+  record_memory memory = {NULL};
+  const record_choice made =
+      choice_of(accuracy, timing, name, table, bench_mode_name(mode), budget_of(given), &work, &memory);
+  const record_choice *choice = &made;
 
   const bool found = *choice->choice;
   if (format_is(given, "json")) {
-    field_print(made, out);
+    record_print(record_write_choice(choice), out);
   } else {
     choice_print(choice, out);
     print_unreliable(timing, out);
@@ -443,10 +444,9 @@ static int run(options *given) {
   close_output("--output", given->output, text);
   free_kept(&before);
   status = found && !has_failed(accuracy, timing) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  record_free(choice);
-  json_decref(made);
+  record_release(&memory);
   record_free(timing);
-  json_decref(accuracy);
+  record_free(accuracy);
   run_free(&chosen);
   return status;
 }

@@ -160,22 +160,23 @@ static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more tim
 
 /* ---- records ---- */
 
-static json_t *load(const char *path) {
-  char why[400];
-  json_t *record = load_json(NULL, path, JSON_REJECT_DUPLICATES);
-  if (!compare_check(record, why, sizeof why)) die("%s: %s", path, why);
-  return record;
-}
+/* What is compared, and the comparison, whose texts are theirs. */
+typedef struct comparison {
+  compare_input sides[2];
+  record_memory memory;
+  record_comparison of;
+} comparison;
 
-static json_t *compare_files(const options *given, const compare_limits *limits) {
-  char **files = given->operands;
-  json_t *before = load(files[0]), *after = load(files[1]);
-  const char *why;
-  json_t *json = compare_records(before, after, limits, &why);
-  json_decref(before);
-  json_decref(after);
-  if (!json) die("%s and %s: %s", files[0], files[1], why);
-  return json;
+static void compare_files(const options *given, const compare_limits *limits, comparison *made) {
+  char **files = given->operands, why[400];
+  const char *reason;
+  for (int side = 0; side < 2; side++) {
+    json_t *json = load_json(NULL, files[side], JSON_REJECT_DUPLICATES);
+    if (!compare_open(&made->sides[side], json, why, sizeof why)) die("%s: %s", files[side], why);
+    json_decref(json);
+  }
+  if (!compare_records(&made->of, &made->sides[0], &made->sides[1], limits, &made->memory, &reason))
+    die("%s and %s: %s", files[0], files[1], reason);
 }
 
 /* ---- programs ---- */
@@ -188,19 +189,19 @@ static bool is_plugin(const char *operand) {
 /* A side of the comparison: what it is called in messages, and its command line. */
 typedef struct contestant {
   char name[400], **arguments;
-  json_t *last; /* its last record */
+  compare_input *last; /* its last record */
 } contestant;
 
 /* Sets the command line "PROGRAM bench --format json --repetitions N --min-time S [--plugin FILE] BENCH-OPTION...", a
    new array. The user's options come last, so that they replace the ones before. */
-static contestant contestant_of(const options *given, int side) {
+static contestant contestant_of(const options *given, int side, compare_input *last) {
   static char *const ours[] = {"bench",      "--format",           "json", "--repetitions", TEXT_OF(RUN_REPETITIONS),
                                "--min-time", TEXT_OF(RUN_MIN_TIME)};
   enum { OURS = sizeof ours / sizeof *ours, PLUGIN = 2 };
   char *const operand = given->operands[side];
   const bool plugin = is_plugin(operand);
   const size_t more = given->operand_count - 2;
-  contestant made = {.arguments = allocated(calloc(1 + OURS + PLUGIN + more + 1, sizeof *made.arguments))};
+  contestant made = {.arguments = memory_take(1 + OURS + PLUGIN + more + 1, sizeof(*made.arguments)), .last = last};
   char **next = made.arguments;
   snprintf(made.name, sizeof made.name, "%s %s %s", side ? "new" : "old", plugin ? "plugin" : "program", operand);
   *next++ = plugin ? "/proc/self/exe" : operand;
@@ -214,9 +215,14 @@ static contestant contestant_of(const options *given, int side) {
 /* Runs one process and adds its record to the blocks. */
 static void run_once(contestant *one, int side, blocks *all) {
   char why[400];
-  json_decref(one->last);
-  one->last = program_json(one->name, one->arguments);
-  if (compare_check(one->last, why, sizeof why) && blocks_add(all, side, one->last, why, sizeof why)) return;
+  compare_close(one->last);
+  json_t *json = program_json(one->name, one->arguments);
+  const bool is_read = compare_open(one->last, json, why, sizeof why);
+  json_decref(json);
+  if (is_read && !one->last->timing)
+    snprintf(why, sizeof why, "it has timed nothing");
+  else if (is_read && blocks_add(all, side, one->last->timing, why, sizeof why))
+    return;
   progress_clear();
   die("%s: %s", one->name, why);
 }
@@ -249,27 +255,20 @@ static void run_blocks(contestant both[2], blocks *all, size_t wanted, double en
 /* Runs the blocks, and looks at them. With --seconds, runs as many again while something is undecided and there is
    time. By then it is the data that have asked for more; so the looks share the significance level: their sum is at
    most alpha / 2 + alpha / 4 + ... */
-static json_t *compare_programs(const options *given, const compare_limits *limits) {
+static void compare_programs(const options *given, const compare_limits *limits, comparison *made) {
   const double end = is_given(given, OPTION_SECONDS) ? clock_seconds() + given->seconds : 0.0;
-  contestant both[] = {contestant_of(given, 0), contestant_of(given, 1)};
+  contestant both[] = {contestant_of(given, 0, &made->sides[0]), contestant_of(given, 1, &made->sides[1])};
   compare_limits look = *limits;
   blocks *all = allocated(blocks_open());
-  json_t *json = NULL;
   run_blocks(both, all, (size_t)given->blocks, INFINITY);
   for (;;) {
     if (end > 0.0) look.alpha /= 2.0;
-    json_decref(json);
-    json = allocated(compare_blocks(all, both[0].last, both[1].last, &look));
-    const bool decided = json_integer_value(json_object_get(json, "undecided")) == 0;
-    if (decided || clock_seconds() >= end || blocks_count(all) >= BLOCKS_MAX) break;
+    made->of = compare_blocks(all, both[0].last->timing, both[1].last->timing, &look, &made->memory);
+    if (made->of.undecided == 0 || clock_seconds() >= end || blocks_count(all) >= BLOCKS_MAX) break;
     run_blocks(both, all, 2 * blocks_count(all), end);
   }
   blocks_close(all);
-  for (int side = 0; side < 2; side++) {
-    json_decref(both[side].last);
-    free(both[side].arguments);
-  }
-  return json;
+  for (int side = 0; side < 2; side++) free(both[side].arguments);
 }
 
 static void require_operands(const options *given) {
@@ -303,19 +302,20 @@ static int run(options *given) {
   require_operands(given);
   const compare_limits limits = limits_of(given);
   output *out = open_output("--output", given->output);
-  json_t *json = (given->run_programs ? compare_programs : compare_files)(given, &limits);
-  const record_comparison *comparison = record_take_comparison(json);
+  comparison made = {.of = {.there = false}};
+  (given->run_programs ? compare_programs : compare_files)(given, &limits, &made);
   const char *format = given->format ? given->format : "text";
   if (strcmp(format, "json") == 0)
-    field_print(json, output_stream(out));
+    record_print(record_write_comparison(&made.of), output_stream(out));
   else
-    (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(comparison, given->all,
+    (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(&made.of, given->all,
                                                                                 output_stream(out));
-  const int status = comparison->worse > 0                                ? STATUS_WORSE
-                     : given->fail_undecided && comparison->undecided > 0 ? STATUS_UNDECIDED
-                                                                          : EXIT_SUCCESS;
-  record_free(comparison);
-  json_decref(json);
+  const int status = made.of.worse > 0                                ? STATUS_WORSE
+                     : given->fail_undecided && made.of.undecided > 0 ? STATUS_UNDECIDED
+                                                                      : EXIT_SUCCESS;
+  compare_close(&made.sides[0]);
+  compare_close(&made.sides[1]);
+  record_release(&made.memory);
   close_output("--output", given->output, out);
   return status;
 }

@@ -118,26 +118,19 @@ static char *full_commit(const char *text) {
 
 /* ---- records ---- */
 
-/* The records that were read, and the names of their files and commits. */
+/* The records that were read. */
 typedef struct inputs {
   history *all;
-  json_t *records, *names;
+  size_t count;
 } inputs;
-
-/* Keeps a name for as long as the records. */
-static const char *keep_name(inputs *in, const char *text) {
-  json_t *name = json_string(text);
-  if (!name) die("%s: its name is not UTF-8", text);
-  field_append(in->names, name);
-  return json_string_value(name);
-}
 
 /* Takes a record over. */
 static void add_record(inputs *in, const char *file, const char *commit, json_t *record) {
   char why[400];
-  field_append(in->records, record);
-  if (!history_add(in->all, keep_name(in, file), commit ? keep_name(in, commit) : NULL, record, why, sizeof why))
-    die("%s: %s", file, why);
+  if (!record_is_utf8(file)) die("%s: its name is not UTF-8", file);
+  if (!history_add(in->all, file, commit, record, why, sizeof why)) die("%s: %s", file, why);
+  json_decref(record);
+  in->count++;
 }
 
 static void read_file(inputs *in, const char *path) {
@@ -207,15 +200,15 @@ static void read_folder(inputs *in, const char *path) {
 }
 
 static inputs read_records(const options *given) {
-  inputs in = {history_open(), json_array(), json_array()};
+  inputs in = {history_open(), 0};
   for (size_t i = 0; i < given->operand_count; i++) {
-    const size_t before = json_array_size(in.records);
+    const size_t before = in.count;
     const char *operand = given->operands[i];
     if (is_notes(operand))
       read_notes(&in, operand);
     else
       (is_folder(operand) ? read_folder : read_file)(&in, operand);
-    if (json_array_size(in.records) == before)
+    if (in.count == before)
       die("%s: it has no records%s", operand, is_notes(operand) ? ", or there is no repository here" : ", FILE.json");
   }
   return in;
@@ -231,33 +224,28 @@ static void order(const options *given, inputs *in, const lines *commits) {
 
 /* ---- the command ---- */
 
-static void note_left_out(const json_t *found) {
-  const json_t *list = json_object_get(found, "left_out");
-  const bool by_git = strcmp(field_string(found, "order"), "git") == 0;
-  for (size_t i = 0; i < json_array_size(list); i++) {
-    const json_t *one = json_array_get(list, i);
-    const char *commit = field_string(one, "commit");
+static void note_left_out(const record_history *found) {
+  const bool by_git = strcmp(found->order, "git") == 0;
+  RECORD_EACH(one, found, left_out) {
     if (by_git)
-      note("%s: left out, as its commit, %s, is not among the first parents here", field_string(one, "file"),
-           *commit ? commit : "unknown");
+      note("%s: left out, as its commit, %s, is not among the first parents here", one->file,
+           *one->commit ? one->commit : "unknown");
     else
-      note("%s: left out, as it has no date", field_string(one, "file"));
+      note("%s: left out, as it has no date", one->file);
   }
 }
 
-static void print(const options *given, const json_t *found) {
+static void print(const options *given, const record_history *found) {
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
-  const record_history *read = record_take_history(found);
   if (format_is(given, "json"))
-    field_print(found, stream);
+    record_print(record_write_history(found), stream);
   else if (format_is(given, "markdown"))
-    history_write_markdown(read, stream);
+    history_write_markdown(found, stream);
   else if (!format_is(given, "html"))
-    history_print_text(read, stream);
-  else if (!history_write_html(read, stream))
+    history_print_text(found, stream);
+  else if (!history_write_html(found, stream))
     leave(STATUS_ERROR);
-  record_free(read);
   close_output("--output", given->output, out);
 }
 
@@ -272,16 +260,15 @@ static int run(options *given) {
   order(given, &in, &commits);
   char *since = given->since && commits.ok ? full_commit(given->since) : NULL;
   const history_terms terms = {given->alpha, (uint64_t)given->seed, since ? since : given->since};
-  json_t *found = history_find(in.all, &terms);
-  if (!found)
+  record_memory memory = {NULL};
+  record_history found;
+  if (!history_find(in.all, &terms, &memory, &found))
     die_value("--since", given->since, "neither a date, as 2026-11-28, nor a commit in the order of the records");
-  note_left_out(found);
-  print(given, found);
-  const int status = field_integer(found, "worse") > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
-  json_decref(found);
+  note_left_out(&found);
+  print(given, &found);
+  const int status = found.worse > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+  record_release(&memory);
   history_close(in.all);
-  json_decref(in.records);
-  json_decref(in.names);
   discard(&commits);
   free(since);
   return status;

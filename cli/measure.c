@@ -380,15 +380,14 @@ static bool has_times(const record_timing *record, const char *kernel) {
 
 int timed_status(const record_timing *record, bool told) {
   int status = EXIT_SUCCESS;
-  const char *key;
-  json_t *words;
-  json_object_foreach(record ? record->context.json : NULL, key, words) {
-    const char *kernel = kernel_of_failure(key);
+  const record_facts none = {.there = false}, *facts = record ? &record->context.facts : &none;
+  RECORD_EACH(fact, facts, list) {
+    const char *kernel = kernel_of_failure(fact->key);
     if (!kernel) continue;
     status = STATUS_FAILED_CHECK;
     if (told) continue;
     note("%s is left out%s: %s", kernel, has_times(record, kernel) ? " of some shapes or modes" : "",
-         json_is_string(words) ? json_string_value(words) : "?");
+         fact->is_text ? fact->value : "?");
   }
   return status;
 }

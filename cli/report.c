@@ -412,14 +412,20 @@ static int run_machines(const options *given) {
   check_labels(&given->labels);
   if (count < 2) die("%s: one report alone; side by side takes two", files[0]);
   if (given->labels.count > count) die_value("--label", given->labels.items[count], "there is no machine for it");
-  json_t **reports = allocated(calloc(count, sizeof(*reports)));
-  for (size_t i = 0; i < count; i++) reports[i] = load_json(NULL, files[i], 0);
+  const record_report **reports = memory_take(count, sizeof(*reports));
+  for (size_t i = 0; i < count; i++) {
+    record_fault why;
+    json_t *json = load_json(NULL, files[i], 0);
+    reports[i] = record_read_report(json, &why);
+    if (!reports[i]) die("%s: not a report.json of posenc report: %s", files[i], why.text);
+    json_decref(json);
+  }
   if (!output_make_folder(folder)) die_folder(folder);
   refuse_inputs(folder, files, count);
   const int status = report_write_machines(
       folder, &(machines_inputs){reports, files, count, given->labels.items, given->labels.count, given->command_line});
   if (status != STATUS_ERROR) print_page(folder);
-  for (size_t i = 0; i < count; i++) json_decref(reports[i]);
+  for (size_t i = 0; i < count; i++) record_free(reports[i]);
   free(reports);
   return status;
 }
@@ -434,22 +440,39 @@ static char *command_again(const options *given) {
   return memory_print("%s%s", given->command_line, number);
 }
 
+/* Returns the record of make time-peers, or null. */
+static const record_package_times *read_packages(const options *given) {
+  if (!given->packages) return NULL;
+  json_t *json = load_json("--packages", given->packages, 0);
+  const record_package_times *packages = record_take_package_times(json);
+  if (strcmp(packages->schema, "posenc-peers-1") != 0)
+    die("--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-1'");
+  json_decref(json);
+  return packages;
+}
+
 /* Reads what stands beside the report, before minutes of measuring. */
 static front_inputs read_front(const options *given) {
-  const texts *beside = &given->beside;
-  json_t **reports = memory_take(beside->count, sizeof(*reports));
-  for (size_t i = 0; i < beside->count; i++) reports[i] = load_json("--beside", beside->items[i], 0);
+  const texts *names = &given->beside;
+  front_beside *beside = memory_take(names->count, sizeof *beside);
+  for (size_t i = 0; i < names->count; i++) {
+    record_fault why;
+    json_t *json = load_json("--beside", names->items[i], 0);
+    if (!front_read(&beside[i], json, &why))
+      die("%s: not a report.json of posenc report or make publish: %s", names->items[i], why.text);
+    json_decref(json);
+  }
   return (front_inputs){.label = given->labels.count ? given->labels.items[0] : NULL,
-                        .beside = reports,
-                        .names = beside->items,
-                        .count = beside->count,
-                        .packages = given->packages ? load_json("--packages", given->packages, 0) : NULL};
+                        .beside = beside,
+                        .count = names->count,
+                        .packages = read_packages(given)};
 }
 
 static void free_front(const front_inputs *front) {
-  for (size_t i = 0; i < front->count; i++) json_decref(front->beside[i]);
-  free((void *)(uintptr_t)front->beside);
-  json_decref((json_t *)(uintptr_t)front->packages);
+  front_beside *beside = (front_beside *)(uintptr_t)front->beside;
+  for (size_t i = 0; i < front->count; i++) front_close(&beside[i]);
+  free(beside);
+  record_free(front->packages);
 }
 
 static int run(options *given) {

@@ -50,12 +50,12 @@ static printer *printer_of(const options *given) {
                                         : field_print;
 }
 
-static json_t *load_baseline(const char *path) {
-  json_t *baseline = load_json("--baseline", path, 0);
+static const record_baseline *load_baseline(const char *path) {
+  json_t *json = load_json("--baseline", path, 0);
   record_fault why;
-  const record_baseline *fits = record_read_baseline(baseline, &why);
-  if (!fits) die_value("--baseline", path, why.text);
-  record_free(fits);
+  const record_baseline *baseline = record_read_baseline(json, &why);
+  if (!baseline) die_value("--baseline", path, why.text);
+  json_decref(json);
   return baseline;
 }
 
@@ -217,32 +217,46 @@ static bool lacks_proposal(const json_t *json) {
   return lacks;
 }
 
+/* Writes the baseline of the record. */
+static void save_baseline(const json_t *json, FILE *stream) {
+  record_memory memory = {NULL};
+  const record_accuracy *record = record_take_accuracy(json);
+  const record_baseline made = baseline_of(record, &memory);
+  record_print_lines(record_write_baseline(&made), stream);
+  record_free(record);
+  record_release(&memory);
+}
+
 /* Compares the record with the baseline. */
-static void hold(const options *given, json_t *record, const json_t *baseline) {
+static void hold(const options *given, json_t **record, const record_baseline *baseline) {
   const char *words[3] = {given->baseline};
   size_t count = 1;
   if (given->allow_new) words[count++] = "--allow-new";
   if (given->allow_environment) words[count++] = "--allow-environment";
   char *replay = quoted_line("--baseline", count, words);
   const baseline_terms terms = {given->allow_new, given->allow_environment, selects, given, replay};
-  baseline_hold(record, baseline, &terms);
+  record_memory memory = {NULL};
+  const record_accuracy *taken = record_take_accuracy(*record);
+  record_accuracy made = *taken;
+  baseline_hold(&made, baseline, &terms, &memory);
+  json_decref(*record);
+  *record = record_write_accuracy(&made);
+  record_free(taken);
+  record_release(&memory);
   free(replay);
 }
 
 /* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
    `baseline` may be null. */
-static json_t *kernels_record(const options *given, run_request *chosen, output *save, const json_t *baseline) {
+static json_t *kernels_record(const options *given, run_request *chosen, output *save,
+                              const record_baseline *baseline) {
   record_memory memory = {NULL};
   const record_proposal *proposals = given->propose_bound ? propose(given, chosen, &memory) : NULL;
   json_t *record = measure_accuracy(chosen);
   if (proposals) add_proposals(&record, proposals, chosen->kernel_count);
   record_release(&memory);
-  if (save) {
-    json_t *now = baseline_of(record);
-    baseline_print(now, output_stream(save));
-    json_decref(now);
-  }
-  if (baseline) hold(given, record, baseline);
+  if (save) save_baseline(record, output_stream(save));
+  if (baseline) hold(given, &record, baseline);
   run_free(chosen);
   return record;
 }
@@ -250,7 +264,8 @@ static json_t *kernels_record(const options *given, run_request *chosen, output 
 static int run(options *given) {
   const char *globs = given->encoding;
   printer *print = printer_of(given);
-  json_t *baseline = given->baseline ? load_baseline(given->baseline) : NULL, *record = NULL, *encodings = NULL;
+  const record_baseline *baseline = given->baseline ? load_baseline(given->baseline) : NULL;
+  json_t *record = NULL, *encodings = NULL;
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   run_request chosen = {0};
   if (!globs) chosen = select_verified(given);
@@ -258,7 +273,7 @@ static int run(options *given) {
   int status;
   if (given->resume && resume_is_done(given, build, &chosen, &status)) {
     run_free(&chosen);
-    json_decref(baseline);
+    record_free(baseline);
     json_decref(build);
     return status;
   }
@@ -274,7 +289,7 @@ static int run(options *given) {
   print(record, output_stream(out));
   if (given->github) record_print_github(record, given->github, stderr);
   json_decref(record);
-  json_decref(baseline);
+  record_free(baseline);
   close_output("--save", given->save, save);
   close_output("--output", given->output, out);
   return status;

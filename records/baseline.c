@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/compare.h"
 
-#include "common/field.h"
 #include "records/read.h"
 
 #include <inttypes.h>
@@ -28,71 +27,71 @@ static const double most_allowance = 0.25, mean_allowance = 0.0625;
 static const char *const facts[] = {RECORD_FACTS_OF_BITS, "cpu", "emulator"};
 enum { FACTS = sizeof facts / sizeof *facts };
 
-static json_t *entry_of(const record_accuracy *record, const record_result *result) {
+/* Makes an entry. Returns false if a kernel refused or died, which has no figures. */
+static bool make_entry(record_baseline_entry *made, const record_accuracy *record, const record_result *result) {
   const record_kernel *kernel = record_find_kernel(record->kernels, record->kernels_count, result->kernel);
   const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
-  if (!kernel || !accuracy) return NULL;
-  return json_pack("{s:s, s:O, s:b, s:O, s:s, s:I, s:o, s:o, s:o, s:I, s:O, s:O*, s:o, s:O}", "kernel", result->kernel,
-                   "shape", result->shape.json, "reproducible", (int)kernel->reproducible, "bound", kernel->bound.json,
-                   "mode", result->mode, "elements", (json_int_t)result->elements, "max_ulp",
-                   field_real(result->max_ulp.ulp), "max_abs", field_real(result->max_abs.abs), "mean_ulp",
-                   field_real(result->mean_ulp), "misrounded", (json_int_t)result->misrounded, "histogram",
-                   json_object_get(result->json, "histogram"), "by_position",
-                   json_object_get(result->json, "by_position"), "share", field_real(accuracy->worst), "digest",
-                   json_object_get(result->json, "digest"));
+  if (!*result->mode || !kernel || !accuracy) return false;
+  *made = (record_baseline_entry){.there = true,
+                                  .kernel = result->kernel,
+                                  .shape = result->shape,
+                                  .reproducible = kernel->reproducible,
+                                  .has_reproducible = true,
+                                  .bound = kernel->bound,
+                                  .mode = result->mode,
+                                  .has_mode = true,
+                                  .elements = result->elements,
+                                  .max_ulp = result->max_ulp.ulp,
+                                  .has_max_ulp = true,
+                                  .max_abs = result->max_abs.abs,
+                                  .has_max_abs = true,
+                                  .mean_ulp = result->mean_ulp,
+                                  .has_mean_ulp = true,
+                                  .misrounded = result->misrounded,
+                                  .histogram = result->histogram,
+                                  .histogram_count = result->histogram_count,
+                                  .by_position = result->by_position,
+                                  .by_position_count = result->by_position_count,
+                                  .share = accuracy->worst,
+                                  .has_share = true,
+                                  .digest = result->digest,
+                                  .has_digest = result->has_digest};
+  return true;
 }
 
-/* Returns the facts, or null if no entry depends on them: the baseline of such kernels is the same on all machines. */
-static json_t *facts_of(const record_accuracy *record, const json_t *entries) {
-  const json_t *entry;
-  size_t i;
-  bool any = false;
-  json_array_foreach(entries, i, entry) any = any || !json_is_true(json_object_get(entry, "reproducible"));
-  if (!any) return json_null();
-  json_t *made = json_object();
-  for (size_t f = 0; f < FACTS; f++) json_object_set(made, facts[f], json_object_get(record->environment, facts[f]));
-  return made;
-}
-
-json_t *baseline_of(const json_t *json) {
-  const record_accuracy *record = record_take_accuracy(json);
-  json_t *entries = json_array();
-  /* A kernel that refused or died has no figures. */
-  RECORD_EACH(result, record, records)
-    if (*result->mode) json_array_append_new(entries, entry_of(record, result));
-  json_t *made =
-      json_pack("{s:s, s:o, s:O, s:O, s:O, s:o}", "schema", "posenc-baseline-1", "environment",
-                facts_of(record, entries), "kernel_abi", json_object_get(record->environment, "kernel_abi"), "seed",
-                json_object_get(json, "seed"), "budget", json_object_get(json, "budget"), "entries", entries);
-  record_free(record);
-  return made;
-}
-
-void baseline_print(const json_t *baseline, FILE *stream) {
-  const char *key, *before = "{";
-  const json_t *value;
-  json_object_foreach((json_t *)baseline, key, value) {
-    fprintf(stream, "%s\n  \"%s\": ", before, key);
-    before = ",";
-    if (!json_is_array(value)) json_dumpf(value, stream, JSON_ENCODE_ANY);
-    for (size_t i = 0; i < json_array_size(value); i++) {
-      fputs(i ? ",\n    " : "[\n    ", stream);
-      json_dumpf(json_array_get(value, i), stream, JSON_ENCODE_ANY);
-    }
-    if (json_is_array(value)) fputs(json_array_size(value) ? "\n  ]" : "[]", stream);
+/* Returns the facts, or none if no entry depends on them: the baseline of such kernels is the same on all machines. */
+static record_facts facts_of(const record_accuracy *record, const record_baseline *made, record_memory *in) {
+  record_fact *kept = record_allocate(in, FACTS, sizeof *kept);
+  record_facts of = {.list = kept};
+  RECORD_EACH(entry, made, entries) of.there = of.there || !entry->reproducible;
+  for (size_t f = 0; of.there && f < FACTS; f++) {
+    const record_fact *fact = record_find_fact(&record->environment, facts[f]);
+    if (fact) kept[of.list_count++] = *fact;
   }
-  fputs("\n}\n", stream);
+  return of;
+}
+
+record_baseline baseline_of(const record_accuracy *record, record_memory *in) {
+  record_baseline_entry *entries = record_allocate(in, record->records_count, sizeof *entries);
+  record_baseline made = {.there = true,
+                          .schema = "posenc-baseline-1",
+                          .has_environment = true,
+                          .kernel_abi = record_fact_text(&record->environment, "kernel_abi"),
+                          .seed = record->seed,
+                          .has_seed = true,
+                          .budget = record->budget,
+                          .has_budget = true,
+                          .entries = entries};
+  RECORD_EACH(result, record, records) made.entries_count += make_entry(&entries[made.entries_count], record, result);
+  made.environment = facts_of(record, &made, in);
+  return made;
 }
 
 /* Whether shapes are the same problem. Only a run of published tables has their names; a replay command has options. */
 static bool are_same_shape(const record_shape *a, const record_shape *b) {
-  const char *key;
-  json_t *value;
-  if (json_object_size(a->json) != json_object_size(b->json)) return false;
-  json_object_foreach(a->json, key, value) {
-    if (strcmp(key, "name") != 0 && !json_equal(value, json_object_get(b->json, key))) return false;
-  }
-  return true;
+  record_shape renamed = *b;
+  renamed.name = a->name;
+  return record_same_shape(a, &renamed);
 }
 
 static const record_baseline_entry *find_entry(const record_baseline *baseline, const record_result *result) {
@@ -130,17 +129,19 @@ static void skip(verdict *v, const char *reason) {
 
 /* Returns a fact of the baseline's environment; "" if it does not tell. */
 static const char *fact_of(const record_baseline *baseline, const char *key) {
-  return !baseline->environment && strcmp(key, "libc") == 0 ? baseline->libc : field_string(baseline->environment, key);
+  return !baseline->environment.there && strcmp(key, "libc") == 0 ? baseline->libc
+                                                                  : record_fact_text(&baseline->environment, key);
 }
 
 /* Writes the facts that differ, with their values in the baseline. Returns whether there are any. */
 static bool facts_differ(const record_accuracy *record, const record_baseline *baseline, char *text, size_t size) {
   size_t used = 0;
   *text = '\0';
-  if (!baseline->environment && !*baseline->libc) return snprintf(text, size, "the baseline does not tell its own") > 0;
+  if (!baseline->environment.there && !*baseline->libc)
+    return snprintf(text, size, "the baseline does not tell its own") > 0;
   for (size_t f = 0; f < FACTS && used < size; f++) {
     const char *was = fact_of(baseline, facts[f]), *separator = used ? ", " : "";
-    if (strcmp(was, field_string(record->environment, facts[f])) == 0) continue;
+    if (strcmp(was, record_fact_text(&record->environment, facts[f])) == 0) continue;
     used += (size_t)(*was ? snprintf(text + used, size - used, "%s%s (was %.40s)", separator, facts[f], was)
                           : snprintf(text + used, size - used, "%s%s (not told)", separator, facts[f]));
   }
@@ -224,7 +225,7 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
                  count_allowed(v, (double)entry->misrounded));
   compare_histograms(v, entry, result);
   compare_ranges(v, entry, result);
-  if (!kernel || !json_equal(entry->bound.json, kernel->bound.json)) say(v, false, "another bound is claimed");
+  if (!kernel || !record_same_bound(&entry->bound, &kernel->bound)) say(v, false, "another bound is claimed");
   const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
   const double share_now = record_or_infinity(accuracy ? accuracy->worst : NAN);
   if (share_now * much_better < record_or_infinity(entry->share))
@@ -236,7 +237,7 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
 
 /* A record, what it is held to, and how. */
 typedef struct holding {
-  const record_accuracy *record;
+  const record_accuracy *record; /* with the checks that are added */
   const record_baseline *baseline;
   const baseline_terms *terms;
   char differing[300]; /* the facts that differ */
@@ -294,20 +295,26 @@ static void judge(const holding *h, verdict *v, const record_result *result) {
     judge_figures(h, v, entry, result);
 }
 
-static void add(json_t *record, const char *count) {
-  json_object_set_new(record, count, json_integer(json_integer_value(json_object_get(record, count)) + 1));
-}
-
 /* Adds a check. If it has failed, the result's replay command gets the baseline's options, so that it fails again. */
-static void add_check(const holding *h, json_t *record, const record_result *result, const verdict *v) {
-  if (v->broken && h->terms->replay)
-    json_object_set_new(result->json, "replay", json_sprintf("%s %s", result->replay, h->terms->replay));
-  json_t *checks = json_object_get(result->json, "checks");
-  if (!checks) json_object_set_new(result->json, "checks", checks = json_array()); /* a refusal has none */
-  add(record, v->skipped ? "skipped" : v->broken ? "failed" : "passed");
-  json_array_append_new(checks, json_pack("{s:s, s:b, s:b, s:i, s:i, s:I, s:s}", "property", "baseline", "ok",
-                                          !v->broken, "skipped", v->skipped, "worst", (int)v->broken, "bound", 0,
-                                          "compared", (json_int_t)result->elements, "note", v->note));
+static void add_check(const holding *h, record_accuracy *record, record_result *result, const verdict *v,
+                      record_memory *in) {
+  record_check *checks = record_allocate(in, result->checks_count + 1, sizeof *checks);
+  if (result->checks_count) memcpy(checks, result->checks, result->checks_count * sizeof *checks);
+  checks[result->checks_count] = (record_check){.there = true,
+                                                .property = "baseline",
+                                                .ok = !v->broken,
+                                                .skipped = v->skipped,
+                                                .worst = v->broken,
+                                                .has_worst = true,
+                                                .has_bound = true,
+                                                .compared = result->elements == RECORD_NONE ? 0 : result->elements,
+                                                .has_compared = true,
+                                                .note = record_format(in, "%s", v->note),
+                                                .has_note = true};
+  result->checks = checks;
+  result->checks_count++;
+  ++*(v->skipped ? &record->skipped : v->broken ? &record->failed : &record->passed);
+  if (v->broken && h->terms->replay) result->replay = record_format(in, "%s %s", result->replay, h->terms->replay);
 }
 
 /* ---- kernels ---- */
@@ -317,12 +324,8 @@ static bool was_held(const holding *h, const char *kernel) {
   RECORD_EACH(result, h->record, records) {
     if (strcmp(result->kernel, kernel) != 0) continue;
     if (!*result->mode && !*result->refusal) return true;
-    const json_t *checks = json_object_get(result->json, "checks"), *check;
-    size_t i;
-    json_array_foreach(checks, i, check) {
-      if (strcmp(field_string(check, "property"), "baseline") == 0 && !json_is_true(json_object_get(check, "skipped")))
-        return true;
-    }
+    const record_check *check = record_find_check(result->checks, result->checks_count, "baseline");
+    if (check && !check->skipped) return true;
   }
   return false;
 }
@@ -343,8 +346,9 @@ static bool is_first_of_kernel(const record_baseline *baseline, const record_bas
 
 /* Adds the names of kernels to the record of which nothing was compared. A kernel that the CPU refuses may be left out
    only if another one was compared. */
-static void tell_uncompared(const holding *h, json_t *json) {
-  json_t *names = json_array();
+static void tell_uncompared(const holding *h, record_accuracy *record, record_memory *in) {
+  const char **names = record_allocate(in, h->baseline->entries_count, sizeof(*names));
+  size_t count = 0;
   bool any = false;
   RECORD_EACH(entry, h->baseline, entries) any = any || was_held(h, entry->kernel);
   RECORD_EACH(entry, h->baseline, entries) {
@@ -352,24 +356,26 @@ static void tell_uncompared(const holding *h, json_t *json) {
     if (!is_first_of_kernel(h->baseline, entry)) continue;
     if (h->terms->selects && !h->terms->selects(h->terms->argument, kernel)) continue;
     if (was_held(h, kernel) || (any && was_excused(h, kernel))) continue;
-    json_array_append_new(names, json_string(kernel));
+    names[count++] = kernel;
   }
-  if (json_array_size(names)) json_object_set(json, "uncompared", names);
-  json_decref(names);
+  if (!count) return;
+  record->uncompared = names;
+  record->uncompared_count = count;
 }
 
-void baseline_hold(json_t *json, const json_t *baseline, const baseline_terms *terms) {
-  record_fault fault;
-  holding h = {record_take_accuracy(json), record_read_baseline(baseline, &fault), terms, "", false};
-  h.differs = facts_differ(h.record, h.baseline, h.differing, sizeof h.differing);
-  RECORD_EACH(result, h.record, records) {
-    const bool is_guarded = *result->mode || (*result->refusal && find_entry(h.baseline, result));
+void baseline_hold(record_accuracy *record, const record_baseline *baseline, const baseline_terms *terms,
+                   record_memory *in) {
+  holding h = {record, baseline, terms, "", false};
+  record_result *results = record_allocate(in, record->records_count, sizeof *results);
+  if (record->records_count) memcpy(results, record->records, record->records_count * sizeof *results);
+  record->records = results;
+  h.differs = facts_differ(record, baseline, h.differing, sizeof h.differing);
+  for (record_result *result = results; result < results + record->records_count; result++) {
+    const bool is_guarded = *result->mode || (*result->refusal && find_entry(baseline, result));
     if (!is_guarded) continue; /* a kernel that died fails already */
     verdict v = {.broken = false};
     judge(&h, &v, result);
-    add_check(&h, json, result, &v);
+    add_check(&h, record, result, &v, in);
   }
-  tell_uncompared(&h, json);
-  record_free(h.baseline);
-  record_free(h.record);
+  tell_uncompared(&h, record, in);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/compare.h"
 
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "records/timings.h"
@@ -20,9 +19,9 @@ typedef struct made {
 
 struct blocks {
   size_t count, added[SIDES], room; /* complete blocks; processes; processes of a side that memory is for */
-  json_t *names;                    /* {name: its number}; null before the first record */
-  size_t benchmarks;
-  made *made[SIDES]; /* indexed by process and number of the benchmark */
+  char **names;                     /* null before the first record */
+  size_t benchmarks;                /* their number */
+  made *made[SIDES];                /* indexed by process and number of the benchmark */
 };
 
 blocks *blocks_open(void) {
@@ -30,7 +29,8 @@ blocks *blocks_open(void) {
 }
 
 void blocks_close(blocks *all) {
-  json_decref(all->names);
+  for (size_t i = 0; i < all->benchmarks; i++) free(all->names[i]);
+  free(all->names);
   for (int side = 0; side < SIDES; side++) free(all->made[side]);
   free(all);
 }
@@ -53,13 +53,10 @@ static made least_of(const timings *of) {
   return (made){time, time / limit};
 }
 
-static void number_benchmarks(blocks *all, const json_t *numbers) {
-  const char *name;
-  json_t *value;
-  all->names = json_object();
-  json_object_foreach((json_t *)(uintptr_t)numbers, name, value) {
-    json_object_set_new(all->names, name, json_integer((json_int_t)all->benchmarks++));
-  }
+static void keep_names(blocks *all, const timings_record *record) {
+  all->benchmarks = record->names_count;
+  all->names = memory_take(record->names_count, sizeof(*all->names));
+  for (size_t i = 0; i < record->names_count; i++) all->names[i] = memory_copy_text(record->names[i]);
 }
 
 /* Makes room for another process of a side. */
@@ -71,40 +68,48 @@ static void make_room(blocks *all, bool is_new) {
   all->room = room;
 }
 
-/* Returns the first name in one list that is not in the other, or null if there is none. */
-static const char *missing(const json_t *wanted, const json_t *there) {
-  const char *name;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)wanted, name, value) {
-    if (!json_object_get(there, name)) return name;
-  }
+/* Returns the first name that the record lacks, or null if there is none. */
+static const char *first_gone(const blocks *all, const timings_record *record) {
+  for (size_t i = 0; i < all->benchmarks; i++)
+    if (!timings_has(record, all->names[i])) return all->names[i];
+  return NULL;
+}
+
+static bool has_name(const blocks *all, const char *name) {
+  for (size_t i = 0; i < all->benchmarks; i++)
+    if (strcmp(all->names[i], name) == 0) return true;
+  return false;
+}
+
+/* Returns the first name of the record that is new, or null if there is none. */
+static const char *first_new(const blocks *all, const timings_record *record) {
+  for (size_t i = 0; i < record->names_count; i++)
+    if (!has_name(all, record->names[i])) return record->names[i];
   return NULL;
 }
 
 static bool add_benchmarks(blocks *all, bool is_new, const timings_record *record, char *why, size_t size) {
   made *to = all->made[is_new] + all->added[is_new] * all->benchmarks;
-  const char *name;
-  json_t *number;
-  json_object_foreach(all->names, name, number) {
-    timings of = timings_collect(record, name, false);
+  for (size_t i = 0; i < all->benchmarks; i++) {
+    timings of = timings_collect(record, all->names[i], false);
     const bool timed = of.count > 0 && !of.failed;
-    if (timed) to[json_integer_value(number)] = least_of(&of);
+    if (timed) to[i] = least_of(&of);
     timings_discard(&of);
-    if (!timed) return snprintf(why, size, "benchmark %.80s failed, or has no time", name), false;
+    if (!timed) return snprintf(why, size, "benchmark %.80s failed, or has no time", all->names[i]), false;
   }
   return true;
 }
 
-bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_t size) {
+bool blocks_add(blocks *all, bool is_new, const record_timing *record, char *why, size_t size) {
   timings_record taken;
   bool done = false;
   timings_open(&taken, record);
-  if (!all->names) number_benchmarks(all, taken.numbers);
+  if (!all->names) keep_names(all, &taken);
   if (all->benchmarks == 0) {
     snprintf(why, size, "it has timed nothing");
   } else {
     make_room(all, is_new);
-    const char *gone = missing(all->names, taken.numbers), *more = missing(taken.numbers, all->names);
+    const char *gone = first_gone(all, &taken), *more = first_new(all, &taken);
     if (gone) snprintf(why, size, "benchmark %.80s is missing, which an earlier process had", gone);
     if (more && !gone) snprintf(why, size, "benchmark %.80s is new, which no earlier process had", more);
     done = !gone && !more && add_benchmarks(all, is_new, &taken, why, size);
@@ -162,18 +167,19 @@ static void find(const blocks *all, size_t benchmark, const compare_limits *limi
   row->ratio = statistics_paired_ratio_of(scratch, all->count, speed_confidence(limits, all->benchmarks));
 }
 
-void blocks_compare(const blocks *all, const compare_limits *limits, json_t *rows) {
+const record_compared *blocks_compare(const blocks *all, const compare_limits *limits, record_memory *in,
+                                      size_t *count) {
+  record_compared *rows = record_allocate(in, all->benchmarks, sizeof *rows);
   speed_row *found = memory_take(all->benchmarks, sizeof *found);
   double *scratch = memory_take(OF_BLOCK * all->count, sizeof *scratch);
-  const char *name;
-  json_t *number;
-  json_object_foreach(all->names, name, number) {
-    const size_t i = (size_t)json_integer_value(number);
-    found[i] = speed_new(name);
+  for (size_t i = 0; i < all->benchmarks; i++) {
+    found[i] = speed_new(all->names[i]);
     find(all, i, limits, scratch, &found[i]);
   }
   speed_judge(found, all->benchmarks, limits);
-  for (size_t i = 0; i < all->benchmarks; i++) json_array_append_new(rows, speed_json(&found[i]));
+  for (size_t i = 0; i < all->benchmarks; i++) rows[i] = speed_record(&found[i], in);
+  *count = all->benchmarks;
   free(found);
   free(scratch);
+  return rows;
 }

@@ -4,7 +4,6 @@
 #include "records/compare.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/terminal.h"
 #include "records/read.h"
@@ -110,15 +109,36 @@ void speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
     if (!rows[i].verdict) judge(&rows[i], limits, tested);
 }
 
-json_t *speed_json(const speed_row *row) {
-  json_t *json = json_pack(
-      "{s:s, s:s, s:s, s:s, s:o, s:o, s:[I, I], s:[I, I], s:o, s:o, s:o, s:o, s:o}", "name", row->name, "verdict",
-      row->verdict, "note", row->note, "measure", row->by_limit ? "limit" : "time", "old", field_real(row->old), "new",
-      field_real(row->new), "samples", (json_int_t)row->counts[0], (json_int_t)row->counts[1], "interrupted",
-      (json_int_t)row->interrupted[0], (json_int_t)row->interrupted[1], "ratio", field_real(row->ratio.estimate), "low",
-      row->ratio.low > 0.0 ? field_real(row->ratio.low) : json_null(), "high", field_real(row->ratio.high), "smallest",
-      field_real(speed_smallest(row)), "p", field_real(row->p));
-  return row->more == RECORD_NONE ? json : field_put(json, "more_blocks", json_integer(row->more));
+record_compared speed_record(const speed_row *row, record_memory *in) {
+  const int64_t counts[] = {(int64_t)row->counts[0], (int64_t)row->counts[1], (int64_t)row->interrupted[0],
+                            (int64_t)row->interrupted[1]};
+  int64_t *kept = record_allocate(in, 4, sizeof *kept);
+  memcpy(kept, counts, sizeof counts);
+  return (record_compared){.there = true,
+                           .name = record_format(in, "%s", row->name),
+                           .verdict = row->verdict,
+                           .note = record_format(in, "%s", row->note),
+                           .measure = row->by_limit ? "limit" : "time",
+                           .old = row->old,
+                           .has_old = true,
+                           .new = row->new,
+                           .has_new = true,
+                           .samples = kept,
+                           .samples_count = 2,
+                           .interrupted = kept + 2,
+                           .interrupted_count = 2,
+                           .ratio = row->ratio.estimate,
+                           .has_ratio = true,
+                           .low = row->ratio.low > 0.0 ? row->ratio.low : NAN,
+                           .has_low = true,
+                           .high = row->ratio.high,
+                           .has_high = true,
+                           .smallest = speed_smallest(row),
+                           .has_smallest = true,
+                           .p = row->p,
+                           .has_p = true,
+                           .more_blocks = row->more == RECORD_NONE ? 0 : row->more,
+                           .has_more_blocks = row->more != RECORD_NONE};
 }
 
 /* ---- compare --------------------------------------------------------------------------------------------- */
@@ -195,8 +215,8 @@ static void mark_disturbed(speed_row *rows, size_t count) {
     rows[i].disturbed = rows[i].disturbed || (!rows[i].by_limit && PART * interrupted > all);
 }
 
-/* Adds the rows of the benchmarks that have a pair. */
-static void compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits, json_t *rows) {
+/* Judges the benchmarks that have a pair. */
+static void compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits) {
   size_t tested = 0;
   for (size_t i = 0; i < count; i++) {
     look_at(&pairs[i], &found[i]);
@@ -205,49 +225,53 @@ static void compare_pairs(pair *pairs, speed_row *found, size_t count, const com
   for (size_t i = 0; i < count; i++) test(&pairs[i], limits, speed_confidence(limits, tested), &found[i]);
   mark_disturbed(found, count);
   speed_judge(found, count, limits);
-  for (size_t i = 0; i < count; i++) json_array_append_new(rows, speed_json(&found[i]));
 }
 
-static void compare_common(const timings_record *was, const timings_record *is, const compare_limits *limits,
-                           json_t *rows) {
-  const size_t most = json_object_size(is->numbers);
+/* Sets the rows of the benchmarks that both records have. */
+static void compare_common(record_comparison *made, const timings_record *was, const timings_record *is,
+                           const compare_limits *limits, record_memory *in) {
+  const size_t most = is->names_count;
   pair *pairs = memory_take(most, sizeof *pairs);
   speed_row *found = memory_take(most, sizeof *found);
+  record_compared *rows = record_allocate(in, most, sizeof *rows);
   size_t count = 0;
-  const char *name;
-  json_t *numbers;
-  json_object_foreach(is->numbers, name, numbers) {
-    if (!json_object_get(was->numbers, name)) continue;
+  for (size_t i = 0; i < most; i++) {
+    const char *name = is->names[i];
+    if (!timings_has(was, name)) continue;
     found[count] = speed_new(name);
     pairs[count++] = (pair){timings_collect(was, name, true), timings_collect(is, name, true)};
   }
-  compare_pairs(pairs, found, count, limits, rows);
+  compare_pairs(pairs, found, count, limits);
   for (size_t i = 0; i < count; i++) {
+    rows[i] = speed_record(&found[i], in);
     timings_discard(&pairs[i].was);
     timings_discard(&pairs[i].is);
   }
+  made->rows = rows;
+  made->rows_count = count;
   free(pairs);
   free(found);
 }
 
-/* Adds the names in one record that the other lacks. */
-static void list_missing(const timings_record *of, const timings_record *other, json_t *names) {
-  const char *name;
-  json_t *numbers;
-  json_object_foreach(of->numbers, name, numbers) {
-    if (!json_object_get(other->numbers, name)) json_array_append_new(names, json_string(name));
-  }
+/* Returns the names in one record that the other lacks. */
+static const char *const *list_missing(const timings_record *of, const timings_record *other, record_memory *in,
+                                       size_t *count) {
+  const char **names = record_allocate(in, of->names_count, sizeof(*names));
+  *count = 0;
+  for (size_t i = 0; i < of->names_count; i++)
+    if (!timings_has(other, of->names[i])) names[(*count)++] = of->names[i];
+  return names;
 }
 
-/* Adds the rows of the benchmarks that both records have, and the names of those that one record has. */
-static void compare_timings(const json_t *before, const json_t *after, const compare_limits *limits, json_t *rows,
-                            json_t *gone, json_t *added) {
+/* Sets the rows of the benchmarks that both records have, and the names of those that one record has. */
+static void compare_timings(record_comparison *made, const record_timing *before, const record_timing *after,
+                            const compare_limits *limits, record_memory *in) {
   timings_record was, is;
   timings_open(&was, before);
   timings_open(&is, after);
-  compare_common(&was, &is, limits, rows);
-  list_missing(&was, &is, gone);
-  list_missing(&is, &was, added);
+  compare_common(made, &was, &is, limits, in);
+  made->gone = list_missing(&was, &is, in, &made->gone_count);
+  made->new = list_missing(&is, &was, in, &made->new_count);
   timings_close(&was);
   timings_close(&is);
 }
@@ -258,21 +282,19 @@ static const char *const environment_keys[] = {
     "cpu",      "isa",    "cores",          "governor", "os",       "kernel_release",    "libc",
     "compiler", "cflags", "posenc_version", "commit",   "num_cpus", "library_build_type"};
 
-/* Returns a text or a number as text, which the caller frees. */
-static char *text_of(const json_t *value) {
-  if (!value || json_is_string(value)) return memory_copy_text(value ? json_string_value(value) : "");
-  return allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
-}
-
-void compare_environments(const json_t *before, const json_t *after, json_t *found) {
-  for (size_t i = 0; i < sizeof environment_keys / sizeof *environment_keys; i++) {
-    char *was = text_of(json_object_get(before, environment_keys[i])),
-         *is = text_of(json_object_get(after, environment_keys[i]));
-    if (strcmp(was, is) != 0)
-      json_array_append_new(found, json_pack("{s:s, s:s, s:s}", "what", environment_keys[i], "old", was, "new", is));
-    free(was);
-    free(is);
+const record_difference *compare_environments(const record_facts *before, const record_facts *after, record_memory *in,
+                                              size_t *count) {
+  enum { KEYS = sizeof environment_keys / sizeof *environment_keys };
+  record_difference *found = record_allocate(in, KEYS, sizeof *found);
+  *count = 0;
+  for (size_t i = 0; i < KEYS; i++) {
+    const record_fact *was = record_find_fact(before, environment_keys[i]),
+                      *is = record_find_fact(after, environment_keys[i]);
+    const char *old = was ? was->value : "", *new = is ? is->value : "";
+    if (strcmp(old, new) != 0)
+      found[(*count)++] = (record_difference){.there = true, .what = environment_keys[i], .old = old, .new = new};
   }
+  return found;
 }
 
 /* ---- accuracy ---- */
@@ -290,8 +312,8 @@ static const record_result *counterpart(const record_accuracy *record, const rec
   return record_find_result(record, result->kernel, result->shape.name);
 }
 
-static json_t *accuracy_name(const record_result *result) {
-  return json_sprintf("%s/%s", result->kernel, result->shape.name);
+static const char *accuracy_name(const record_result *result, record_memory *in) {
+  return record_format(in, "%s/%s", result->kernel, result->shape.name);
 }
 
 static bool has_failed(const record_result *result) {
@@ -307,9 +329,10 @@ static bool are_alike(const record_result *before, const record_result *after) {
          (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
 }
 
-/* Returns the verdict on figures of the same elements. Adds the figures that differ to `told`. */
+/* Returns the verdict on figures of the same elements. Tells the figures that differ. */
 static const char *compare_figures(const record_result *before, const record_result *after,
-                                   const compare_limits *limits, json_t *told) {
+                                   const compare_limits *limits, record_compared *row, record_memory *in) {
+  record_figure_change *told = record_allocate(in, FIGURES, sizeof *told);
   int more = 0, fewer = 0;
   for (int i = 0; i < FIGURES; i++) {
     const double was = figure_of(before, i), is = figure_of(after, i);
@@ -317,132 +340,137 @@ static const char *compare_figures(const record_result *before, const record_res
     if (!(is <= was * (1.0 + limits->growth)) && !(isnan(is) && isnan(was))) more++;
     if (is < was) fewer++;
     if (is != was)
-      json_array_append_new(
-          told, json_pack("{s:s, s:o, s:o}", "what", figures[i], "old", field_real(was), "new", field_real(is)));
+      told[row->figures_count++] = (record_figure_change){.there = true, .what = figures[i], .old = was, .new = is};
   }
+  row->figures = told;
   return more ? "worse" : fewer ? "better" : "same";
 }
 
-json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits) {
+record_compared compare_results(const record_result *before, const record_result *after, const compare_limits *limits,
+                                record_memory *in) {
   const bool was_refused = *before->refusal, is_refused = *after->refusal;
-  const char *verdict = "same", *note = "";
-  json_t *told = json_array();
+  record_compared row = {.there = true,
+                         .name = accuracy_name(after, in),
+                         .verdict = "same",
+                         .note = "",
+                         .figures = record_allocate(in, 0, 1),
+                         .replay = after->replay,
+                         .has_replay = true,
+                         .measure = ""};
   if (was_refused || is_refused) {
     if (was_refused != is_refused) {
-      verdict = is_refused ? "worse" : "better";
-      note = is_refused ? "no longer done" : "done now";
+      row.verdict = is_refused ? "worse" : "better";
+      row.note = is_refused ? "no longer done" : "done now";
     }
   } else if (!are_alike(before, after)) {
-    verdict = "undecided";
-    note = "other elements were looked at";
+    row.verdict = "undecided";
+    row.note = "other elements were looked at";
   } else {
-    verdict = compare_figures(before, after, limits, told);
+    row.verdict = compare_figures(before, after, limits, &row, in);
   }
   if (has_failed(after) && !has_failed(before)) {
-    verdict = "worse";
-    note = "a check fails that did not";
+    row.verdict = "worse";
+    row.note = "a check fails that did not";
   }
-  return json_pack("{s:o, s:s, s:s, s:o, s:s}", "name", accuracy_name(after), "verdict", verdict, "note", note,
-                   "figures", told, "replay", after->replay);
+  return row;
 }
 
-/* The lists of a comparison. */
-typedef struct lists {
-  json_t *environment, *rows, *gone, *added;
-} lists;
-
-static lists new_lists(void) {
-  return (lists){json_array(), json_array(), json_array(), json_array()};
-}
-
-static void compare_accuracy(const json_t *before, const json_t *after, const compare_limits *limits,
-                             const lists *made) {
-  const record_accuracy *was = record_take_accuracy(before), *is = record_take_accuracy(after);
+static void compare_accuracy(record_comparison *made, const record_accuracy *was, const record_accuracy *is,
+                             const compare_limits *limits, record_memory *in) {
+  record_compared *rows = record_allocate(in, is->records_count, sizeof *rows);
+  const char **added = record_allocate(in, is->records_count, sizeof(*added)),
+             **gone = record_allocate(in, was->records_count, sizeof(*gone));
   RECORD_EACH(result, is, records) {
     const record_result *old = counterpart(was, result);
-    json_array_append_new(old ? made->rows : made->added,
-                          old ? compare_results(old, result, limits) : accuracy_name(result));
+    if (old)
+      rows[made->rows_count++] = compare_results(old, result, limits, in);
+    else
+      added[made->new_count++] = accuracy_name(result, in);
   }
   RECORD_EACH(result, was, records)
-    if (!counterpart(is, result)) json_array_append_new(made->gone, accuracy_name(result));
-  record_free(was);
-  record_free(is);
+    if (!counterpart(is, result)) gone[made->gone_count++] = accuracy_name(result, in);
+  made->rows = rows;
+  made->new = added;
+  made->gone = gone;
 }
 
 /* ---- accuracy and speed ---- */
 
-bool compare_check(const json_t *json, char *why, size_t size) {
-  return timings_check(json, why, size);
+bool compare_open(compare_input *made, const json_t *json, char *why, size_t size) {
+  static const char accuracy[] = "posenc-accuracy-";
+  *made = (compare_input){.timing = record_take_timing(json)};
+  const bool ok = timings_check(made->timing, why, size),
+             is_accuracy = strncmp(record_schema_of(json), accuracy, strlen(accuracy)) == 0;
+  if (is_accuracy) made->accuracy = record_take_accuracy(json);
+  if (!is_accuracy && made->timing->benchmarks) return ok;
+  record_free(made->timing);
+  made->timing = NULL;
+  return ok;
 }
 
-typedef enum record_kind { KIND_NONE, KIND_ACCURACY, KIND_SPEED } record_kind;
-
-static record_kind kind_of(const json_t *record) {
-  if (strncmp(field_string(record, "schema"), "posenc-accuracy-", 16) == 0) return KIND_ACCURACY;
-  return json_is_array(json_object_get(record, "benchmarks")) ? KIND_SPEED : KIND_NONE;
+void compare_close(compare_input *of) {
+  record_free(of->accuracy);
+  record_free(of->timing);
 }
 
-static json_int_t count_of(const json_t *rows, const char *verdict) {
-  json_int_t count = 0;
-  for (size_t i = 0; i < json_array_size(rows); i++)
-    count += strcmp(field_string(json_array_get(rows, i), "verdict"), verdict) == 0;
+static int64_t count_of(const record_comparison *of, const char *verdict) {
+  int64_t count = 0;
+  RECORD_EACH(row, of, rows) count += strcmp(row->verdict, verdict) == 0;
   return count;
 }
 
 /* Whether no row has times. Failures are printed even if nothing was timed. */
-static bool tell_nothing(const json_t *rows) {
-  for (size_t i = 0; i < json_array_size(rows); i++)
-    if (strcmp(field_string(json_array_get(rows, i), "note"), compare_no_times) != 0) return false;
+static bool tells_nothing(const record_comparison *of) {
+  RECORD_EACH(row, of, rows)
+    if (strcmp(row->note, compare_no_times) != 0) return false;
   return true;
 }
 
 /* Returns the largest of the rows' smallest differences, NaN if an interval is open. */
-static double smallest_of(const json_t *rows) {
-  double most = json_array_size(rows) ? 0.0 : NAN;
-  for (size_t i = 0; i < json_array_size(rows); i++) {
-    const double one = field_number(json_array_get(rows, i), "smallest");
-    most = one <= most ? most : one; /* a NaN stays */
-  }
+static double smallest_of(const record_comparison *of) {
+  double most = of->rows_count ? 0.0 : NAN;
+  RECORD_EACH(row, of, rows) most = row->smallest <= most ? most : row->smallest; /* a NaN stays */
   return most;
 }
 
-/* Makes the comparison from these lists, and takes them over. */
-static json_t *assemble(const char *kind, lists made) {
-  const json_int_t worse = count_of(made.rows, "worse"), better = count_of(made.rows, "better"),
-                   same = count_of(made.rows, "same"), undecided = count_of(made.rows, "undecided");
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "schema", "posenc-compare-1", "kind", kind,
-                   "environment", made.environment, "rows", made.rows, "gone", made.gone, "new", made.added, "worse",
-                   worse, "better", better, "same", same, "undecided", undecided);
+static void count_verdicts(record_comparison *made) {
+  made->worse = count_of(made, "worse");
+  made->better = count_of(made, "better");
+  made->same = count_of(made, "same");
+  made->undecided = count_of(made, "undecided");
 }
 
-json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why) {
-  const record_kind kind = kind_of(after);
+bool compare_records(record_comparison *made, const compare_input *before, const compare_input *after,
+                     const compare_limits *limits, record_memory *in, const char **why) {
+  const bool is_speed = after->timing;
+  *made = (record_comparison){
+      .there = true, .schema = "posenc-compare-1", .kind = is_speed ? "speed" : "accuracy", .smallest = NAN};
   *why = "neither an accuracy record nor Google Benchmark's JSON";
-  if (kind == KIND_NONE || kind_of(before) == KIND_NONE) return NULL;
+  if ((!after->timing && !after->accuracy) || (!before->timing && !before->accuracy)) return false;
   *why = "one tells accuracy, the other speed";
-  if (kind != kind_of(before)) return NULL;
-  lists made = new_lists();
-  if (kind == KIND_SPEED)
-    compare_timings(before, after, limits, made.rows, made.gone, made.added);
+  if (is_speed != !!before->timing) return false;
+  if (is_speed)
+    compare_timings(made, before->timing, after->timing, limits, in);
   else
-    compare_accuracy(before, after, limits, &made);
-  *why = json_array_size(made.rows) ? "no benchmark has times in both" : "they have nothing in common";
-  const bool nothing = tell_nothing(made.rows);
-  const char *const place = kind == KIND_SPEED ? "context" : "environment";
-  compare_environments(json_object_get(before, place), json_object_get(after, place), made.environment);
-  json_t *comparison = assemble(kind == KIND_SPEED ? "speed" : "accuracy", made);
-  if (!nothing) return comparison;
-  json_decref(comparison);
-  return NULL;
+    compare_accuracy(made, before->accuracy, after->accuracy, limits, in);
+  made->environment = compare_environments(is_speed ? &before->timing->context.facts : &before->accuracy->environment,
+                                           is_speed ? &after->timing->context.facts : &after->accuracy->environment, in,
+                                           &made->environment_count);
+  *why = made->rows_count ? "no benchmark has times in both" : "they have nothing in common";
+  count_verdicts(made);
+  return !tells_nothing(made);
 }
 
-json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits) {
-  lists made = new_lists();
-  blocks_compare(all, limits, made.rows);
-  compare_environments(json_object_get(before, "context"), json_object_get(after, "context"), made.environment);
-  const json_int_t count = (json_int_t)blocks_count(all);
-  const double smallest = smallest_of(made.rows);
-  return field_put(field_put(assemble("speed", made), "blocks", json_integer(count)), "smallest", field_real(smallest));
+record_comparison compare_blocks(const blocks *all, const record_timing *before, const record_timing *after,
+                                 const compare_limits *limits, record_memory *in) {
+  record_comparison made = {.there = true, .schema = "posenc-compare-1", .kind = "speed"};
+  made.rows = blocks_compare(all, limits, in, &made.rows_count);
+  made.environment = compare_environments(&before->context.facts, &after->context.facts, in, &made.environment_count);
+  count_verdicts(&made);
+  made.blocks = (int64_t)blocks_count(all);
+  made.smallest = smallest_of(&made);
+  made.has_blocks = made.has_smallest = true;
+  return made;
 }
 
 /* ---- print ----------------------------------------------------------------------------------------------- */

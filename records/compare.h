@@ -7,7 +7,6 @@
 #include "records/read.h"
 #include "records/statistics.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -47,8 +46,8 @@ double speed_confidence(const compare_limits *limits, size_t tested);
 /* Corrects p over all rows that are tested, and sets missing verdicts and notes. */
 void speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
 
-/* Returns a row of a comparison as JSON, see record.schema.json. */
-json_t *speed_json(const speed_row *row);
+/* Returns the row of a comparison, whose texts are in `in`. */
+record_compared speed_record(const speed_row *row, record_memory *in);
 
 /* Timing records of several processes of two programs. Four processes, two of each program, are a block. */
 typedef struct blocks blocks;
@@ -62,10 +61,11 @@ size_t blocks_count(const blocks *all);
 
 /* Adds the next record of the old or the new program, block by block, in any order within a block. All records must
    have the same benchmarks. Returns false, with the defect in `why`, on bad records. */
-bool blocks_add(blocks *all, bool is_new, const json_t *record, char *why, size_t size);
+bool blocks_add(blocks *all, bool is_new, const record_timing *record, char *why, size_t size);
 
-/* Adds the rows of all benchmarks, by all blocks, which are complete. */
-void blocks_compare(const blocks *all, const compare_limits *limits, json_t *rows);
+/* Returns the rows of all benchmarks, by all blocks, which are complete; they are in `in`. */
+const record_compared *blocks_compare(const blocks *all, const compare_limits *limits, record_memory *in,
+                                      size_t *count);
 
 #define COMPARE_DEFAULT_GROWTH 0
 #define COMPARE_DEFAULT_SLOWER 5
@@ -73,22 +73,33 @@ void blocks_compare(const blocks *all, const compare_limits *limits, json_t *row
 #define COMPARE_RUN_SLOWER 3
 #define COMPARE_RUN_ALPHA 0.01
 
-/* Returns a comparison, see record.schema.json. Records of speed may come from any program with Google Benchmark.
-   Returns null, with the reason in *why, if the records cannot be compared. */
-json_t *compare_records(const json_t *before, const json_t *after, const compare_limits *limits, const char **why);
+/* A record of either kind; of JSON that is none, both are null. */
+typedef struct compare_input {
+  const record_accuracy *accuracy;
+  const record_timing *timing; /* of any program with Google Benchmark */
+} compare_input;
+
+/* Reads a record, for compare_close. Returns false, with the benchmark and the reason in `why`, if a benchmark lacks
+   the time that it must have. */
+bool compare_open(compare_input *made, const json_t *json, char *why, size_t size);
+void compare_close(compare_input *of);
+
+/* Makes a comparison, whose texts are those of the records and in `in`. Returns false, with the reason in *why, if the
+   records cannot be compared. */
+bool compare_records(record_comparison *made, const compare_input *before, const compare_input *after,
+                     const compare_limits *limits, record_memory *in, const char **why);
 
 /* Compares the blocks of two programs. The two records give the environments. */
-json_t *compare_blocks(const blocks *all, const json_t *before, const json_t *after, const compare_limits *limits);
+record_comparison compare_blocks(const blocks *all, const record_timing *before, const record_timing *after,
+                                 const compare_limits *limits, record_memory *in);
 
-/* Returns the row of a comparison for two results of one kernel and problem, a new reference. */
-json_t *compare_results(const record_result *before, const record_result *after, const compare_limits *limits);
+/* Returns the row of a comparison for two results of one kernel and problem. */
+record_compared compare_results(const record_result *before, const record_result *after, const compare_limits *limits,
+                                record_memory *in);
 
-/* Adds the facts that differ between two environments to the array `found`, as {"what", "old", "new"}. */
-void compare_environments(const json_t *before, const json_t *after, json_t *found);
-
-/* Whether every benchmark of a speed record has the time that it must have; true for other records. If not, `why` names
-   the benchmark and the reason. */
-bool compare_check(const json_t *record, char *why, size_t size);
+/* Returns the facts that differ between two environments; they are in `in`. */
+const record_difference *compare_environments(const record_facts *before, const record_facts *after, record_memory *in,
+                                              size_t *count);
 
 /* Prints a comparison as text for a terminal, without unchanged rows unless `all`, or as a Markdown table. */
 void compare_print_text(const record_comparison *comparison, bool all, FILE *stream);
@@ -98,13 +109,8 @@ void compare_print_markdown(const record_comparison *comparison, bool all, FILE 
 
 /* Compares errors and bits of kernels with those of an earlier run, which later runs must not exceed or change. */
 
-/* Makes the baseline of an accuracy record; see record.schema.json. Null if the record lacks kernel_abi, seed or
-   budget. */
-json_t *baseline_of(const json_t *record);
-
-/* Prints a baseline with a line for each entry, so that a diff of two shows what has changed and of which kernel and
-   table. Errors are left in the stream's error indicator. */
-void baseline_print(const json_t *baseline, FILE *stream);
+/* Returns the baseline of an accuracy record, whose texts are those of the record and whose lists are in `in`. */
+record_baseline baseline_of(const record_accuracy *record, record_memory *in);
 
 typedef struct baseline_terms {
   bool allow_new;         /* a result without an entry is skipped; otherwise it fails */
@@ -121,8 +127,9 @@ typedef struct baseline_terms {
  * if a kernel refuses what it did. Its note says what has changed, also for the better, and which facts of the
  * environment differ where they may be the cause. A record in which nothing of a kernel was compared that the
  * baseline has and the run is of gets the field "uncompared" with its name, and is mistrusted (record_mistrust).
- * `baseline` is one that record_read_baseline accepts.
+ * `baseline` is one that record_read_baseline accepts. What is added is in `in`, or of the baseline.
  */
-void baseline_hold(json_t *record, const json_t *baseline, const baseline_terms *terms);
+void baseline_hold(record_accuracy *record, const record_baseline *baseline, const baseline_terms *terms,
+                   record_memory *in);
 
 #endif

@@ -4,7 +4,6 @@
 #include "records/history.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "records/compare.h"
 #include "records/read.h"
@@ -13,20 +12,20 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <search.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* An accuracy record or a timing record. A report has two entries, which are made of it. */
-typedef struct entry {
-  const char *file, *commit; /* the commit is that whose kernels were measured */
-  json_t *json;
+typedef struct history_entry {
+  const char *file, *commit;       /* the commit is that whose kernels were measured */
   const record_accuracy *accuracy; /* null for timings */
   timings_record timing;
-  int64_t seconds;    /* its date, since 1970; RECORD_NONE if it is not known */
-  int64_t place;      /* in the order; RECORD_NONE if it has none */
-  const json_t *told; /* facts of machine, build and date */
+  int64_t seconds;          /* its date, since 1970; RECORD_NONE if it is not known */
+  int64_t place;            /* in the order; RECORD_NONE if it has none */
+  const record_facts *told; /* of machine, build and date */
 } entry;
 
 struct history {
@@ -34,6 +33,9 @@ struct history {
   size_t count;
   char *const *commits; /* null in the order of dates */
   size_t commit_count;
+  const void **read; /* records that were read, to be freed */
+  size_t read_count;
+  record_memory memory; /* of entries that are made of reports */
 };
 
 history *history_open(void) {
@@ -41,13 +43,11 @@ history *history_open(void) {
 }
 
 void history_close(history *all) {
-  for (size_t i = 0; i < all->count; i++) {
-    if (all->entries[i].accuracy)
-      record_free(all->entries[i].accuracy);
-    else
-      timings_close(&all->entries[i].timing);
-    json_decref(all->entries[i].json);
-  }
+  for (size_t i = 0; i < all->count; i++)
+    if (!all->entries[i].accuracy) timings_close(&all->entries[i].timing);
+  for (size_t i = 0; i < all->read_count; i++) record_free(all->read[i]);
+  record_release(&all->memory);
+  free(all->read);
   free(all->entries);
   free(all);
 }
@@ -55,9 +55,9 @@ void history_close(history *all) {
 /* ---- records ---- */
 
 /* Returns the commit whose kernels were measured: plugins may be from another repository than posenc. */
-static const char *measured_commit(const json_t *facts) {
-  const char *given = field_string(facts, "measured_commit");
-  return *given ? given : field_string(facts, "commit");
+static const char *measured_commit(const record_facts *facts) {
+  const char *given = record_fact_text(facts, "measured_commit");
+  return *given ? given : record_fact_text(facts, "commit");
 }
 
 /* Where a record was found. */
@@ -65,85 +65,110 @@ typedef struct source {
   const char *file, *commit; /* the commit may be null: as the record says */
 } source;
 
-/* Adds a record of either kind, and takes the JSON over. */
-static void add_entry(history *all, const source *from, json_t *json, bool is_accuracy) {
-  entry made = {.file = from->file, .json = json};
-  made.told = json_object_get(json, is_accuracy ? "environment" : "context");
+/* Adds a record, of which one of both is not null. */
+static void add_entry(history *all, const source *from, const record_accuracy *accuracy, const record_timing *timing) {
+  entry made = {.file = from->file, .accuracy = accuracy};
+  made.told = accuracy ? &accuracy->environment : &timing->context.facts;
   made.commit = from->commit ? from->commit : measured_commit(made.told);
-  if (is_accuracy)
-    made.accuracy = record_take_accuracy(json);
-  else
-    timings_open(&made.timing, json);
-  made.seconds = record_seconds(field_string(made.told, "date"));
+  if (timing) timings_open(&made.timing, timing);
+  made.seconds = record_seconds(record_fact_text(made.told, "date"));
   all->entries = memory_grow(all->entries, all->count + 1, sizeof *all->entries);
   all->entries[all->count++] = made;
 }
 
-/* Adds the rows of the tables in which `field` says something of a kernel, as results of an accuracy record. */
-static void take_results(const record_table *tables, size_t count, json_t *results) {
-  for (size_t i = 0; i < count; i++)
-    RECORD_EACH(row, &tables[i], rows) {
-      json_t *result = json_copy(row->json);
-      if (row->elements != RECORD_NONE || *row->refusal)
-        field_append(results, field_put(result, "shape", json_incref(tables[i].shape.json)));
-      else
-        json_decref(result);
-    }
+static size_t rows_in(const record_table *tables, size_t count) {
+  size_t rows = 0;
+  for (size_t i = 0; i < count; i++) rows += tables[i].rows_count;
+  return rows;
 }
 
-/* Adds the medians of a report as benchmarks of one repetition. */
-static void take_times(const char *mode, const record_table *tables, size_t count, json_t *benchmarks) {
+/* Adds the rows of the tables that say something of a kernel, as results of an accuracy record. */
+static void take_results(const record_table *tables, size_t count, record_result *results, size_t *used) {
+  for (size_t i = 0; i < count; i++)
+    RECORD_EACH(row, &tables[i], rows)
+      if (row->elements != RECORD_NONE || *row->refusal) results[(*used)++] = record_result_of(row, &tables[i].shape);
+}
+
+/* Adds the medians of tables as benchmarks of one repetition. */
+static void take_times(history *all, const char *mode, const record_table *tables, size_t count,
+                       record_benchmark *benchmarks, size_t *used) {
   for (size_t i = 0; i < count; i++)
     RECORD_EACH(row, &tables[i], rows) {
-      const double elements = tables[i].shape.rows * tables[i].shape.dim;
-      if (!(row->timing.ns_per_element.median * elements > 0.0)) continue;
-      json_t *one = json_pack(
-          "{s:o, s:s, s:s, s:f}", "name", json_sprintf("%s/%s/%s", mode, tables[i].shape.name, row->kernel), "run_type",
-          "iteration", "time_unit", "ns", "real_time", row->timing.ns_per_element.median * elements);
-      field_append(benchmarks, field_put(one, "of_limit", field_real(row->timing.of_limit.median)));
+      const double elements = tables[i].shape.rows * tables[i].shape.dim,
+                   time = row->timing.ns_per_element.median * elements;
+      if (!(time > 0.0)) continue;
+      record_benchmark *one = &benchmarks[(*used)++];
+      *one = record_empty_benchmark();
+      one->name = record_format(&all->memory, "%s/%s/%s", mode, tables[i].shape.name, row->kernel);
+      one->run_type = "iteration";
+      one->time_unit = "ns";
+      one->real_time = time;
+      one->of_limit = row->timing.of_limit.median;
     }
 }
 
 static void add_report(history *all, const source *from, const record_report *report) {
-  json_t *results = json_array(), *benchmarks = json_array();
-  take_results(report->shapes, report->shapes_count, results);
-  take_results(report->cases, report->cases_count, results);
-#define MODE(name, tables) take_times(name, report->tables, report->tables##_count, benchmarks)
-  MODE("hot", shapes);
-  MODE("cold", cold);
-  MODE("fresh", fresh);
-  MODE("malloc", malloc);
-  MODE("offset", offset);
-  MODE("first", first);
-  MODE("row", row);
-#undef MODE
-  add_entry(all, from, json_pack("{s:O, s:o}", "environment", report->environment.accuracy, "records", results), true);
-  if (report->environment.timing)
-    add_entry(all, from, json_pack("{s:O, s:o}", "context", report->environment.timing, "benchmarks", benchmarks),
-              false);
-  else
-    json_decref(benchmarks);
+  const size_t most = rows_in(report->shapes, report->shapes_count) + rows_in(report->cases, report->cases_count);
+  record_accuracy *accuracy = record_allocate(&all->memory, 1, sizeof *accuracy);
+  record_result *results = record_allocate(&all->memory, most, sizeof *results);
+  accuracy->environment = report->environment.accuracy;
+  accuracy->records = results;
+  take_results(report->shapes, report->shapes_count, results, &accuracy->records_count);
+  take_results(report->cases, report->cases_count, results, &accuracy->records_count);
+  add_entry(all, from, accuracy, NULL);
+  if (!report->environment.timing.there) return;
+  const struct {
+    const char *mode;
+    const record_table *tables;
+    size_t count;
+  } modes[] = {{"hot", report->shapes, report->shapes_count},    {"cold", report->cold, report->cold_count},
+               {"fresh", report->fresh, report->fresh_count},    {"malloc", report->malloc, report->malloc_count},
+               {"offset", report->offset, report->offset_count}, {"first", report->first, report->first_count},
+               {"row", report->row, report->row_count}};
+  enum { MODES = sizeof modes / sizeof *modes };
+  size_t times = 0;
+  for (size_t i = 0; i < MODES; i++) times += rows_in(modes[i].tables, modes[i].count);
+  record_timing *timing = record_allocate(&all->memory, 1, sizeof *timing);
+  record_benchmark *benchmarks = record_allocate(&all->memory, times, sizeof *benchmarks);
+  timing->context.facts = report->environment.timing;
+  timing->context.posenc_schema = "";
+  timing->benchmarks = benchmarks;
+  for (size_t i = 0; i < MODES; i++)
+    take_times(all, modes[i].mode, modes[i].tables, modes[i].count, benchmarks, &timing->benchmarks_count);
+  add_entry(all, from, NULL, timing);
 }
 
-bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size) {
-  const source *from = &(source){file, commit};
+static bool has_kind(const json_t *record, const char *schema) {
+  return strncmp(record_schema_of(record), schema, strlen(schema)) == 0;
+}
+
+/* Reads a record of one of the kinds, which is null otherwise, and adds it. Returns false with a defect. */
+static bool add_read(history *all, const source *from, const json_t *record, char *why, size_t size) {
   record_fault fault = {"neither an accuracy record, a timing record nor a report"};
-  const char *schema = field_string(record, "schema");
-  const void *read = NULL;
-  if (strncmp(schema, "posenc-accuracy-", strlen("posenc-accuracy-")) == 0) {
-    read = record_read_accuracy(record, &fault);
-    if (read) add_entry(all, from, json_incref(record), true);
-  } else if (strncmp(schema, "posenc-report-", strlen("posenc-report-")) == 0) {
-    read = record_read_report(record, &fault);
-    if (read) add_report(all, from, read);
-  } else if (*field_string(json_object_get(record, "context"), "posenc_schema")) {
-    read = record_read_timing(record, &fault);
-    if (read && !timings_check(record, why, size)) return record_free(read), false;
-    if (read) add_entry(all, from, json_incref(record), false);
-  }
+  const record_accuracy *accuracy = NULL;
+  const record_report *report = NULL;
+  const record_timing *timing = NULL;
+  if (has_kind(record, "posenc-accuracy-"))
+    accuracy = record_read_accuracy(record, &fault);
+  else if (has_kind(record, "posenc-report-"))
+    report = record_read_report(record, &fault);
+  else if (*record_schema_of(record))
+    timing = record_read_timing(record, &fault);
+  all->read = memory_grow(all->read, all->read_count + 1, sizeof(*all->read));
+  all->read[all->read_count++] = accuracy ? (const void *)accuracy : report ? (const void *)report : timing;
+  if (timing && !timings_check(timing, why, size)) return false;
+  if (report)
+    add_report(all, from, report);
+  else if (accuracy || timing)
+    add_entry(all, from, accuracy, timing);
   snprintf(why, size, "%s", fault.text);
-  record_free(read);
-  return read;
+  return accuracy || report || timing;
+}
+
+bool history_add(history *all, const char *file, const char *commit, const json_t *record, char *why, size_t size) {
+  const source from = {record_format(&all->memory, "%s", file),
+                       commit ? record_format(&all->memory, "%s", commit) : NULL};
+  return add_read(all, &from, record, why, size);
 }
 
 /* ---- order ---- */
@@ -199,23 +224,29 @@ typedef struct series {
 } series;
 
 typedef struct collection {
-  series *all;
+  series **all; /* in the order in which they begin */
   size_t count;
-  json_t *numbers; /* of the series, by measure, CPU and name */
+  void *tree; /* of the same, by measure, CPU and name */
 } collection;
 
+static int in_tree(const void *one, const void *other) {
+  const series *a = one, *b = other;
+  int order = strcmp(a->name, b->name);
+  if (order == 0) order = strcmp(a->measure, b->measure);
+  return order ? order : strcmp(a->cpu, b->cpu);
+}
+
 static series *series_of(collection *made, const char *measure, const entry *of, const char *name) {
-  const char *cpu = field_string(of->told, "cpu");
-  json_t *key = json_sprintf("%s %s %s", measure, cpu, name), *number;
-  number = json_object_get(made->numbers, json_string_value(key));
-  if (!number) {
-    made->all = memory_grow(made->all, made->count + 1, sizeof *made->all);
-    made->all[made->count] = (series){measure, cpu, memory_copy_text(name), NULL, 0};
-    number = json_integer((json_int_t)made->count++);
-    json_object_set_new(made->numbers, json_string_value(key), number);
-  }
-  json_decref(key);
-  return &made->all[json_integer_value(number)];
+  const series wanted = {.measure = measure, .cpu = record_fact_text(of->told, "cpu"), .name = (char *)(uintptr_t)name};
+  series *const *found = tfind(&wanted, &made->tree, in_tree);
+  if (found) return *found;
+  series *one = memory_take(1, sizeof *one);
+  *one = wanted;
+  one->name = memory_copy_text(name);
+  made->all = memory_grow(made->all, made->count + 1, sizeof(*made->all));
+  made->all[made->count++] = one;
+  allocated(tsearch(one, &made->tree, in_tree));
+  return one;
 }
 
 /* Returns the point of the entry's place, a new one unless the last one is. */
@@ -247,9 +278,8 @@ static void add_values(collection *made, const char *measure, const entry *of, c
 }
 
 static void add_times(collection *made, const entry *of) {
-  const char *name;
-  json_t *numbers;
-  json_object_foreach(of->timing.numbers, name, numbers) {
+  for (size_t i = 0; i < of->timing.names_count; i++) {
+    const char *name = of->timing.names[i];
     timings taken = timings_collect(&of->timing, name, true);
     const bool by_limit = taken.limited && taken.limited == taken.count;
     add_values(made, by_limit ? "limit" : "time", of, name, by_limit ? taken.costs : taken.times, taken.count);
@@ -259,12 +289,12 @@ static void add_times(collection *made, const entry *of) {
 }
 
 static collection collect(const history *all) {
-  collection made = {.numbers = json_object()};
+  collection made = {0};
   for (size_t i = 0; i < all->count && all->entries[i].place != RECORD_NONE; i++)
     (all->entries[i].accuracy ? add_results : add_times)(&made, &all->entries[i]);
   for (size_t i = 0; i < made.count; i++)
-    for (size_t k = 0; k < made.all[i].count; k++) {
-      point *one = &made.all[i].points[k];
+    for (size_t k = 0; k < made.all[i]->count; k++) {
+      point *one = &made.all[i]->points[k];
       if (one->count) one->median = statistics_median(one->values, one->count);
     }
   return made;
@@ -272,12 +302,14 @@ static collection collect(const history *all) {
 
 static void discard(collection *made) {
   for (size_t i = 0; i < made->count; i++) {
-    for (size_t k = 0; k < made->all[i].count; k++) free(made->all[i].points[k].values);
-    free(made->all[i].points);
-    free(made->all[i].name);
+    series *one = made->all[i];
+    tdelete(one, &made->tree, in_tree);
+    for (size_t k = 0; k < one->count; k++) free(one->points[k].values);
+    free(one->points);
+    free(one->name);
+    free(one);
   }
   free(made->all);
-  json_decref(made->numbers);
 }
 
 /* ---- changes ---- */
@@ -289,75 +321,87 @@ typedef struct telling {
   double level;           /* of the test of one series of times */
   size_t tested;          /* their number */
   uint64_t seed;
-  json_t *changes;
+  record_history_change *changes;
+  size_t change_count;
+  record_memory *in;
 } telling;
 
-static json_t *entry_json(const entry *of) {
-  return json_pack("{s:s, s:s, s:s}", "commit", of->commit, "date", field_string(of->told, "date"), "file", of->file);
+static record_history_end end_of(const entry *of) {
+  return (record_history_end){
+      .there = true, .commit = of->commit, .date = record_fact_text(of->told, "date"), .file = of->file};
 }
 
 static bool is_told(const telling *t, const entry *of) {
   return of->place >= t->place && of->seconds >= t->seconds;
 }
 
-/* Returns the facts that differ, but for those that a commit of posenc's own changes: its name and its version. */
-static json_t *other_facts(const entry *good, const entry *bad) {
-  json_t *found = json_array();
-  const char *own = field_string(bad->told, "commit");
-  compare_environments(good->told, bad->told, found);
-  for (size_t i = json_array_size(found); i-- > 0 && strncmp(bad->commit, own, strlen(own)) == 0;) {
-    const char *what = field_string(json_array_get(found, i), "what");
-    if (strcmp(what, "commit") == 0 || strcmp(what, "posenc_version") == 0) json_array_remove(found, i);
+/* Sets the facts that differ, but for those that a commit of posenc's own changes: its name and its version. */
+static void set_other_facts(record_history_change *made, const entry *good, const entry *bad, record_memory *in) {
+  const char *own = record_fact_text(bad->told, "commit");
+  const bool is_own = strncmp(bad->commit, own, strlen(own)) == 0;
+  size_t count;
+  record_difference *found = (record_difference *)(uintptr_t)compare_environments(good->told, bad->told, in, &count);
+  for (size_t i = 0; i < count; i++) {
+    if (is_own && (strcmp(found[i].what, "commit") == 0 || strcmp(found[i].what, "posenc_version") == 0)) continue;
+    found[made->environment_count++] = found[i];
   }
-  return found;
+  made->environment = found;
 }
 
-/* Adds a change between two points, whose row is taken over. */
-static void tell(const telling *t, const series *in, size_t at, json_t *row) {
+/* Adds a change between two points. */
+static void tell(telling *t, const series *in, size_t at, record_history_change change) {
   const entry *good = in->points[at - 1].of, *bad = in->points[at].of;
-  field_put(field_put(row, "measure", json_string(in->measure)), "cpu", json_string(in->cpu));
-  field_put(row, "at", json_integer((json_int_t)at));
-  field_put(field_put(row, "last_good", entry_json(good)), "first_bad", entry_json(bad));
-  if (t->by_git) field_put(row, "commits", json_integer(bad->place - good->place));
-  field_append(t->changes, field_put(row, "environment", other_facts(good, bad)));
+  change.there = true;
+  change.name = record_format(t->in, "%s", in->name);
+  change.measure = in->measure;
+  change.cpu = in->cpu;
+  change.at = (int64_t)at;
+  change.last_good = end_of(good);
+  change.first_bad = end_of(bad);
+  change.commits = t->by_git ? bad->place - good->place : 0;
+  change.has_commits = t->by_git;
+  set_other_facts(&change, good, bad, t->in);
+  t->changes = memory_grow(t->changes, t->change_count + 1, sizeof *t->changes);
+  t->changes[t->change_count++] = change;
 }
 
-/* Returns the row of two results, null if even their bits are the same. */
-static json_t *result_row(const record_result *before, const record_result *after) {
-  json_t *row = compare_results(before, after, &(compare_limits){0});
-  if (strcmp(field_string(row, "verdict"), "same") != 0) return row;
-  if (strcmp(before->digest, after->digest) != 0 && *before->digest && *after->digest)
-    return field_put(field_put(row, "verdict", json_string("bits")), "note",
-                     json_string("the same errors, other bits"));
-  json_decref(row);
-  return NULL;
+/* Makes a change of two results. Returns false if even their bits are the same. */
+static bool make_change(record_history_change *made, const record_result *before, const record_result *after,
+                        record_memory *in) {
+  const record_compared row = compare_results(before, after, &(compare_limits){0}, in);
+  const bool same = strcmp(row.verdict, "same") == 0,
+             other_bits = strcmp(before->digest, after->digest) != 0 && *before->digest && *after->digest;
+  *made = (record_history_change){.verdict = same ? "bits" : row.verdict,
+                                  .note = same ? "the same errors, other bits" : row.note,
+                                  .figures = row.figures,
+                                  .figures_count = row.figures_count,
+                                  .replay = row.replay,
+                                  .has_replay = true};
+  return !same || other_bits;
 }
 
 /* Whether the last result is worse than that before the point. */
-static bool remains_worse(const series *in, size_t at) {
-  json_t *row = compare_results(in->points[at - 1].result, in->points[in->count - 1].result, &(compare_limits){0});
-  const bool worse = strcmp(field_string(row, "verdict"), "worse") == 0;
-  json_decref(row);
-  return worse;
+static bool remains_worse(const series *in, size_t at, record_memory *memory) {
+  const record_compared row =
+      compare_results(in->points[at - 1].result, in->points[in->count - 1].result, &(compare_limits){0}, memory);
+  return strcmp(row.verdict, "worse") == 0;
 }
 
 /* Tells the changes of a series of results. Returns whether its newest one is worse than one before a change. */
-static bool tell_results(const telling *t, const series *in) {
+static bool tell_results(telling *t, const series *in) {
   bool worse = false;
   for (size_t at = 1; at < in->count; at++) {
-    json_t *row = result_row(in->points[at - 1].result, in->points[at].result);
-    if (row && is_told(t, in->points[at].of)) {
-      tell(t, in, at, row);
-      worse = worse || remains_worse(in, at);
-    } else {
-      json_decref(row);
-    }
+    record_history_change change;
+    if (!make_change(&change, in->points[at - 1].result, in->points[at].result, t->in)) continue;
+    if (!is_told(t, in->points[at].of)) continue;
+    tell(t, in, at, change);
+    worse = worse || remains_worse(in, at, t->in);
   }
   return worse;
 }
 
 /* Tells the changes of a series of instructions, likewise. They have no noise, but a few depend on addresses. */
-static bool tell_instructions(const telling *t, const series *in) {
+static bool tell_instructions(telling *t, const series *in) {
   static const double least = 0.001;
   const double last = in->points[in->count - 1].median;
   double level = in->points[0].median;
@@ -367,10 +411,11 @@ static bool tell_instructions(const telling *t, const series *in) {
     if (fabs(is - was) < least * was) continue;
     level = is;
     if (!is_told(t, in->points[at].of)) continue;
-    json_t *figures = json_pack("[{s:s, s:f, s:f}]", "what", in->measure, "old", was, "new", is);
+    record_figure_change *figure = record_allocate(t->in, 1, sizeof *figure);
+    *figure = (record_figure_change){.there = true, .what = in->measure, .old = was, .new = is};
     tell(t, in, at,
-         json_pack("{s:s, s:s, s:s, s:o}", "name", in->name, "verdict", is > was ? "worse" : "better", "note", "",
-                   "figures", figures));
+         (record_history_change){
+             .verdict = is > was ? "worse" : "better", .note = "", .figures = figure, .figures_count = 1});
     worse = worse || last - was >= least * was;
   }
   return worse;
@@ -382,16 +427,22 @@ static statistics_ratio ratio_of(const double *medians, size_t a, size_t b, size
   return statistics_ratio_of(medians + a, b - a, medians + c, d - c, confidence);
 }
 
-static json_t *time_row(const telling *t, const series *in, statistics_ratio ratio, double p) {
+static record_history_change time_change(const telling *t, statistics_ratio ratio, double p) {
   const char *verdict = ratio.low > 1.0 ? "worse" : ratio.high < 1.0 ? "better" : "undecided";
-  return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", in->name, "verdict", verdict, "note",
-                   *verdict == 'u' ? "times spread differently" : "", "ratio", field_real(ratio.estimate), "low",
-                   ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high), "p",
-                   field_real(fmin(1.0, p * (double)t->tested)));
+  return (record_history_change){.verdict = verdict,
+                                 .note = *verdict == 'u' ? "times spread differently" : "",
+                                 .ratio = ratio.estimate,
+                                 .has_ratio = true,
+                                 .low = ratio.low > 0.0 ? ratio.low : NAN,
+                                 .has_low = true,
+                                 .high = isfinite(ratio.high) ? ratio.high : NAN,
+                                 .has_high = true,
+                                 .p = fmin(1.0, p * (double)t->tested),
+                                 .has_p = true};
 }
 
 /* Tells the changes of a series of times, likewise. */
-static bool tell_times(const telling *t, const series *in) {
+static bool tell_times(telling *t, const series *in) {
   const size_t n = in->count;
   double *medians = memory_take(n, sizeof *medians), *logs = memory_take(n, sizeof *logs);
   divisive_change *found = memory_take(n / DIVISIVE_LEAST + 1, sizeof *found);
@@ -402,7 +453,7 @@ static bool tell_times(const telling *t, const series *in) {
   for (size_t i = 0; i < count; i++) {
     const size_t begin = i > 0 ? found[i - 1].at : 0, at = found[i].at, end = i + 1 < count ? found[i + 1].at : n;
     if (!is_told(t, in->points[at].of)) continue;
-    tell(t, in, at, time_row(t, in, ratio_of(medians, begin, at, at, end), found[i].p));
+    tell(t, in, at, time_change(t, ratio_of(medians, begin, at, at, end), found[i].p));
     worse = worse || ratio_of(medians, begin, at, last, n).low > 1.0;
   }
   free(medians);
@@ -438,61 +489,79 @@ static bool has_times(const series *in) {
 }
 
 /* Tells the changes of a series. Returns whether its newest point is worse than one before a change. */
-static bool tell_series(const telling *t, const series *in) {
+static bool tell_series(telling *t, const series *in) {
   if (has_times(in)) return tell_times(t, in);
   return is_of(in, "accuracy") ? tell_results(t, in) : tell_instructions(t, in);
 }
 
-/* Returns a series as JSON, with the numbers that it is judged by. */
-static json_t *series_json(const series *in, bool worse) {
-  json_t *points = json_array();
-  for (size_t i = 0; i < in->count; i++) {
-    const point *one = &in->points[i];
-    json_t *json = json_pack("{s:s, s:s}", "commit", one->of->commit, "date", field_string(one->of->told, "date"));
-    if (is_of(in, "accuracy")) {
-      field_put(field_put(json, "max_ulp", field_real(one->result->max_ulp.ulp)), "max_abs",
-                field_real(one->result->max_abs.abs));
-      field_put(json, "digest", json_string(one->result->digest));
-    } else {
-      const bool by_limit = is_of(in, "limit");
-      field_put(json,
-                by_limit            ? "of_limit"
-                : is_of(in, "time") ? "ns"
-                                    : in->measure,
-                field_real(by_limit ? 1.0 / one->median : one->median));
-    }
-    field_append(points, json);
+/* Returns a point with the number that it is judged by. */
+static record_history_point told_point(const series *in, const point *one) {
+  record_history_point made = {
+      .there = true, .commit = one->of->commit, .date = record_fact_text(one->of->told, "date"), .digest = ""};
+  made.has_max_ulp = made.has_max_abs = made.has_digest = is_of(in, "accuracy");
+  made.has_of_limit = is_of(in, "limit");
+  made.has_ns = is_of(in, "time");
+  made.has_instructions = is_of(in, "instructions");
+  if (made.has_digest) {
+    made.max_ulp = one->result->max_ulp.ulp;
+    made.max_abs = one->result->max_abs.abs;
+    made.digest = one->result->digest;
   }
-  return json_pack("{s:s, s:s, s:s, s:b, s:o}", "name", in->name, "measure", in->measure, "cpu", in->cpu, "worse",
-                   worse, "points", points);
+  if (made.has_of_limit) made.of_limit = 1.0 / one->median;
+  if (made.has_ns) made.ns = one->median;
+  if (made.has_instructions) made.instructions = one->median;
+  return made;
 }
 
-/* Returns the records that have no place. */
-static json_t *left_out(const history *all) {
-  json_t *list = json_array();
+static record_history_series told_series(const series *in, bool worse, record_memory *memory) {
+  record_history_point *points = record_allocate(memory, in->count, sizeof *points);
+  for (size_t i = 0; i < in->count; i++) points[i] = told_point(in, &in->points[i]);
+  return (record_history_series){.there = true,
+                                 .name = record_format(memory, "%s", in->name),
+                                 .measure = in->measure,
+                                 .cpu = in->cpu,
+                                 .worse = worse,
+                                 .points = points,
+                                 .points_count = in->count};
+}
+
+/* Sets the records that have no place. */
+static void set_left_out(record_history *made, const history *all, record_memory *in) {
+  record_history_end *list = record_allocate(in, all->count, sizeof *list);
+  made->left_out = list;
   for (size_t i = 0; i < all->count; i++)
-    if (all->entries[i].place == RECORD_NONE) field_append(list, entry_json(&all->entries[i]));
-  return list;
+    if (all->entries[i].place == RECORD_NONE) list[made->left_out_count++] = end_of(&all->entries[i]);
 }
 
-json_t *history_find(const history *all, const history_terms *terms) {
-  telling t = {.by_git = all->commits, .seed = terms->seed};
-  if (!set_since(all, terms->since, &t)) return NULL;
-  collection made = collect(all);
-  json_t *list = json_array();
-  json_int_t worse = 0;
-  t.changes = json_array();
-  for (size_t i = 0; i < made.count; i++)
-    t.tested += has_times(&made.all[i]) && made.all[i].count >= 2 * DIVISIVE_LEAST;
-  t.level = terms->alpha / fmax(1.0, (double)t.tested);
-  for (size_t i = 0; i < made.count; i++) {
-    const bool is_worse = tell_series(&t, &made.all[i]);
-    worse += is_worse;
-    field_append(list, series_json(&made.all[i], is_worse));
+/* Sets the series and their changes. */
+static void set_series(record_history *made, telling *t, const collection *from) {
+  record_history_series *list = record_allocate(t->in, from->count, sizeof *list);
+  made->series = list;
+  made->series_count = from->count;
+  for (size_t i = 0; i < from->count; i++) {
+    const bool is_worse = tell_series(t, from->all[i]);
+    made->worse += is_worse;
+    list[i] = told_series(from->all[i], is_worse, t->in);
   }
-  discard(&made);
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:I}", "schema", "posenc-history-1", "order", t.by_git ? "git" : "date",
-                   "left_out", left_out(all), "series", list, "changes", t.changes, "worse", worse);
+  record_history_change *changes = record_allocate(t->in, t->change_count, sizeof *changes);
+  if (t->change_count) memcpy(changes, t->changes, t->change_count * sizeof *changes);
+  made->changes = changes;
+  made->changes_count = t->change_count;
+}
+
+bool history_find(const history *all, const history_terms *terms, record_memory *in, record_history *made) {
+  telling t = {.by_git = all->commits, .seed = terms->seed, .in = in};
+  if (!set_since(all, terms->since, &t)) return false;
+  collection found = collect(all);
+  *made = (record_history){.there = true, .schema = "posenc-history-1", .order = t.by_git ? "git" : "date"};
+  for (size_t i = 0; i < found.count; i++)
+    t.tested += has_times(found.all[i]) && found.all[i]->count >= 2 * DIVISIVE_LEAST;
+  t.level = terms->alpha / fmax(1.0, (double)t.tested);
+  set_left_out(made, all, in);
+  set_series(made, &t, &found);
+  discard(&found);
+  free(t.changes);
+  return true;
 }
 
 /* ---- words ----------------------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 
 #include "records/read.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +17,9 @@ history *history_open(void);
 void history_close(history *all);
 
 /* Adds an accuracy record, a timing record or a report, which is both. `file` is its name; `commit` that whose kernels
-   were measured, or null: as the record says. All must outlive the history. Returns false, with the defect in `why`, if
-   it is none of these or cannot be read. */
-bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size);
+   were measured, or null: as the record says. Both are copied. Returns false, with the defect in `why`, if it is none
+   of these or cannot be read. */
+bool history_add(history *all, const char *file, const char *commit, const json_t *record, char *why, size_t size);
 
 /*
  * Puts the records in order: by their commits' places in `commits`, full names from the oldest on, or by their dates if
@@ -35,12 +34,12 @@ typedef struct history_terms {
 } history_terms;
 
 /*
- * Finds the changes, and returns them as a new object, record_history. Each kernel and shape is a series for each CPU.
+ * Finds the changes, whose texts are those of the history and in `in`. Each kernel and shape is a series for each CPU.
  * Records of one commit, or of one date, are one point: its time is the median of all repetitions. An accuracy series
  * changes where figures or bits do; one of instructions where their number is another by a thousandth or more; a series
- * of times where divisive_find says so. Returns null if `since` is neither a date nor a commit of the history.
+ * of times where divisive_find says so. Returns false if `since` is neither a date nor a commit of the history.
  */
-json_t *history_find(const history *all, const history_terms *terms);
+bool history_find(const history *all, const history_terms *terms, record_memory *in, record_history *made);
 
 /* Prints a line for each change, nothing if there is none. */
 void history_print_text(const record_history *found, FILE *stream);

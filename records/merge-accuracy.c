@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "common/field.h"
 #include "common/memory.h"
 #include "records/merge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- ranges of a table, which several shards have ---- */
 
@@ -17,8 +17,8 @@ static bool put_range(const merger *m, const places *p, int64_t number, const me
   merged_place *there = number < (int64_t)p->count ? &p->all[number] : NULL;
   if (!there || !there->from || !there->ranges) {
     if (!merge_put(m, p, number, one)) return false;
-    there->found = NULL;
-  } else if (strcmp(one->kernel, there->kernel) != 0 || !json_equal(one->shape, there->shape)) {
+    there->result = NULL;
+  } else if (strcmp(one->kernel, there->kernel) != 0 || !record_same_shape(one->shape, there->shape)) {
     return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
                         one->from->name, p->list, number);
   }
@@ -75,8 +75,8 @@ static bool join(const merger *m, const places *p, size_t number) {
   const bool all = are_all(there->ranges, count);
   const record_result *refused = refused_alone(there->ranges, count);
   if (all && refused) return refuse_part(m, refused);
-  there->found = there->joined = all ? m->join(there->ranges, count) : NULL;
-  return there->found ||
+  there->result = there->joined = all ? m->join(there->ranges, count) : NULL;
+  return there->result ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
                       number, there->kernel, all ? "of one exam" : "all rows, each once");
 }
@@ -90,7 +90,7 @@ static bool join_ranges(const merger *m, const places *p) {
 
 static void free_places(places *p) {
   for (size_t n = 0; n < p->count; n++) {
-    json_decref(p->all[n].joined);
+    record_free(p->all[n].joined);
     free(p->all[n].ranges);
   }
   free(p->all);
@@ -101,15 +101,31 @@ static void free_places(places *p) {
 /* Whether the facts are those of the first file. A fact that both files lack does not differ. */
 static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
   for (size_t k = 0; k < count; k++) {
-    const json_t *a = json_object_get(m->inputs[0].facts, keys[k]), *b = json_object_get(other->facts, keys[k]);
-    if ((a || b) && !json_equal(a, b)) return merge_refuse_values(m, &m->inputs[0], other, keys[k], a, b, reason);
+    const record_fact *a = record_find_fact(m->inputs[0].facts, keys[k]), *b = record_find_fact(other->facts, keys[k]);
+    if ((!a && !b) || record_same_fact(a, b)) continue;
+    const record_unlike values = record_unlike_facts(keys[k], a, b);
+    return merge_refuse_values(m, &m->inputs[0], other, &values, reason);
   }
   return true;
 }
 
-static bool have_same_setting(const merger *m, const input *other, const char *key) {
-  const json_t *a = json_object_get(m->inputs[0].accuracy->json, key), *b = json_object_get(other->accuracy->json, key);
-  return (!a && !b) || json_equal(a, b) || merge_refuse_values(m, &m->inputs[0], other, key, a, b, "");
+static bool have_same_settings(const merger *m, const input *other) {
+  const record_accuracy *one = m->inputs[0].accuracy, *another = other->accuracy;
+  const struct {
+    const char *key;
+    int64_t a, b;
+  } settings[] = {{"seed", one->seed, another->seed}, {"budget", one->budget, another->budget}};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    const int64_t a = settings[i].a, b = settings[i].b;
+    record_unlike values = {.key = settings[i].key};
+    if (a == b) continue;
+    snprintf(values.a, sizeof values.a, "%s",
+             a == RECORD_NONE ? "none" : record_number_text((record_number){a, 0.0}).text);
+    snprintf(values.b, sizeof values.b, "%s",
+             b == RECORD_NONE ? "none" : record_number_text((record_number){b, 0.0}).text);
+    return merge_refuse_values(m, &m->inputs[0], other, &values, "");
+  }
+  return true;
 }
 
 /* Whether one machine could have computed all results of these machines. */
@@ -129,24 +145,23 @@ static bool are_exact_together(const merger *m) {
       return false;
     if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
     for (size_t k = 0; k < first->kernels_count; k++)
-      if (k >= other->accuracy->kernels_count || !json_equal(first->kernels[k].json, other->accuracy->kernels[k].json))
+      if (k >= other->accuracy->kernels_count || !record_same_kernel(&first->kernels[k], &other->accuracy->kernels[k]))
         return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",
                             m->inputs[0].name, other->name, first->kernels[k].name);
-    if (!have_same_setting(m, other, "seed") || !have_same_setting(m, other, "budget")) return false;
+    if (!have_same_settings(m, other)) return false;
   }
   return true;
 }
 
 /* Returns the environment of all shards, with load and date of the given one. */
-static json_t *merged_environment(const merger *m, const input *of) {
-  json_t *environment = json_copy(of->facts);
-  const char *key;
-  json_t *value;
-  json_object_foreach(of->facts, key, value) {
-    if (!merge_may_differ(key) && json_is_string(value))
-      json_object_set_new(environment, key, merge_side_by_side(m, key));
+static record_facts merged_environment(const merger *m, const input *of) {
+  record_fact *facts = record_allocate(m->in, of->facts->list_count, sizeof *facts);
+  record_facts made = {true, facts, of->facts->list_count};
+  for (size_t i = 0; i < made.list_count; i++) {
+    facts[i] = of->facts->list[i];
+    if (!merge_may_differ(facts[i].key) && facts[i].is_text) facts[i].value = merge_side_by_side(m, facts[i].key);
   }
-  return environment;
+  return made;
 }
 
 /* ---- accuracy ---- */
@@ -178,79 +193,85 @@ static bool put_all(const merger *m, const places *results, const places *profil
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
   for (size_t i = 0; i < shard->items_count; i++) {
     const record_result *one = &record->records[i];
-    const merged_place here = {.kernel = one->kernel, .shape = one->shape.json, .found = one->json, .from = from};
+    const merged_place here = {.kernel = one->kernel, .shape = &one->shape, .result = one, .from = from};
     if (!(one->range.there ? put_range(m, results, shard->items[i], &here, one)
                            : merge_put(m, results, shard->items[i], &here)))
       return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
-    const merged_place here = {.kernel = one->kernel, .found = one->json, .from = from};
+    const merged_place here = {.kernel = one->kernel, .profile = one, .from = from};
     if (!merge_put(m, profiles, shard->profiles[i], &here)) return false;
   }
   return true;
 }
 
-static json_t *array_of(const places *p) {
-  json_t *array = json_array();
-  for (size_t n = 0; n < p->count; n++) json_array_append(array, p->all[n].found);
-  return array;
-}
-
-/* Returns a field that exactly one shard must have if `wanted`, and none otherwise. Returns null if no shard has it,
-   and sets *ok to false on a violation. */
-static json_t *only_one(const merger *m, const char *key, bool wanted, bool *ok) {
-  json_t *found = NULL;
+/* Checks that exactly one shard has a field if it is wanted, and none otherwise. has: which shards have it. Refuses and
+   returns false on a violation. */
+static bool is_only_one(const merger *m, const char *key, bool wanted, const bool *has) {
   const input *holder = NULL;
-  for (size_t i = 0; i < m->count && *ok; i++) {
-    json_t *value = json_object_get(m->inputs[i].accuracy->json, key);
-    if (!json_is_object(value)) continue;
-    if (found) *ok = merge_refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
-    found = value;
+  for (size_t i = 0; i < m->count; i++) {
+    if (!has[i]) continue;
+    if (holder) return merge_refuse(m, BOTH "both have %s", holder->name, m->inputs[i].name, key);
     holder = &m->inputs[i];
   }
-  if (*ok && wanted != (found != NULL))
-    *ok = merge_refuse(m, "%.200s and others: %s %s", m->inputs[0].name,
-                       wanted ? "no file has" : "the run was not asked for", key);
-  return found;
+  return wanted == (holder != NULL) || merge_refuse(m, "%.200s and others: %s %s", m->inputs[0].name,
+                                                    wanted ? "no file has" : "the run was not asked for", key);
 }
 
-/* The counts of a merged record, as a whole run has them. */
-typedef struct totals {
-  json_int_t passed, failed, skipped;
-} totals;
-
-static void count_result(const json_t *result, totals *t) {
-  const json_t *check;
-  size_t i;
-  t->skipped += *field_string(result, "refusal") != '\0';
-  json_array_foreach(json_object_get(result, "checks"), i, check) {
-    const bool is_skipped = json_is_true(json_object_get(check, "skipped"));
-    ++*(is_skipped ? &t->skipped : json_is_true(json_object_get(check, "ok")) ? &t->passed : &t->failed);
+/* Adds the results of places, and counts their checks as a whole run does. */
+static void set_results(const merger *m, const places *from, record_accuracy *made) {
+  record_result *results = record_allocate(m->in, from->count, sizeof *results);
+  record_counts counts = {0};
+  for (size_t n = 0; n < from->count; n++) {
+    results[n] = *from->all[n].result;
+    counts.skipped += *results[n].refusal != '\0';
+    record_count(&counts, results[n].checks, results[n].checks_count);
   }
+  made->records = results;
+  made->records_count = from->count;
+  made->passed = counts.passed;
+  made->failed = counts.failed;
+  made->skipped = counts.skipped;
 }
 
-static totals totals_of(const places *results, const places *profiles) {
-  totals t = {0};
-  for (size_t n = 0; n < results->count; n++) count_result(results->all[n].found, &t);
-  for (size_t n = 0; n < profiles->count; n++) t.failed += json_object_get(profiles->all[n].found, "failure") != NULL;
-  return t;
+static void set_profiles(const merger *m, const places *from, record_accuracy *made) {
+  record_profile *profiles = record_allocate(m->in, from->count, sizeof *profiles);
+  for (size_t n = 0; n < from->count; n++) {
+    profiles[n] = *from->all[n].profile;
+    made->failed += profiles[n].failure.there;
+  }
+  made->profile = profiles;
+  made->profile_count = from->count;
 }
 
 static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
   const input *first = &m->inputs[0];
-  const totals t = totals_of(results, profiles);
-  bool ok = true;
-  json_t *unique = only_one(m, "unique", profiles->count > 0, &ok);
-  json_t *encodings = only_one(m, "encodings", first->accuracy->shard.run.exam.encodings, &ok);
-  if (!ok) return NULL;
-  const json_t *json = first->accuracy->json;
-  return json_pack("{s:O, s:o, s:O, s:O*, s:O*, s:o, s:o, s:O?, s:I, s:I, s:I, s:O*}", "schema",
-                   json_object_get(json, "schema"), "environment", merged_environment(m, first), "kernels",
-                   json_object_get(json, "kernels"), "seed", json_object_get(json, "seed"), "budget",
-                   json_object_get(json, "budget"), "records", array_of(results), "profile", array_of(profiles),
-                   "unique", unique, "passed", t.passed, "failed", t.failed, "skipped", t.skipped, "encodings",
-                   encodings);
+  record_accuracy made = {.there = true,
+                          .schema = first->accuracy->schema,
+                          .environment = merged_environment(m, first),
+                          .kernels = first->accuracy->kernels,
+                          .kernels_count = first->accuracy->kernels_count,
+                          .seed = first->accuracy->seed,
+                          .has_seed = first->accuracy->has_seed,
+                          .budget = first->accuracy->budget,
+                          .has_budget = first->accuracy->has_budget,
+                          .has_unique = true};
+  bool *has_unique = record_allocate(m->in, m->count, sizeof *has_unique),
+       *has_encodings = record_allocate(m->in, m->count, sizeof *has_encodings);
+  for (size_t i = 0; i < m->count; i++) {
+    const record_accuracy *one = m->inputs[i].accuracy;
+    has_unique[i] = one->unique.there;
+    has_encodings[i] = one->encodings.there;
+    if (has_unique[i]) made.unique = one->unique;
+    if (has_encodings[i]) made.encodings = one->encodings;
+  }
+  if (!is_only_one(m, "unique", profiles->count > 0, has_unique) ||
+      !is_only_one(m, "encodings", first->shard->run.exam.encodings, has_encodings))
+    return NULL;
+  set_results(m, results, &made);
+  set_profiles(m, profiles, &made);
+  return record_write_accuracy(&made);
 }
 
 json_t *merge_accuracy(const merger *m) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "records/merge.h"
 
 #include "common/contract.h"
@@ -7,24 +9,36 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A benchmark of a file. */
+typedef struct owned {
+  const char *name;
+  size_t file;
+} owned;
+
+static int by_name(const void *one, const void *other) {
+  const owned *a = one, *b = other;
+  const int order = strcmp(a->name, b->name);
+  return order ? order : (a->file > b->file) - (a->file < b->file);
+}
+
 /* Whether no benchmark is in two files. */
 static bool are_apart(const merger *m) {
-  json_t *owners = json_object(); /* {name: number of the first file that has it} */
+  size_t count = 0;
+  for (size_t i = 0; i < m->count; i++) count += m->inputs[i].timing->benchmarks_count;
+  owned *all = memory_take(count, sizeof *all), *next = all;
+  for (size_t i = 0; i < m->count; i++)
+    RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) *next++ = (owned){benchmark->name, i};
+  qsort(all, count, sizeof *all, by_name);
   bool ok = true;
-  for (size_t i = 0; i < m->count && ok; i++)
-    RECORD_EACH(benchmark, m->inputs[i].timing, benchmarks) {
-      const json_t *owner = json_object_get(owners, benchmark->name);
-      if (!owner)
-        json_object_set_new(owners, benchmark->name, json_integer((json_int_t)i));
-      else if (json_integer_value(owner) != (json_int_t)i)
-        ok = merge_refuse(m, BOTH "both have %.120s", m->inputs[json_integer_value(owner)].name, m->inputs[i].name,
-                          benchmark->name);
-      if (!ok) break;
-    }
-  json_decref(owners);
+  for (const owned *one = all; ok && count && one + 1 < next; one++)
+    if (one[0].file != one[1].file && strcmp(one[0].name, one[1].name) == 0)
+      ok =
+          merge_refuse(m, BOTH "both have %.120s", m->inputs[one[0].file].name, m->inputs[one[1].file].name, one->name);
+  free(all);
   return ok;
 }
 
@@ -33,7 +47,7 @@ static bool have_all_items(const merger *m) {
   const places p = merge_expect_items(m, "item");
   bool ok = true;
   for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++)
-    RECORD_EACH(number, &one->timing->context.shard, items) {
+    RECORD_EACH(number, one->shard, items) {
       merged_place here = *number < (int64_t)p.count ? p.all[*number] : (merged_place){.kernel = ""};
       here.from = one;
       ok = ok && merge_put(m, &p, *number, &here);
@@ -67,13 +81,13 @@ static bool is_of_shard(const record_run_shard *shard, const char *name) {
 /* Whether each shard has as many benchmarks as it says, of its shapes; refuses the shard otherwise. */
 static bool have_own_benchmarks(const merger *m) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++) {
-    const int64_t said = one->timing->context.shard.benchmarks;
+    const int64_t said = one->shard->benchmarks;
     if ((int64_t)one->timing->benchmarks_count != said)
       return merge_refuse(m, "%.200s: %zu benchmarks, but the shard says %" PRId64, one->name,
                           one->timing->benchmarks_count, said);
     RECORD_EACH(benchmark, one->timing, benchmarks) {
       const char *name = benchmark->name, *family = family_name(benchmark);
-      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(&one->timing->context.shard, family))
+      if (strncmp(name, family, strlen(family)) != 0 || !is_of_shard(one->shard, family))
         return merge_refuse(m, "%.200s: %.120s is not of the shapes of the shard and the kernels of the run", one->name,
                             name);
     }
@@ -81,13 +95,41 @@ static bool have_own_benchmarks(const merger *m) {
   return true;
 }
 
+/* A family of benchmarks of all files, which are numbered in the order in which they begin. */
+typedef struct family {
+  const char *name;
+  int64_t index;
+} family;
+
+typedef struct family_list {
+  family *all; /* with room for all */
+  size_t count;
+  void *tree; /* of the same, by name */
+} family_list;
+
+static int in_tree(const void *one, const void *other) {
+  return strcmp(((const family *)one)->name, ((const family *)other)->name);
+}
+
+static int64_t family_index(family_list *of, const char *name) {
+  family *next = &of->all[of->count];
+  *next = (family){name, (int64_t)of->count};
+  family *const *found = allocated(tsearch(next, &of->tree, in_tree));
+  if (*found == next) of->count++;
+  return (*found)->index;
+}
+
+static void forget_families(family_list *of) {
+  for (size_t i = 0; i < of->count; i++) tdelete(&of->all[i], &of->tree, in_tree);
+  free(of->all);
+}
+
 /* Copies all benchmarks. Their numbers continue those of the files before: each family has its own index, each
    repetition its own turn. Google Benchmark's aggregates of repetitions, such as the mean, have no turn. */
-static void append_all(record_benchmark **next, const record_timing *more, json_t *families, double *turns) {
+static void append_all(record_benchmark **next, const record_timing *more, family_list *families, double *turns) {
   const double before = *turns;
   RECORD_EACH(benchmark, more, benchmarks) {
     record_benchmark *one = (*next)++;
-    const char *family = family_name(benchmark);
     *one = *benchmark;
     if (strcmp(one->run_type, "iteration") != 0) {
       one->turn = NAN;
@@ -96,10 +138,7 @@ static void append_all(record_benchmark **next, const record_timing *more, json_
       one->turn += before;
       *turns = fmax(*turns, one->turn);
     }
-    if (!one->has_family_index) continue;
-    if (!json_object_get(families, family))
-      json_object_set_new(families, family, json_integer((json_int_t)json_object_size(families)));
-    one->family_index = json_integer_value(json_object_get(families, family));
+    if (one->has_family_index) one->family_index = family_index(families, family_name(benchmark));
   }
 }
 
@@ -118,7 +157,7 @@ static bool is_repaired(const merger *m, const input *lost, const char *key, con
   RECORD_EACH(benchmark, lost->timing, benchmarks) {
     bool found = false;
     for (const input *one = m->inputs; one < m->inputs + m->count && !found; one++)
-      found = !json_object_get(one->facts, key) && has_times(one, benchmark->name, kernel);
+      found = !record_find_fact(one->facts, key) && has_times(one, benchmark->name, kernel);
     if (!found) return false;
   }
   return lost->timing->benchmarks_count > 0;
@@ -128,22 +167,8 @@ static bool is_repaired(const merger *m, const input *lost, const char *key, con
    repair it. */
 static bool is_lost(const merger *m, const char *key, const char *kernel) {
   for (const input *one = m->inputs; one < m->inputs + m->count; one++)
-    if (json_object_get(one->facts, key) && (one->run || !is_repaired(m, one, key, kernel))) return true;
+    if (record_find_fact(one->facts, key) && (one->shard->there || !is_repaired(m, one, key, kernel))) return true;
   return false;
-}
-
-/* Removes the failures that other runs have repaired, and joins what is left. */
-static void join_failures(const merger *m, json_t *context) {
-  const char *key;
-  json_t *words;
-  void *next;
-  json_object_foreach_safe(context, next, key, words) {
-    const char *kernel = kernel_of_failure(key);
-    if (kernel && !is_lost(m, key, kernel))
-      json_object_del(context, key);
-    else if (kernel)
-      json_object_set_new(context, key, merge_side_by_side(m, key));
-  }
 }
 
 /* Returns the library's choice for a shape in a list of choices, or null. */
@@ -167,13 +192,28 @@ static bool join_choices(const merger *m, record_library_choice *all, size_t *co
   return true;
 }
 
-/* Returns all facts of the files, a new reference: a shard without timings has none of Google Benchmark's, and not all
-   files have all kernels. `first`: the number of the file whose facts come first. */
-static json_t *join_facts(const merger *m, size_t first) {
-  json_t *facts = allocated(json_copy(m->inputs[first].facts));
-  for (size_t i = 0; i < m->count; i++) json_object_update_missing(facts, m->inputs[i].facts);
-  join_failures(m, facts);
-  return facts;
+/* Adds the facts of a file that the list, which has room for them, lacks: without the failures that other runs have
+   repaired, and with the words of all files for what is left. */
+static void add_facts(const merger *m, const input *one, record_fact *list, record_facts *made) {
+  RECORD_EACH(fact, one->facts, list) {
+    const char *kernel = kernel_of_failure(fact->key);
+    if (record_find_fact(made, fact->key) || (kernel && !is_lost(m, fact->key, kernel))) continue;
+    record_fact *next = &list[made->list_count++];
+    *next = *fact;
+    if (kernel) *next = (record_fact){fact->key, merge_side_by_side(m, fact->key), true};
+  }
+}
+
+/* Returns all facts of the files: a shard without timings has none of Google Benchmark's, and not all files have all
+   kernels. `first`: the number of the file whose facts come first. */
+static record_facts join_facts(const merger *m, size_t first) {
+  size_t most = 0;
+  for (size_t i = 0; i < m->count; i++) most += m->inputs[i].facts->list_count;
+  record_fact *list = record_allocate(m->in, most, sizeof *list);
+  record_facts made = {.there = true, .list = list};
+  add_facts(m, &m->inputs[first], list, &made);
+  for (size_t i = 0; i < m->count; i++) add_facts(m, &m->inputs[i], list, &made);
+  return made;
 }
 
 /* Adds the checks of all files, which `all` has room for. */
@@ -214,9 +254,9 @@ static json_t *join_timings(const merger *m) {
   record_timed_check *checks = memory_take(most.checks, sizeof *checks);
   record_timing made = {.context = m->inputs[first].timing->context, .benchmarks = benchmarks};
   record_context *context = &made.context;
-  json_t *families = allocated(json_object());
+  family_list families = {.all = memory_take(most.benchmarks + 1, sizeof *families.all)};
   double turns = 0.0;
-  for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, families, &turns);
+  for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, &families, &turns);
   made.benchmarks_count = most.benchmarks;
   context->shard = (record_run_shard){0};
   context->choices = choices;
@@ -227,10 +267,9 @@ static json_t *join_timings(const merger *m) {
     context->others = m->inputs[i].timing->context.others;
     context->has_others = m->inputs[i].timing->context.has_others;
   }
-  context->json = join_facts(m, first);
+  context->facts = join_facts(m, first);
   json_t *json = join_choices(m, choices, &context->choices_count) ? record_write_timing(&made) : NULL;
-  json_decref(context->json);
-  json_decref(families);
+  forget_families(&families);
   free(checks);
   free(choices);
   free(benchmarks);
@@ -240,6 +279,6 @@ static json_t *join_timings(const merger *m) {
 json_t *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
     if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
-  if (m->inputs[0].run && !(have_all_items(m) && have_own_benchmarks(m))) return NULL;
+  if (m->inputs[0].shard->there && !(have_all_items(m) && have_own_benchmarks(m))) return NULL;
   return are_apart(m) ? join_timings(m) : NULL;
 }

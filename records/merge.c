@@ -2,7 +2,6 @@
 #include "records/merge.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/run.h"
 
@@ -10,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- values of several records --------------------------------------------------------------------------- */
 
@@ -23,30 +23,17 @@ bool merge_refuse(const merger *m, const char *format, ...) {
 
 /* ---- values that differ ---- */
 
-/* Returns a text or a number as text, and "…" for lists and objects, which are long. */
-static const char *shown(const json_t *value, char *text, size_t size) {
-  if (json_is_string(value))
-    snprintf(text, size, "%.80s", json_string_value(value));
-  else if (json_is_number(value))
-    snprintf(text, size, "%s", field_text(value).text);
-  else
-    snprintf(text, size, "%s",
-             !value                 ? "none"
-             : json_is_true(value)  ? "yes"
-             : json_is_false(value) ? "no"
-             : json_is_null(value)  ? "none"
-                                    : "a list");
-  return text;
+bool merge_refuse_values(const merger *m, const input *one, const input *other, const record_unlike *values,
+                         const char *reason) {
+  if (values->are_lists) return merge_refuse(m, BOTH "other %s%s", one->name, other->name, values->key, reason);
+  return merge_refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, values->key, values->a, values->b, reason);
 }
 
-/* Refuses two files because of a value: "A and B: libc: glibc 2.36 and glibc 2.41", with the reason. */
-bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
-                         const json_t *b, const char *reason) {
-  char text[96], another[96];
-  if (json_is_array(a) && json_is_array(b))
-    return merge_refuse(m, BOTH "other %s%s", one->name, other->name, key, reason);
-  return merge_refuse(m, BOTH "%s: %s and %s%s", one->name, other->name, key, shown(a, text, sizeof text),
-                      shown(b, another, sizeof another), reason);
+/* Refuses two files because of a fact. */
+static bool refuse_facts(const merger *m, const input *one, const input *other, const record_fact *a,
+                         const record_fact *b, const char *reason) {
+  const record_unlike values = record_unlike_facts(a->key, a, b);
+  return merge_refuse_values(m, one, other, &values, reason);
 }
 
 /* ---- places of a run ---- */
@@ -57,11 +44,11 @@ places merge_make_places(const char *list, size_t count) {
 
 places merge_expect_items(const merger *m, const char *list) {
   const input *first = &m->inputs[0];
-  const record_run *run = first->timing ? &first->timing->context.shard.run : &first->accuracy->shard.run;
+  const record_run *run = &first->shard->run;
   const places p = merge_make_places(list, run->items_count);
   for (size_t n = 0; n < p.count; n++) {
     const record_run_item *one = &run->items[n];
-    p.all[n] = (merged_place){.kernel = run->kernels[one->kernel], .shape = run->shapes[one->shape].json};
+    p.all[n] = (merged_place){.kernel = run->kernels[one->kernel], .shape = &run->shapes[one->shape]};
   }
   return p;
 }
@@ -74,10 +61,11 @@ bool merge_put(const merger *m, const places *p, int64_t number, const merged_pl
   if (there->from)
     return merge_refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
                         *one->kernel ? ", of " : "", one->kernel);
-  if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !json_equal(one->shape, there->shape)))
+  if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !record_same_shape(one->shape, there->shape)))
     return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
                         one->from->name, p->list, number);
-  there->found = one->found;
+  there->result = one->result;
+  there->profile = one->profile;
   there->from = one->from;
   return true;
 }
@@ -100,21 +88,26 @@ bool merge_may_differ(const char *key) {
   return kernel_of_failure(key);
 }
 
-json_t *merge_side_by_side(const merger *m, const char *key) {
+/* Whether a file before this one has the same value. */
+static bool is_told(const merger *m, size_t number, const record_fact *fact) {
+  for (size_t k = 0; k < number; k++)
+    if (record_same_fact(record_find_fact(m->inputs[k].facts, fact->key), fact)) return true;
+  return false;
+}
+
+const char *merge_side_by_side(const merger *m, const char *key) {
   char *text = NULL;
   size_t size;
   FILE *stream = allocated(open_memstream(&text, &size));
   const char *separator = "";
   for (size_t i = 0; i < m->count; i++) {
-    const json_t *value = json_object_get(m->inputs[i].facts, key);
-    bool told = !json_is_string(value);
-    for (size_t k = 0; k < i && !told; k++) told = json_equal(json_object_get(m->inputs[k].facts, key), value);
-    if (told) continue;
-    fprintf(stream, "%s%s", separator, json_string_value(value));
+    const record_fact *fact = record_find_fact(m->inputs[i].facts, key);
+    if (!fact || !fact->is_text || is_told(m, i, fact)) continue;
+    fprintf(stream, "%s%s", separator, fact->value);
     separator = " / ";
   }
   if (fclose(stream) != 0) memory_end();
-  json_t *joined = json_string(text);
+  const char *joined = record_format(m->in, "%s", text);
   free(text);
   return joined;
 }
@@ -122,23 +115,18 @@ json_t *merge_side_by_side(const merger *m, const char *key) {
 /* Whether the facts that both files have agree, and the builds of shards. Only one file may have a fact: a shard
    without timings has no facts from Google Benchmark. */
 static bool share_facts(const merger *m, const input *one, const input *other, const char *reason) {
-  const char *key;
-  json_t *value;
-  json_object_foreach(one->facts, key, value) {
-    const json_t *there = json_object_get(other->facts, key);
-    if (there && !merge_may_differ(key) && !json_equal(value, there))
-      return merge_refuse_values(m, one, other, key, value, there, reason);
+  RECORD_EACH(fact, one->facts, list) {
+    const record_fact *there = record_find_fact(other->facts, fact->key);
+    if (there && !merge_may_differ(fact->key) && !record_same_fact(fact, there))
+      return refuse_facts(m, one, other, fact, there, reason);
   }
-  return !one->build || !other->build || json_equal(one->build, other->build) ||
-         merge_refuse_values(m, one, other, "build", one->build, other->build, reason);
+  const record_fact a = {"build", one->shard->build, true}, b = {"build", other->shard->build, true};
+  return !*a.value || !*b.value || record_same_fact(&a, &b) || refuse_facts(m, one, other, &a, &b, reason);
 }
 
 static bool has_facts_of(const input *one, const input *other) {
-  const char *key;
-  json_t *value;
-  json_object_foreach(other->facts, key, value) {
-    if (!merge_may_differ(key) && !json_object_get(one->facts, key)) return false;
-  }
+  RECORD_EACH(fact, other->facts, list)
+    if (!merge_may_differ(fact->key) && !record_find_fact(one->facts, fact->key)) return false;
   return true;
 }
 
@@ -163,25 +151,23 @@ static bool are_items_known(const record_run *run) {
 
 static bool read_input(const merger *m, input *one, const json_t *json) {
   static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
-  const bool is_timing = json_is_object(json_object_get(json, "context"));
+  static const char timings[] = "posenc-bench-";
+  const bool is_timing = strncmp(record_schema_of(json), timings, strlen(timings)) == 0;
   record_fault fault;
   if (is_timing && (one->timing = record_read_timing(json, &fault))) {
-    one->facts = one->timing->context.json;
+    one->facts = &one->timing->context.facts;
+    one->shard = &one->timing->context.shard;
   } else if (!is_timing && (one->accuracy = record_read_accuracy(json, &fault))) {
-    one->facts = one->accuracy->environment;
+    one->facts = &one->accuracy->environment;
+    one->shard = &one->accuracy->shard;
   } else {
     return merge_refuse(m, "%.200s: no record: %s", one->name, fault.text);
   }
-  const record_run_shard *part = is_timing ? &one->timing->context.shard : &one->accuracy->shard;
-  one->run = part->run.json;
-  one->build = json_object_get(part->json, "build");
-  one->number = part->number;
-  one->of = part->of;
-  if (!are_items_known(&part->run))
+  if (!are_items_known(&one->shard->run))
     return merge_refuse(m, "%.200s: no record: an item is of no kernel or shape", one->name);
   /* A missing fact does not prove equality. */
   for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
-    if (!*field_string(one->facts, keys[k]))
+    if (!*record_fact_text(one->facts, keys[k]))
       return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
   return true;
 }
@@ -194,39 +180,14 @@ static bool read_inputs(const merger *m, json_t *const *records, char *const *na
     if (!read_input(m, one, records[i])) return false;
     if (!one->timing != !first->timing)
       return merge_refuse(m, BOTH "one tells accuracy, the other speed", first->name, one->name);
-    if (!one->run != !first->run)
+    if (one->shard->there != first->shard->there)
       return merge_refuse(m, BOTH "one is a shard, the other a whole run", first->name, one->name);
-    if (one->accuracy && !one->run) return merge_refuse(m, "%.200s: not a shard, but a whole run", one->name);
+    if (one->accuracy && !one->shard->there) return merge_refuse(m, "%.200s: not a shard, but a whole run", one->name);
   }
   return true;
 }
 
 /* ---- shards of one run ---- */
-
-/* A field in which two runs differ, and its values; null if a run lacks it. */
-typedef struct unlike {
-  const char *key; /* null: all are the same */
-  const json_t *a, *b;
-} unlike;
-
-/* Returns the first difference, in an inner object rather than of it. */
-static unlike first_unlike(const json_t *a, const json_t *b) {
-  const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)a, key, value) {
-    const json_t *other = json_object_get(b, key);
-    if (json_is_object(value) && json_is_object(other)) {
-      const unlike inner = first_unlike(value, other);
-      if (inner.key) return inner;
-    } else if (!json_equal(value, other)) {
-      return (unlike){key, value, other};
-    }
-  }
-  json_object_foreach((json_t *)b, key, value) {
-    if (!json_object_get(a, key)) return (unlike){key, NULL, value};
-  }
-  return (unlike){0};
-}
 
 /* The count of a shard that several files have. */
 enum { TWICE = 2 };
@@ -269,15 +230,14 @@ static void tell_command(FILE *to, const char *command, int64_t number, int64_t 
    first missing one. */
 static void tell_all(const merger *m, FILE *to, const int *times) {
   const input *first = &m->inputs[0];
-  const int64_t of = first->of;
-  const json_t *holder = first->timing ? first->facts : first->accuracy->json;
-  const char *command = field_string(json_object_get(holder, "shard"), "command");
+  const int64_t of = first->shard->of;
+  const char *command = first->shard->command;
   fprintf(to, "%.200s and others: ", first->name);
   const int64_t missing = tell_shards(to, times, of, 0, "", "missing");
   const int64_t twice = tell_shards(to, times, of, TWICE, missing ? "; " : "", "doubled");
   const char *separator = " (";
   for (const input *one = first; twice && one < first + m->count; one++) {
-    if (one->number != twice) continue;
+    if (one->shard->number != twice) continue;
     fprintf(to, "%s%.200s", separator, one->name);
     separator = ", ";
   }
@@ -287,13 +247,16 @@ static void tell_all(const merger *m, FILE *to, const int *times) {
 
 /* Whether each shard is there exactly once. */
 static bool is_each_once(const merger *m) {
-  const int64_t of = m->inputs[0].of;
+  const int64_t of = m->inputs[0].shard->of;
   int *times = memory_take((size_t)of + 1, sizeof *times);
   char *text = NULL;
   size_t size;
   FILE *stream = allocated(open_memstream(&text, &size));
   bool all = true;
-  for (size_t i = 0; i < m->count; i++) times[m->inputs[i].number] += times[m->inputs[i].number] < TWICE;
+  for (size_t i = 0; i < m->count; i++) {
+    const int64_t number = m->inputs[i].shard->number;
+    times[number] += times[number] < TWICE;
+  }
   for (int64_t n = 1; n <= of; n++) all = all && times[n] == 1;
   if (!all) tell_all(m, stream, times);
   if (fclose(stream) != 0) memory_end();
@@ -307,20 +270,23 @@ static bool is_each_once(const merger *m) {
 static bool are_one_run(const merger *m) {
   const input *first = &m->inputs[0];
   for (const input *one = first; one < first + m->count; one++) {
-    if (one->of != first->of)
-      return merge_refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->of, one->of);
-    const unlike d = first_unlike(first->run, one->run);
-    if (d.key && strcmp(d.key, "items") == 0)
+    const record_run_shard *part = one->shard;
+    record_unlike values;
+    if (part->of != first->shard->of)
+      return merge_refuse(m, BOTH "of: %" PRId64 " and %" PRId64 " shards", first->name, one->name, first->shard->of,
+                          part->of);
+    const bool differ = record_unlike_runs(&first->shard->run, &part->run, &values);
+    if (differ && strcmp(values.key, "items") == 0)
       return merge_refuse(m, BOTH "other modes or profiles", first->name, one->name);
-    if (d.key) return merge_refuse_values(m, first, one, d.key, d.a, d.b, "");
-    if (one->number < 1 || one->number > one->of || one->of > SHARDS_MOST)
-      return merge_refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, one->number, one->of);
+    if (differ) return merge_refuse_values(m, first, one, &values, "");
+    if (part->number < 1 || part->number > part->of || part->of > SHARDS_MOST)
+      return merge_refuse(m, "%.200s: no shard %" PRId64 " of %" PRId64, one->name, part->number, part->of);
   }
   return is_each_once(m);
 }
 
 static int by_number(const void *one, const void *other) {
-  const int64_t a = ((const input *)one)->number, b = ((const input *)other)->number;
+  const int64_t a = ((const input *)one)->shard->number, b = ((const input *)other)->shard->number;
   return (a > b) - (a < b);
 }
 
@@ -332,18 +298,20 @@ static bool sort_shards(const merger *m) {
 }
 
 static json_t *merge_inputs(const merger *m) {
-  if (m->inputs[0].run && !sort_shards(m)) return NULL;
+  if (m->inputs[0].shard->there && !sort_shards(m)) return NULL;
   return m->inputs[0].timing ? merge_timings(m) : merge_accuracy(m);
 }
 
-json_t *merge_records(json_t *const *records, char *const *names, size_t count,
-                      json_t *(*join)(const record_result *const *parts, size_t count), char *why, size_t size) {
-  const merger m = {memory_take(count, sizeof *m.inputs), count, join, why, size};
+json_t *merge_records(json_t *const *records, char *const *names, size_t count, merge_join *join, char *why,
+                      size_t size) {
+  record_memory memory = {NULL};
+  const merger m = {memory_take(count, sizeof *m.inputs), count, join, why, size, &memory};
   json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
   for (size_t i = 0; i < count; i++) {
     record_free(m.inputs[i].accuracy);
     record_free(m.inputs[i].timing);
   }
   free(m.inputs);
+  record_release(&memory);
   return merged;
 }

@@ -17,11 +17,12 @@
  * too; they are merged if no benchmark is in two of them, as when one is hot and one is cold.
  *
  * Returns a new record, or null with one line in `why` that names the records that do not belong together and the
- * reason. `names` are the records' names in messages. `join` makes one result, as JSON, of the results of ranges of a
- * table, in their order (verify_join of verify/verify.h).
+ * reason. `names` are the records' names in messages. `join` makes one result, for record_free, of the results of
+ * ranges of a table, in their order (verify_join of verify/verify.h); null if they are not of one exam.
  */
-json_t *merge_records(json_t *const *records, char *const *names, size_t count,
-                      json_t *(*join)(const record_result *const *parts, size_t count), char *why, size_t size);
+typedef const record_result *merge_join(const record_result *const *parts, size_t count);
+json_t *merge_records(json_t *const *records, char *const *names, size_t count, merge_join *join, char *why,
+                      size_t size);
 
 /* ---- inside ---------------------------------------------------------------------------------------------- */
 
@@ -32,18 +33,17 @@ typedef struct input {
   const char *name;
   const record_accuracy *accuracy; /* null for timings */
   const record_timing *timing;     /* null for accuracy */
-  json_t *facts;                   /* those of machine and build */
-  json_t *run;                     /* the run of which this is a shard; null for a whole run */
-  const json_t *build;             /* of a shard: digest of what made it; null if it is not known */
-  int64_t number, of;              /* the shard's number, and the number of shards */
+  const record_facts *facts;       /* those of machine and build */
+  const record_run_shard *shard;   /* not there for a whole run */
 } input;
 
 typedef struct merger {
   input *inputs; /* shards are sorted by number */
   size_t count;
-  json_t *(*join)(const record_result *const *parts, size_t count); /* see merge.h */
+  merge_join *join;
   char *why;
   size_t size;
+  record_memory *in; /* of what is made */
 } merger;
 
 /* Writes why the files cannot be merged into m->why. Returns false, which callers return in turn. */
@@ -53,15 +53,15 @@ __attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const c
 #define BOTH "%.200s and %.200s: "
 
 /* Refuses two files because of a value: "A and B: libc: glibc 2.36 and glibc 2.41", with the reason. */
-bool merge_refuse_values(const merger *m, const input *one, const input *other, const char *key, const json_t *a,
-                         const json_t *b, const char *reason);
+bool merge_refuse_values(const merger *m, const input *one, const input *other, const record_unlike *values,
+                         const char *reason);
 
 /* Whether a fact may differ between runs on one machine: it changes from one moment to the next, as the failure of a
    kernel may, is of the run's shapes, or comes from Google Benchmark although the record has a better one. */
 bool merge_may_differ(const char *key);
 
 /* Returns "A / B" for a text in which the files differ, each value once. */
-json_t *merge_side_by_side(const merger *m, const char *key);
+const char *merge_side_by_side(const merger *m, const char *key);
 
 /* Whether a file has the same facts as each file before it and, if both are shards, the same build. The first file
    alone is not enough: it may lack a fact in which two others differ. */
@@ -69,13 +69,14 @@ bool merge_are_same_facts(const merger *m, const input *other, const char *reaso
 
 /* A place for a result in the run: its kernel and shape, and the result found. */
 typedef struct merged_place {
-  const char *kernel;  /* "" for any */
-  const json_t *shape; /* null for any */
-  json_t *found;
-  const input *from;            /* null until a file with the result is found */
-  const record_result **ranges; /* results of ranges, to be freed */
+  const char *kernel;        /* "" for any */
+  const record_shape *shape; /* null for any */
+  const record_result *result;
+  const record_profile *profile; /* of a place of a profile, instead of a result */
+  const input *from;             /* null until a file with the result is found */
+  const record_result **ranges;  /* results of ranges, to be freed */
   size_t range_count;
-  json_t *joined; /* their joined result; owned */
+  const record_result *joined; /* their joined result, for record_free */
 } merged_place;
 
 typedef struct places {

@@ -52,6 +52,19 @@ const char *record_format(record_memory *in, const char *format, ...) {
   return text;
 }
 
+bool record_is_utf8(const char *text) {
+  json_t *string = json_string(text);
+  json_decref(string);
+  return string;
+}
+
+const char *record_utf8(record_memory *in, const char *text) {
+  json_t *utf8 = field_utf8(text);
+  const char *made = record_format(in, "%s", json_string_value(utf8));
+  json_decref(utf8);
+  return made;
+}
+
 void record_release(record_memory *all) {
   while (all->first) {
     block *next = all->first->next;
@@ -93,7 +106,6 @@ static const kind boolean = {TYPE(JSON_TRUE) | TYPE(JSON_FALSE), "true or false"
 static const kind object = {TYPE(JSON_OBJECT), "an object", false, 0};
 static const kind count_or_null = {TYPE(JSON_INTEGER) | TYPE(JSON_NULL), "an integer of 0 or more, or null", false, 0};
 static const kind object_or_null = {TYPE(JSON_OBJECT) | TYPE(JSON_NULL), "an object or null", false, 0};
-static const kind anything = {~0u, "", true, 0};
 static const kind list = {TYPE(JSON_ARRAY) | TYPE(JSON_OBJECT), "a list", true, 0};
 static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
 static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
@@ -215,9 +227,10 @@ static bool read_boolean(const holder *h, const field *f, bool *to) {
   return true;
 }
 
-static bool read_facts(const holder *h, const field *f, json_t **to) {
-  if (!find(h, f, to)) return false;
-  if (json_is_null(*to)) *to = NULL;
+static bool read_facts(const holder *h, const field *f, record_facts *to) {
+  json_t *value;
+  if (!find(h, f, &value)) return false;
+  *to = record_facts_of(value, &h->r->memory);
   return true;
 }
 
@@ -254,6 +267,26 @@ static bool read_object(const holder *h, const field *f, struct_reader *inner, v
   json_t *value;
   if (!find(h, f, &value)) return false;
   return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, f->key, 0}, to);
+}
+
+/* Reads an object of structs of `bytes` bytes each, by name. `to` is the address of the pointer to the first one. */
+static bool read_map(const holder *h, const field *f, struct_reader *inner, size_t bytes, const char *const **names,
+                     size_t *size, void *to) {
+  json_t *value, *element;
+  const char *key;
+  if (!find(h, f, &value)) return false;
+  if (!value) return true;
+  char *structs = record_allocate(&h->r->memory, json_object_size(value), bytes);
+  const char **keys = record_allocate(&h->r->memory, json_object_size(value), sizeof *keys);
+  json_object_foreach(value, key, element) {
+    const holder in = {h->r, NULL, h, f->key, 0}, of = {h->r, json_is_object(element) ? element : NULL, &in, key, 0};
+    if (!of.object && is_fault(&of, "not ", object.name)) return false;
+    if (!inner(&of, structs + *size * bytes)) return false;
+    keys[(*size)++] = key;
+  }
+  *names = keys;
+  memcpy(to, &structs, sizeof structs);
+  return true;
 }
 
 /* Reads an array of structs of `bytes` bytes each. `to` is the address of the pointer to the first one. */
@@ -314,11 +347,89 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 #define ARRAY(need, type, key, ...)                                                                                    \
   read_array(h, HOLDER(need, key, array), read_##type, sizeof *to->key, &to->key##_count, &to->key) &&
 #define ARRAY_OF_NULLABLE(need, type, key, ...) ARRAY(need, type, key, ...)
-#define ANY(need, key, ...) read_facts(h, HOLDER(need, key, anything), &to->key) &&
-#define LIST(need, key, ...) read_facts(h, HOLDER(need, key, list), &to->key) &&
+#define MAP(need, type, key, ...)                                                                                      \
+  read_map(h, HOLDER(need, key, object), read_##type, sizeof *to->key, &to->key##_names, &to->key##_count, &to->key) &&
+#define OPAQUE(need, key, ...) find(h, HOLDER(need, key, object), &to->key) &&
+#define LIST(need, key, ...) find(h, HOLDER(need, key, list), &to->key) &&
 #define MORE
+#define MORE_FACTS(key) ((to->key = record_facts_of(h->object, &h->r->memory)), true) &&
 #define TEXTS_OF(key, ...)
 #include "records/fields.def"
+
+#undef HAS_MUST
+#undef HAS_MAY
+
+/* ---- structs of nothing, and of other structs ---- */
+
+#define EMPTY(type)                                                                                                    \
+  record_##type record_empty_##type(void) {                                                                            \
+    reader r = {NULL, {NULL}};                                                                                         \
+    record_##type made = {0};                                                                                          \
+    read_##type(&(holder){&r, NULL, NULL, NULL, 0}, &made);                                                            \
+    return made;                                                                                                       \
+  }
+EMPTY(report)
+EMPTY(front_machine)
+EMPTY(table)
+EMPTY(row)
+EMPTY(result)
+EMPTY(benchmark)
+EMPTY(row_timing)
+EMPTY(spread)
+EMPTY(ratio)
+
+#define HAS_MUST(key)
+#define HAS_MAY(key) made.has_##key = from->has_##key;
+#define COPY(need, key)                                                                                                \
+  made.key = from->key;                                                                                                \
+  HAS_##need(key)
+#define COPY_LIST(key)                                                                                                 \
+  made.key = from->key;                                                                                                \
+  made.key##_count = from->key##_count;
+/* Structs that are made, not read, may have null instead of "". */
+#define STRING(need, key, ...)                                                                                         \
+  made.key = from->key ? from->key : "";                                                                               \
+  HAS_##need(key)
+#define STRING_OR_NULL(need, key, ...) STRING(need, key, "")
+#define WORD(need, key, ...) STRING(need, key, "")
+#define INTEGER(need, key, ...) COPY(need, key)
+#define INTEGER_OR_NULL(need, key, ...) COPY(need, key)
+#define COUNT(need, key, ...) COPY(need, key)
+#define NUMBER(need, key, ...) COPY(need, key)
+#define AMOUNT(need, key, ...) COPY(need, key)
+#define BOOLEAN(need, key, ...) COPY(need, key)
+#define OBJECT(need, type, key, ...) made.key = from->key;
+#define OBJECT_OR_NULL(need, type, key, ...) COPY(need, key)
+#define ARRAY(need, type, key, ...) COPY_LIST(key)
+#define OPAQUE(need, key, ...) made.key = from->key;
+#define LIST(need, key, ...) made.key = from->key;
+
+static record_shape shape_of(const record_table_shape *from) {
+  record_shape made = {.there = true, .name = from->name, .rows = (int64_t)from->rows, .dim = (int64_t)from->dim};
+  SHAPE_FIELDS
+  return made;
+}
+
+record_row record_row_of(const record_result *from) {
+  record_row made = record_empty_row();
+  made.there = true;
+  RESULT_FIELDS(, )
+  return made;
+}
+
+record_result record_result_of(const record_row *from, const record_table_shape *of) {
+  record_result made = record_empty_result();
+  RESULT_FIELDS(, )
+  made.there = true;
+  made.shape = shape_of(of);
+  return made;
+}
+
+record_table_shape record_table_shape_of(const record_shape *from) {
+  record_table_shape made = {.there = true, .name = from->name, .rows = (double)from->rows, .dim = (double)from->dim};
+  SHAPE_FIELDS
+  return made;
+}
 
 /* Returns the record. Returns null, with a fault if `fault` is not null, if it is none. */
 static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
@@ -334,9 +445,13 @@ static void *read_record(const json_t *json, struct_reader *inner, size_t bytes,
 
 /* ---- checks of the whole record ---- */
 
+const char *record_schema_of(const json_t *json) {
+  const char *schema = field_string(json, "schema");
+  return *schema ? schema : field_string(json_object_get(json, "context"), "posenc_schema");
+}
+
 static bool has_schema(const json_t *json, const char *key, const char *schema, record_fault *fault) {
-  const char *found = json_string_value(json_object_get(json, key));
-  if (found && strcmp(found, schema) == 0) return true;
+  if (strcmp(record_schema_of(json), schema) == 0) return true;
   snprintf(fault->text, sizeof fault->text, "%s is not '%s'", key, schema);
   return false;
 }
@@ -445,7 +560,7 @@ const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fa
 }
 
 const record_timing *record_read_timing(const json_t *json, record_fault *fault) {
-  if (!has_schema(json_object_get(json, "context"), "posenc_schema", "posenc-bench-2", fault)) return NULL;
+  if (!has_schema(json, "posenc_schema", "posenc-bench-2", fault)) return NULL;
   record_timing *made = read_record(json, read_timing, sizeof *made, fault);
   if (!made || names_fit(made, fault)) return made;
   record_free(made);
@@ -486,6 +601,7 @@ TAKE(profile)
 TAKE(unique)
 TAKE(encodings)
 TAKE(file_check)
+TAKE(package_times)
 
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
   for (size_t i = 0; i < size; i++)
@@ -541,7 +657,51 @@ double record_nanoseconds(const record_benchmark *entry) {
   return NAN;
 }
 
-bool record_names_sources(const json_t *facts) {
-  const char *commit = field_string(facts, "commit");
+/* ---- facts ---- */
+
+static const char *json_in_line(const json_t *value, record_memory *in) {
+  char *text = allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
+  const char *kept = record_format(in, "%s", text);
+  free(text);
+  return kept;
+}
+
+record_facts record_facts_of(const json_t *from, record_memory *in) {
+  record_facts made = {.there = json_is_object(from)};
+  record_fact *all = record_allocate(in, json_object_size(from), sizeof *all);
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)from, key, value) {
+    const char *text = json_string_value(value);
+    all[made.list_count++] = (record_fact){key, text ? text : json_in_line(value, in), text != NULL};
+  }
+  made.list = all;
+  return made;
+}
+
+const record_fact *record_find_fact(const record_facts *facts, const char *key) {
+  RECORD_EACH(fact, facts, list)
+    if (strcmp(fact->key, key) == 0) return fact;
+  return NULL;
+}
+
+const char *record_fact_text(const record_facts *facts, const char *key) {
+  const record_fact *found = record_find_fact(facts, key);
+  return found && found->is_text ? found->value : "";
+}
+
+bool record_same_fact(const record_fact *a, const record_fact *b) {
+  return a && b && a->is_text == b->is_text && strcmp(a->value, b->value) == 0;
+}
+
+bool record_same_facts(const record_facts *a, const record_facts *b) {
+  if (a->there != b->there || a->list_count != b->list_count) return false;
+  RECORD_EACH(fact, a, list)
+    if (!record_same_fact(fact, record_find_fact(b, fact->key))) return false;
+  return true;
+}
+
+bool record_names_sources(const record_facts *facts) {
+  const char *commit = record_fact_text(facts, "commit");
   return *commit && !strstr(commit, "modified") && strcmp(commit, "unknown") != 0;
 }

@@ -52,9 +52,22 @@ static inline number_text record_number_text(record_number n) {
   return made;
 }
 
+/* A fact: a text, or another value as JSON in one line. */
+typedef struct record_fact {
+  const char *key, *value;
+  bool is_text;
+} record_fact;
+
+/* Facts in the order of the record. there: the object is in the record. */
+typedef struct record_facts {
+  bool there;
+  const record_fact *list;
+  size_t list_count;
+} record_facts;
+
 /*
  * record_bound, record_kernel … record_report: see fields.def. Texts, facts and `json` belong to the JSON, which
- * record_read_… and record_take_… keep until record_free.
+ * record_read_… and record_take_… keep until record_free. Only records/ looks into that.
  *
  * there: an inner object is in the record. If it is not, its fields have the values of missing ones.
  * has_KEY: of a field that MAY be there, it is in the record. record_write_… writes such a field if this is true, or if
@@ -102,9 +115,9 @@ static inline number_text record_number_text(record_number n) {
 #define BOOLEAN(need, key, ...)                                                                                        \
   bool key;                                                                                                            \
   HAS_##need(key)
-#define FACTS(need, key, ...) json_t *key;
+#define FACTS(need, key, ...) record_facts key;
 #define FACTS_OR_NULL(need, key, ...)                                                                                  \
-  json_t *key;                                                                                                         \
+  record_facts key;                                                                                                    \
   HAS_##need(key)
 #define OBJECT(need, type, key, ...) record_##type key;
 #define OBJECT_OR_NULL(need, type, key, ...)                                                                           \
@@ -114,9 +127,14 @@ static inline number_text record_number_text(record_number n) {
   const record_##type *key;                                                                                            \
   size_t key##_count;
 #define ARRAY_OF_NULLABLE(need, type, key, ...) ARRAY(need, type, key, "")
-#define ANY(need, key, ...) json_t *key;
+#define MAP(need, type, key, ...)                                                                                      \
+  const record_##type *key;                                                                                            \
+  const char *const *key##_names;                                                                                      \
+  size_t key##_count;
+#define OPAQUE(need, key, ...) json_t *key;
 #define LIST(need, key, ...) json_t *key;
 #define MORE
+#define MORE_FACTS(key) record_facts key;
 #define TEXTS_OF(key, ...)
 #include "records/fields.def"
 #undef HAS_MUST
@@ -130,6 +148,8 @@ typedef struct record_memory {
 /* Returns memory that is all zeros. */
 void *record_allocate(record_memory *in, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) const char *record_format(record_memory *in, const char *format, ...);
+const char *record_utf8(record_memory *in, const char *text); /* as field_utf8 has it */
+bool record_is_utf8(const char *text);
 void record_release(record_memory *all);
 
 /* Loops over the elements of the array `list` of a struct, with `item` as pointer. An empty array may be null. */
@@ -145,6 +165,9 @@ enum { SAMPLE_NAME = 80 };
 typedef struct record_fault {
   char text[256];
 } record_fault;
+
+/* Returns the schema of a record, of timings that of their context; "" if it has none. */
+const char *record_schema_of(const json_t *json);
 
 /*
  * Returns a record of that schema in which all required fields are present and of the right kind, to be released with
@@ -174,6 +197,7 @@ const record_profile *record_take_profile(const json_t *json);
 const record_unique *record_take_unique(const json_t *json);
 const record_encodings *record_take_encodings(const json_t *json);
 const record_file_check *record_take_file_check(const json_t *json);
+const record_package_times *record_take_package_times(const json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
    there, null, is NaN when it is read again. */
@@ -199,8 +223,47 @@ json_t *record_write_unique(const record_unique *from);
 json_t *record_write_encodings(const record_encodings *from);
 json_t *record_write_file_check(const record_file_check *from);
 
+/* Return a struct with the values of what is not there: of its fields and of those of inner objects. */
+record_report record_empty_report(void);
+record_front_machine record_empty_front_machine(void);
+record_table record_empty_table(void);
+record_row record_empty_row(void);
+record_result record_empty_result(void);
+record_benchmark record_empty_benchmark(void);
+record_row_timing record_empty_row_timing(void);
+record_spread record_empty_spread(void);
+record_ratio record_empty_ratio(void);
+
+/* Return what both have, as a row of a table and the shape of a table. */
+record_row record_row_of(const record_result *result);
+record_result record_result_of(const record_row *row, const record_table_shape *shape);
+record_table_shape record_table_shape_of(const record_shape *shape);
+
+/* A field in which two structs, or two lists of facts, differ. */
+typedef struct record_unlike {
+  const char *key;
+  char a[96], b[96]; /* the values; empty if both are lists */
+  bool are_lists;
+} record_unlike;
+
+/* Whether two runs differ, and in what: the first difference, in an inner object rather than of it. */
+bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike *told);
+
+/* Returns how two facts differ. Either may be null. */
+record_unlike record_unlike_facts(const char *key, const record_fact *a, const record_fact *b);
+
+/* Whether all fields are the same, and the same ones are there. */
+bool record_same_kernel(const record_kernel *a, const record_kernel *b);
+bool record_same_bound(const record_bound *a, const record_bound *b);
+bool record_same_shape(const record_shape *a, const record_shape *b);
+bool record_same_table_shape(const record_table_shape *a, const record_table_shape *b);
+bool record_same_environments(const record_environments *a, const record_environments *b);
+
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);
+
+/* The same, with a line for each element of its lists, so that a diff of two shows which ones have changed. */
+void record_print_lines(json_t *record, FILE *stream);
 
 /* Return JSON in one line, to be freed, and release it; and the JSON of such a line, a new reference, or null if it is
    none, as when a process has ended while it wrote it. */
@@ -228,7 +291,18 @@ double record_nanoseconds(const record_benchmark *entry);
    for other texts. */
 int64_t record_seconds(const char *date);
 
+/* Returns the members of an object as facts, whose texts are those of the JSON. */
+record_facts record_facts_of(const json_t *from, record_memory *in);
+
+/* Return the fact of that name, null if there is none; and its text, "" if it is none. */
+const record_fact *record_find_fact(const record_facts *facts, const char *key);
+const char *record_fact_text(const record_facts *facts, const char *key);
+
+/* Whether two facts, or two lists of facts in any order, have the same values. Either fact may be null. */
+bool record_same_fact(const record_fact *a, const record_fact *b);
+bool record_same_facts(const record_facts *a, const record_facts *b);
+
 /* Whether the facts of a record identify the sources: a commit, unmodified. */
-bool record_names_sources(const json_t *facts);
+bool record_names_sources(const record_facts *facts);
 
 #endif

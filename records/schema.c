@@ -95,9 +95,9 @@ static void print_object(const row *head, size_t fields) {
 }
 
 /* The objects that a file of a record can have at its top. */
-static const char *const kinds[] = {"accuracy", "timing",     "merged_accuracy", "merged_timing", "baseline",  "report",
-                                    "machines", "comparison", "choice",          "history",       "file_check",
-                                    "published"};
+static const char *const kinds[] = {"accuracy", "timing",  "merged_accuracy", "merged_timing",
+                                    "baseline", "report",  "machines",        "comparison",
+                                    "choice",   "history", "file_check",      "published"};
 
 static const char merged[] =
     "    \"merged_accuracy\": {\n"
@@ -148,9 +148,12 @@ static const row rows[] = {
 #define ARRAY(need, type, key, meaning) OF_TYPE(need, type, key, meaning, "\"type\": \"array\", \"items\": {@}")
 #define ARRAY_OF_NULLABLE(need, type, key, meaning)                                                                    \
   OF_TYPE(need, type, key, meaning, "\"type\": \"array\", \"items\": {\"anyOf\": [{@}, {\"type\": \"null\"}]}")
-#define ANY(need, key, meaning) FIELD(need, key, meaning, "")
+#define MAP(need, type, key, meaning)                                                                                  \
+  OF_TYPE(need, type, key, meaning, "\"type\": \"object\", \"additionalProperties\": {@}")
+#define OPAQUE(need, key, meaning) FACTS(need, key, meaning)
 #define LIST(need, key, meaning) FIELD(need, key, meaning, "\"type\": [\"array\", \"object\"]")
 #define MORE {NULL, "", NULL, "", false, {NULL}},
+#define MORE_FACTS(key) MORE
 #define TEXTS_OF(key, meaning) {#key, "", meaning, NULL, false, {NULL}},
 #include "records/fields.def"
 };

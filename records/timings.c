@@ -2,7 +2,6 @@
 #include "records/timings.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "records/statistics.h"
 
@@ -28,7 +27,7 @@ static bool counts(const record_benchmark *entry, bool medians) {
 /* Whether the entry must have a time. Failed and skipped benchmarks, fits of a complexity, and aggregates other than
    medians need none. */
 static bool is_timing(const record_benchmark *entry) {
-  const bool is_fit = json_object_get(entry->json, "big_o") || json_object_get(entry->json, "rms");
+  const bool is_fit = entry->has_big_o || entry->has_rms;
   return !entry->error_occurred && !entry->skipped && !is_fit && (counts(entry, false) || counts(entry, true));
 }
 
@@ -40,15 +39,13 @@ static const char *defect_of(const record_benchmark *entry) {
   return isnan(record_nanoseconds(entry)) ? "time_unit is not ns, us, ms or s" : NULL;
 }
 
-bool timings_check(const json_t *json, char *why, size_t size) {
-  const record_timing *record = record_take_timing(json);
+bool timings_check(const record_timing *record, char *why, size_t size) {
   const char *defect = NULL;
   for (size_t i = 0; !defect && i < record->benchmarks_count; i++) {
     const char *name = name_of(&record->benchmarks[i]);
     defect = defect_of(&record->benchmarks[i]);
     if (defect) snprintf(why, size, "benchmarks[%zu], %.200s: %s", i, *name ? name : "''", defect);
   }
-  record_free(record);
   return !defect;
 }
 
@@ -62,6 +59,12 @@ static bool is_whole(const char *name) {
   return false;
 }
 
+static bool is_threaded(const timings_record *of, const char *kernel) {
+  for (size_t i = 0; i < of->threaded_count; i++)
+    if (strcmp(of->threaded[i], kernel) == 0) return true;
+  return false;
+}
+
 /*
  * Whether the process waited for a core in a repetition of one thread. On a quiet machine real_time is above cpu_time
  * by 2 % or more in 1 of 200 repetitions, by 5 % in 1 of 800. With two busy processes on two cores it is above by 5 %
@@ -72,48 +75,92 @@ static bool is_whole(const char *name) {
 static bool is_interrupted(const timings_record *from, const record_benchmark *entry) {
   static const double most = 1.05;
   const char *name = name_of(entry), *kernel = kernel_of_benchmark(name);
-  return from->threaded && kernel && is_whole(name) && !json_object_get(from->threaded, kernel) &&
+  return *from->record->context.posenc_schema && kernel && is_whole(name) && !is_threaded(from, kernel) &&
          entry->real_time > most * entry->cpu_time;
 }
 
 /* ---- by name ---- */
 
-static json_t *find_threaded(const record_timing *record) {
-  json_t *threaded = json_object();
-  RECORD_EACH(entry, record, benchmarks) {
+static void find_threaded(timings_record *of) {
+  RECORD_EACH(entry, of->record, benchmarks) {
     const char *kernel = kernel_of_benchmark(name_of(entry));
-    if (kernel && entry->threads_limit_bytes_per_second > 0.0) json_object_set_new(threaded, kernel, json_true());
+    if (kernel && entry->threads_limit_bytes_per_second > 0.0 && !is_threaded(of, kernel)) {
+      of->threaded = memory_grow(of->threaded, of->threaded_count + 1, sizeof(*of->threaded));
+      of->threaded[of->threaded_count++] = kernel;
+    }
   }
-  return threaded;
 }
 
-void timings_open(timings_record *of, const json_t *json) {
-  *of = (timings_record){.record = record_take_timing(json), .numbers = json_object()};
-  for (size_t i = 0; i < of->record->benchmarks_count; i++) {
-    const char *name = name_of(&of->record->benchmarks[i]);
-    json_t *numbers = json_object_get(of->numbers, name);
-    if (!numbers) {
-      numbers = json_array();
-      json_object_set_new(of->numbers, name, numbers);
-    }
-    json_array_append_new(numbers, json_integer((json_int_t)i));
-  }
-  if (*of->record->context.posenc_schema) of->threaded = find_threaded(of->record);
+static int in_order(const record_benchmark *a, const record_benchmark *b) {
+  return (a > b) - (a < b);
+}
+
+static int by_name(const void *one, const void *other) {
+  const record_benchmark *a = *(const record_benchmark *const *)one, *b = *(const record_benchmark *const *)other;
+  const int order = strcmp(name_of(a), name_of(b));
+  return order ? order : in_order(a, b);
+}
+
+static int by_place(const void *one, const void *other) {
+  return in_order(*(const record_benchmark *const *)one, *(const record_benchmark *const *)other);
+}
+
+/* Lists the names in the order of their first benchmarks. */
+static void list_names(timings_record *of) {
+  const size_t count = of->record->benchmarks_count;
+  const record_benchmark **first = memory_take(count, sizeof(*first));
+  for (size_t i = 0; i < count; i++)
+    if (i == 0 || strcmp(name_of(of->by_name[i - 1]), name_of(of->by_name[i])) != 0)
+      first[of->names_count++] = of->by_name[i];
+  qsort(first, of->names_count, sizeof(*first), by_place);
+  of->names = memory_take(of->names_count, sizeof(*of->names));
+  for (size_t i = 0; i < of->names_count; i++) of->names[i] = name_of(first[i]);
+  free(first);
+}
+
+void timings_open(timings_record *of, const record_timing *record) {
+  const size_t count = record->benchmarks_count;
+  *of = (timings_record){.record = record, .by_name = memory_take(count, sizeof(*of->by_name))};
+  for (size_t i = 0; i < count; i++) of->by_name[i] = &record->benchmarks[i];
+  qsort(of->by_name, count, sizeof(*of->by_name), by_name);
+  list_names(of);
+  if (*record->context.posenc_schema) find_threaded(of);
 }
 
 void timings_close(timings_record *of) {
-  json_decref(of->threaded);
-  json_decref(of->numbers);
-  record_free(of->record);
+  free(of->by_name);
+  free(of->names);
+  free(of->threaded);
+}
+
+/* Returns the first benchmark of that name in the order by name, and their number. */
+static const record_benchmark *const *find(const timings_record *of, const char *name, size_t *count) {
+  size_t first = 0, end = of->record->benchmarks_count;
+  while (first < end) {
+    const size_t middle = first + (end - first) / 2;
+    if (strcmp(name_of(of->by_name[middle]), name) < 0)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  for (; end < of->record->benchmarks_count && strcmp(name_of(of->by_name[end]), name) == 0;) end++;
+  *count = end - first;
+  return of->by_name + first;
+}
+
+bool timings_has(const timings_record *of, const char *name) {
+  size_t count;
+  find(of, name, &count);
+  return count > 0;
 }
 
 timings timings_collect(const timings_record *from, const char *name, bool alone) {
-  const json_t *numbers = json_object_get(from->numbers, name);
-  const size_t most = json_array_size(numbers);
+  size_t most;
+  const record_benchmark *const *entries = find(from, name, &most);
   timings of = {.times = memory_take(most, sizeof *of.times), .costs = memory_take(most, sizeof *of.costs)};
   for (int medians = 0; medians < 2 && of.count + of.interrupted == 0; medians++)
     for (size_t i = 0; i < most; i++) {
-      const record_benchmark *entry = &from->record->benchmarks[json_integer_value(json_array_get(numbers, i))];
+      const record_benchmark *entry = entries[i];
       if (!counts(entry, medians)) continue;
       const double time = record_nanoseconds(entry), share = entry->of_limit;
       if (entry->error_occurred) of.failed = true;
@@ -161,11 +208,20 @@ const record_timing *timings_keep(const record_timing *made) {
   return kept;
 }
 
-/* Returns the elements of two arrays, to be freed. */
+/* Returns the elements of two arrays, to be freed. The second may be null, which leaves room for its elements. */
 static void *both_of(const void *first, size_t count, const void *more, size_t more_count, size_t bytes) {
   char *all = memory_take(count + more_count, bytes);
   if (count) memcpy(all, first, count * bytes);
-  if (more_count) memcpy(all + count * bytes, more, more_count * bytes);
+  if (more && more_count) memcpy(all + count * bytes, more, more_count * bytes);
+  return all;
+}
+
+/* Sets the facts of the first, then those that only the second has. Returns them, to be freed. */
+static record_fact *both_facts(const record_facts *first, const record_facts *more, record_facts *made) {
+  record_fact *all = both_of(first->list, first->list_count, NULL, more->list_count, sizeof *all);
+  *made = (record_facts){true, all, first->list_count};
+  RECORD_EACH(fact, more, list)
+    if (!record_find_fact(first, fact->key)) all[made->list_count++] = *fact;
   return all;
 }
 
@@ -183,10 +239,9 @@ const record_timing *timings_join(const record_timing *first, const record_timin
   made.context.choices_count += added->choices_count;
   made.context.checks = checks;
   timed_checks_join(checks, &made.context.checks_count, added);
-  made.context.json = allocated(json_copy(old->json));
-  json_object_update_missing(made.context.json, added->json);
+  record_fact *facts = both_facts(&old->facts, &added->facts, &made.context.facts);
   const record_timing *kept = timings_keep(&made);
-  json_decref(made.context.json);
+  free(facts);
   free(checks);
   free(choices);
   free(benchmarks);
@@ -251,11 +306,31 @@ void samples_close(samples *s) {
   free(s);
 }
 
-static double measured(const record_benchmark *entry, const char *counter) {
-  return strcmp(counter, "plan_ns") == 0 ? record_nanoseconds(entry) : field_number(entry->json, counter);
+/* Where the numbers of a benchmark are. */
+static const struct {
+  const char *name;
+  size_t offset;
+} numbers[] = {
+    {"real_time", offsetof(record_benchmark, real_time)},
+#define COUNTER(in_report, name, unit, meaning) {#name, offsetof(record_benchmark, name)},
+#include "records/counters.def"
+};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static size_t number_called(const char *counter) {
+  size_t number = 0;
+  while (number < NUMBERS && strcmp(numbers[number].name, counter) != 0) number++;
+  return number;
+}
+
+/* The numbers after all those of benchmarks are times of iterations. */
+static double measured(const record_benchmark *entry, size_t number) {
+  return number == NUMBERS ? record_nanoseconds(entry)
+                           : *(const double *)((const char *)entry + numbers[number].offset);
 }
 
 size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
+  const size_t number = number_called(counter);
   size_t first = 0, count = 0;
   for (size_t end = s->count; first < end;) {
     const size_t middle = first + (end - first) / 2;
@@ -265,17 +340,17 @@ size_t samples_collect(samples *s, const char *mode, const char *shape, const ch
       end = middle;
   }
   for (size_t i = first; i < s->count && compare_names(s->by_name[i], mode, shape, kernel) == 0; i++) {
-    const double value = measured(s->by_name[i]->entry, counter);
+    const double value = measured(s->by_name[i]->entry, number);
     if (isfinite(value)) s->values[count++] = value;
   }
   return count;
 }
 
-json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
+record_spread samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
   const size_t count = samples_collect(s, mode, shape, kernel, counter);
-  if (count == 0) return json_null();
+  if (count == 0) return record_empty_spread();
   const double median = statistics_median(s->values, count); /* sorts the values */
-  return json_pack("{s:f, s:f, s:f}", "median", median, "min", s->values[0], "max", s->values[count - 1]);
+  return (record_spread){.there = true, .median = median, .min = s->values[0], .max = s->values[count - 1]};
 }
 
 double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
@@ -286,18 +361,21 @@ double *samples_copy(samples *s, const char *mode, const char *shape, const char
   return copy;
 }
 
-json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
+record_ratio samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
   static const double confidence = 0.9;
   const statistics_ratio ratio = statistics_ratio_of(a, n, b, m, confidence);
-  return json_pack("{s:o, s:o, s:o}", "estimate", field_real(ratio.estimate), "low",
-                   ratio.low > 0.0 ? field_real(ratio.low) : json_null(), "high", field_real(ratio.high));
+  return (record_ratio){.there = true,
+                        .estimate = ratio.estimate,
+                        .low = ratio.low > 0.0 ? ratio.low : NAN,
+                        .high = isfinite(ratio.high) ? ratio.high : NAN,
+                        .kernel = ""};
 }
 
-json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
+record_ratio samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
   size_t n, m;
   double *a = samples_copy(s, mode, shape, first, "ns_per_element", &n),
          *b = samples_copy(s, mode, shape, second, "ns_per_element", &m);
-  json_t *ratio = samples_ratio_of(a, n, b, m);
+  const record_ratio ratio = samples_ratio_of(a, n, b, m);
   free(a);
   free(b);
   return ratio;

@@ -5,13 +5,14 @@
 
 #include "records/read.h"
 
-#include <jansson.h>
-
-/* A timing record, with the numbers of its benchmarks by name. */
+/* A timing record, with its benchmarks by name. */
 typedef struct timings_record {
   const record_timing *record;
-  json_t *numbers;  /* {name: [number …]}, in the order of the record */
-  json_t *threaded; /* {kernel: true} for kernels with several threads; null if the record is not posenc's */
+  const record_benchmark **by_name; /* sorted; those of one name in the order of the record */
+  const char **names;               /* each once, in the order of the record */
+  size_t names_count;
+  const char **threaded; /* kernels with several threads, if the record is posenc's */
+  size_t threaded_count;
 } timings_record;
 
 /* All timings of one benchmark. */
@@ -23,8 +24,12 @@ typedef struct timings {
   bool failed;
 } timings;
 
-void timings_open(timings_record *of, const json_t *json);
+/* The record must outlive it. */
+void timings_open(timings_record *of, const record_timing *record);
 void timings_close(timings_record *of);
+
+/* Whether the record has a benchmark of that name. */
+bool timings_has(const timings_record *of, const char *name);
 
 /* Finds the timings of that name, none if the record has none. `alone` leaves out repetitions that other processes
    interrupted. The caller discards the timings. */
@@ -32,7 +37,7 @@ timings timings_collect(const timings_record *from, const char *name, bool alone
 void timings_discard(timings *of);
 
 /* Checks a record's benchmarks. Returns false, with the first defect in `why`, if there is one. */
-bool timings_check(const json_t *json, char *why, size_t size);
+bool timings_check(const record_timing *record, char *why, size_t size);
 
 /* Adds the checks of another record to *count checks, which have room for all: the same check of the same kernel is
    made as often as both, and holds if both do. */
@@ -74,14 +79,14 @@ size_t samples_collect(samples *s, const char *mode, const char *shape, const ch
 double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
                      size_t *count);
 
-/* Returns {"median", "min", "max"} of the collected numbers, or JSON null if there are none. */
-json_t *samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
+/* Returns median and ends of the collected numbers; not there if there are none. */
+record_spread samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
 
-/* Returns the time of the second kernel as a multiple of that of the first: {"estimate", "low", "high"}. The interval
-   is of 90 %, the highest confidence possible with three timings of each; low and high are null if there are fewer. */
-json_t *samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
+/* Returns the time of the second kernel as a multiple of that of the first. The interval is of 90 %, the highest
+   confidence possible with three timings of each; low is NaN and high infinite if there are fewer. */
+record_ratio samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
 
 /* Returns such a ratio for two samples of positive numbers: b as a multiple of a. */
-json_t *samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
+record_ratio samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

@@ -44,10 +44,19 @@ static json_t *write_boolean(bool is_so, bool has) {
   return has || is_so ? json_boolean(is_so) : NULL;
 }
 
-static json_t *write_facts(json_t *facts, bool has, bool nullable) {
-  if (facts) return json_incref(facts);
-  if (!has) return NULL;
-  return nullable ? json_null() : allocated(json_object());
+/* Puts facts into an object, in their order. */
+static void put_facts(json_t *made, const record_facts *facts) {
+  RECORD_EACH(fact, facts, list)
+    field_put(made, fact->key,
+              fact->is_text ? field_utf8(fact->value) : json_loads(fact->value, JSON_DECODE_ANY, NULL));
+}
+
+static json_t *write_facts(const record_facts *facts, bool has, bool nullable) {
+  if (!facts->there && !has) return NULL;
+  if (!facts->there && nullable) return json_null();
+  json_t *made = allocated(json_object());
+  put_facts(made, facts);
+  return made;
 }
 
 static json_t *write_integers(const int64_t *list, size_t count, bool has, bool nullable) {
@@ -79,6 +88,15 @@ static json_t *write_array(const void *list, size_t count, size_t bytes, bool ha
   if (!list && !has) return NULL;
   json_t *made = allocated(json_array());
   for (size_t i = 0; i < count; i++) field_append(made, inner((const char *)list + i * bytes));
+  return made;
+}
+
+/* Returns an object of structs of `bytes` bytes each. */
+static json_t *write_map(const void *list, const char *const *names, size_t count, size_t bytes, bool has,
+                         struct_writer *inner) {
+  if (!list && !has) return NULL;
+  json_t *made = allocated(json_object());
+  for (size_t i = 0; i < count; i++) field_put(made, names[i], inner((const char *)list + i * bytes));
   return made;
 }
 
@@ -121,8 +139,8 @@ static void put(json_t *made, const char *key, json_t *value) {
 #define POSITION(need, key, ...) put(made, #key, write_position(from->key, HAS_##need(key)));
 #define SIZE(need, key, ...) put(made, #key, write_whole(from->key, HAS_##need(key)));
 #define BOOLEAN(need, key, ...) put(made, #key, write_boolean(from->key, HAS_##need(key)));
-#define FACTS(need, key, ...) put(made, #key, write_facts(from->key, IN_##need, false));
-#define FACTS_OR_NULL(need, key, ...) put(made, #key, write_facts(from->key, HAS_##need(key), true));
+#define FACTS(need, key, ...) put(made, #key, write_facts(&from->key, IN_##need, false));
+#define FACTS_OR_NULL(need, key, ...) put(made, #key, write_facts(&from->key, HAS_##need(key), true));
 #define OBJECT(need, type, key, ...)                                                                                   \
   put(made, #key, write_object(&from->key, from->key.there, IN_##need, false, write_##type));
 #define OBJECT_OR_NULL(need, type, key, ...)                                                                           \
@@ -131,10 +149,14 @@ static void put(json_t *made, const char *key, json_t *value) {
   put(made, #key, write_array(from->key, from->key##_count, sizeof *from->key, IN_##need, write_##type));
 #define ARRAY_OF_NULLABLE(need, type, key, ...)                                                                        \
   put(made, #key, write_array(from->key, from->key##_count, sizeof *from->key, IN_##need, write_nullable_##type));
-#define ANY(need, key, ...) FACTS(need, key, "")
-#define LIST(need, key, ...) FACTS(need, key, "")
+#define MAP(need, type, key, ...)                                                                                      \
+  put(made, #key,                                                                                                      \
+      write_map(from->key, from->key##_names, from->key##_count, sizeof *from->key, IN_##need, write_##type));
+#define OPAQUE(need, key, ...) put(made, #key, json_incref(from->key));
+#define LIST(need, key, ...) OPAQUE(need, key, "")
 /* The other members are those of what was read. */
 #define MORE json_object_update(made, from->json);
+#define MORE_FACTS(key) put_facts(made, &from->key);
 #define TEXTS_OF(key, ...)
 #include "records/fields.def"
 
@@ -166,6 +188,23 @@ WRITE(file_check)
 
 void record_print(json_t *record, FILE *stream) {
   field_print(record, stream);
+  json_decref(record);
+}
+
+void record_print_lines(json_t *record, FILE *stream) {
+  const char *key, *before = "{";
+  const json_t *value;
+  json_object_foreach(record, key, value) {
+    fprintf(stream, "%s\n  \"%s\": ", before, key);
+    before = ",";
+    if (!json_is_array(value)) json_dumpf(value, stream, JSON_ENCODE_ANY);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+      fputs(i ? ",\n    " : "[\n    ", stream);
+      json_dumpf(json_array_get(value, i), stream, JSON_ENCODE_ANY);
+    }
+    if (json_is_array(value)) fputs(json_array_size(value) ? "\n  ]" : "[]", stream);
+  }
+  fputs("\n}\n", stream);
   json_decref(record);
 }
 

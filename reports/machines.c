@@ -371,43 +371,41 @@ static void write_accuracy(page *p, const record_machines *record) {
 /* Whether the accuracy record has the same fact of a timing record, on all machines. */
 static bool is_known(const record_machines *record, const char *key) {
   RECORD_EACH(machine, record, machines) {
-    const json_t *value = json_object_get(machine->environment.timing, key);
-    if (value && !json_equal(value, json_object_get(machine->environment.accuracy, key))) return false;
+    const record_fact *fact = record_find_fact(&machine->environment.timing, key);
+    if (fact && !record_same_fact(fact, record_find_fact(&machine->environment.accuracy, key))) return false;
   }
   return true;
 }
 
-static json_t *facts_of(const record_machine *machine, bool timing) {
-  return timing ? machine->environment.timing : machine->environment.accuracy;
+static const record_facts *facts_of(const record_machine *machine, bool timing) {
+  return timing ? &machine->environment.timing : &machine->environment.accuracy;
 }
 
-/* Returns the facts that any machine has, in the order in which they first occur. */
-static json_t *keys_of(const record_machines *record, bool timing) {
-  json_t *keys = json_object();
-  RECORD_EACH(machine, record, machines) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(facts_of(machine, timing), key, value) {
-      if (!timing || !is_known(record, key)) json_object_set_new(keys, key, json_true());
-    }
-  }
-  return keys;
+/* Whether a machine before this one has the fact. */
+static bool is_told(const record_machines *record, const record_machine *machine, const char *key, bool timing) {
+  for (const record_machine *other = record->machines; other < machine; other++)
+    if (record_find_fact(facts_of(other, timing), key)) return true;
+  return false;
 }
 
+/* Writes the facts that any machine has, in the order in which they first occur. */
 static void write_facts(page *p, const record_machines *record, bool timing, const char *caption) {
-  json_t *keys = keys_of(record, timing), *value;
-  const char *key;
-  if (json_object_size(keys)) {
-    page_column_add(p, false, "fact");
-    add_machine_columns(p, record, false);
-    page_table(p, caption, NULL, 0);
-    json_object_foreach(keys, key, value) {
-      page_cell(p, "%s", key);
-      RECORD_EACH(machine, record, machines) page_prose(p, "%s", field_string(facts_of(machine, timing), key));
+  bool any = false;
+  RECORD_EACH(machine, record, machines) {
+    const record_facts *facts = facts_of(machine, timing);
+    RECORD_EACH(fact, facts, list) {
+      if ((timing && is_known(record, fact->key)) || is_told(record, machine, fact->key, timing)) continue;
+      if (!any) {
+        page_column_add(p, false, "fact");
+        add_machine_columns(p, record, false);
+        page_table(p, caption, NULL, 0);
+      }
+      any = true;
+      page_cell(p, "%s", fact->key);
+      RECORD_EACH(each, record, machines) page_prose(p, "%s", record_fact_text(facts_of(each, timing), fact->key));
     }
-    page_table_end(p);
   }
-  json_decref(keys);
+  if (any) page_table_end(p);
 }
 
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -189,7 +190,6 @@ enum { CSV_FILES = sizeof csv_files / sizeof *csv_files };
 
 /* The data of the files, for one machine or several. */
 typedef struct report {
-  const json_t *record;     /* the content of report.json */
   const record_report *one; /* null for several machines */
   const figures *drawn;
   const record_machines *several;
@@ -207,8 +207,9 @@ static void write_page(const report *r, FILE *stream, const page_format *format,
 }
 
 static void write_json(const report *r, FILE *stream) {
-  json_dumpf(r->record, stream, JSON_COMPACT);
-  fputc('\n', stream);
+  char *text = record_text(r->one ? record_write_report(r->one) : record_write_machines(r->several));
+  fprintf(stream, "%s\n", text);
+  free(text);
 }
 
 /* The files, in this order: pages, data, the record, and each figure by itself. */
@@ -301,10 +302,10 @@ static int write_files(const char *directory, const report *r) {
   return 0;
 }
 
-static int write_report(const char *directory, const record_report *shown, const json_t *record) {
+static int write_report(const char *directory, const record_report *shown) {
   figures drawn;
   if (!figures_make(shown, &drawn)) return 2;
-  const int status = write_files(directory, &(report){.record = record, .one = shown, .drawn = &drawn});
+  const int status = write_files(directory, &(report){.one = shown, .drawn = &drawn});
   figures_free(&drawn);
   return status;
 }
@@ -312,7 +313,6 @@ static int write_report(const char *directory, const record_report *shown, const
 int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const front_inputs *front,
                  const char *command) {
   record_fault fault;
-  char why[900];
   const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
   if (!verified) {
     fprintf(stderr, "posenc report: accuracy record: %s\n", fault.text);
@@ -323,43 +323,35 @@ int report_write(const char *directory, const json_t *accuracy, const record_tim
   if (timing && !timed) {
     fprintf(stderr, "posenc report: timing record: %s\n", fault.text);
   } else {
-    json_t *document = document_make(verified, timed, command);
-    if (front_add(document, front, why, sizeof why)) {
-      const record_report *shown = record_take_report(document);
-      status = write_report(directory, shown, document);
-      record_free(shown);
-    } else {
-      fprintf(stderr, "posenc report: %s\n", why);
-    }
-    json_decref(document);
+    document made;
+    document_make(&made, verified, timed, command);
+    front_add(&made.of, front, &made.memory);
+    status = write_report(directory, &made.of);
+    document_free(&made);
   }
   record_free(timed);
   record_free(verified);
   return status;
 }
 
-static int write_machines(const char *directory, const json_t *document) {
+static int write_machines(const char *directory, const record_machines *shown) {
   machines_figures drawn;
-  const record_machines *shown = record_take_machines(document);
   int status = machines_draw(shown, &drawn) ? 0 : 2;
   if (status == 0) {
-    status = write_files(directory, &(report){.record = document, .several = shown, .machines = &drawn});
+    status = write_files(directory, &(report){.several = shown, .machines = &drawn});
     machines_free(&drawn);
   }
-  if (status == 0) status = machines_failed(shown);
-  record_free(shown);
-  return status;
+  return status == 0 ? machines_failed(shown) : status;
 }
 
 int report_write_machines(const char *directory, const machines_inputs *given) {
   char why[900];
-  json_t *document = machines_make(given, why, sizeof why);
-  if (!document) {
-    fprintf(stderr, "posenc report: %s\n", why);
-    return 2;
-  }
-  const int status = write_machines(directory, document);
-  json_decref(document);
+  record_memory memory = {NULL};
+  record_machines made;
+  const bool is_made = machines_make(&made, given, &memory, why, sizeof why);
+  if (!is_made) fprintf(stderr, "posenc report: %s\n", why);
+  const int status = is_made ? write_machines(directory, &made) : 2;
+  record_release(&memory);
   return status;
 }
 

@@ -584,26 +584,25 @@ static void test_joined_records(void) {
   static const record_timed_check checks[] = {{.kernel = "a", .check = "floor", .compared = 3, .ok = true}};
   static const record_benchmark first[] = {{.name = "hot/s/a"}}, second[] = {{.name = "hot/t/a"}, {.name = "hot/t/b"}};
   static const record_library_choice choice[] = {{.shape = "t", .kernel = "a", .all_threads = "b"}};
-  json_t *facts = json_pack("{s:s}", "cpu", "one"),
-         *others = json_pack("{s:s, s:s}", "cpu", "two", "kernel_failed.b", "why");
+  static const record_fact facts[] = {{"cpu", "one", true}},
+                           others[] = {{"cpu", "two", true}, {"kernel_failed.b", "why", true}};
   const record_timing one = {
-      .context = {.json = facts, .others = 0, .has_others = true, .checks = checks, .checks_count = 1},
+      .context = {.facts = {true, facts, 1}, .others = 0, .has_others = true, .checks = checks, .checks_count = 1},
       .benchmarks = first,
       .benchmarks_count = 1};
-  record_timing two = {
-      .context = {.json = others, .choices = choice, .choices_count = 1}, .benchmarks = second, .benchmarks_count = 2};
+  record_timing two = {.context = {.facts = {true, others, 2}, .choices = choice, .choices_count = 1},
+                       .benchmarks = second,
+                       .benchmarks_count = 2};
   two.context.checks = checks;
   two.context.checks_count = 1;
   const record_timing *both = timings_join(&one, &two);
   ok(both->benchmarks_count == 3 && strcmp(both->benchmarks[2].name, "hot/t/b") == 0, "benchmarks of both records");
   ok(both->context.choices_count == 1 && strcmp(both->context.choices[0].all_threads, "b") == 0, "choices of both");
   ok(both->context.checks_count == 1 && both->context.checks[0].compared == 6, "checks of both");
-  ok(strcmp(field_string(both->context.json, "cpu"), "one") == 0, "facts of the first");
-  ok(strcmp(field_string(both->context.json, "kernel_failed.b"), "why") == 0, "and what the second has beside");
+  ok(strcmp(record_fact_text(&both->context.facts, "cpu"), "one") == 0, "facts of the first");
+  ok(strcmp(record_fact_text(&both->context.facts, "kernel_failed.b"), "why") == 0, "and what the second has beside");
   ok(both->context.has_others && both->context.others == 0, "the share of others is that of the first");
   record_free(both);
-  json_decref(others);
-  json_decref(facts);
 }
 
 int main(void) {

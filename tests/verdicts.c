@@ -59,19 +59,19 @@ static void make(made *m, const char *const *names, const double *ns) {
 
 /* Expects a verdict on the claim that begins with `claim`, with its condition. */
 static void verdict_is(const made *m, const char *claim, const char *verdict, const char *when, const char *found) {
-  json_t *all = claims_make(&m->report), *one;
-  size_t n;
+  record_memory memory = {NULL};
+  record_report report = m->report;
   bool known = false;
-  json_array_foreach(all, n, one) {
-    const char *text = field_string(one, "claim");
-    if (strncmp(text, claim, strlen(claim)) != 0) continue;
+  claims_make(&report, &memory);
+  RECORD_EACH(one, &report, claims) {
+    if (strncmp(one->claim, claim, strlen(claim)) != 0) continue;
     known = true;
-    ok(strcmp(field_string(one, "verdict"), verdict) == 0, "%s %s", text, field_string(one, "verdict"));
-    ok(strcmp(field_string(one, "when"), when) == 0, "when: '%s'", field_string(one, "when"));
-    ok(strstr(field_string(one, "found"), found) != NULL, "found: %s", field_string(one, "found"));
+    ok(strcmp(one->verdict, verdict) == 0, "%s %s", one->claim, one->verdict);
+    ok(strcmp(one->when, when) == 0, "when: '%s'", one->when);
+    ok(strstr(one->found, found) != NULL, "found: %s", one->found);
   }
   ok(known, "there is a claim '%s...'", claim);
-  json_decref(all);
+  record_release(&memory);
 }
 
 static void test_bounded(void) {
@@ -226,8 +226,14 @@ static bool is_slow(const char *kernel) {
 
 /* Returns the choice in a budget of half an ulp. */
 static json_t *chosen_of(const json_t *accuracy, const json_t *timing, const choice_workload *work) {
+  record_memory memory = {NULL};
   const record_timing *timed = record_take_timing(timing);
-  json_t *choice = choice_of(accuracy, timed, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, work);
+  const record_accuracy *verified = record_take_accuracy(accuracy);
+  const record_choice chosen =
+      choice_of(verified, timed, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, work, &memory);
+  json_t *choice = record_write_choice(&chosen);
+  record_release(&memory);
+  record_free(verified);
   record_free(timed);
   return choice;
 }

@@ -224,12 +224,12 @@ int main(int argc, char **argv) {
   const int series = argc == 3 ? atoi(argv[2]) : 0;
   if (!json || series < 0) return fputs("usage: posenc-history-power RECORD SERIES\n", stderr), 2;
   timings_record record;
-  timings_open(&record, json);
+  const record_timing *timing = record_take_timing(json);
+  timings_open(&record, timing);
   timings noise[2] = {{NULL}};
-  void *at = json_object_iter(record.numbers);
-  for (size_t i = 0; i < 2 && at; i++, at = json_object_iter_next(record.numbers, at)) {
-    noise[i] = timings_collect(&record, json_object_iter_key(at), true);
-    printf("%zu repetitions of %s, %zu more left out as interrupted\n", noise[i].count, json_object_iter_key(at),
+  for (size_t i = 0; i < 2 && i < record.names_count; i++) {
+    noise[i] = timings_collect(&record, record.names[i], true);
+    printf("%zu repetitions of %s, %zu more left out as interrupted\n", noise[i].count, record.names[i],
            noise[i].interrupted);
     if (noise[i].limited != noise[i].count) noise[i].count = 0;
   }
@@ -245,6 +245,7 @@ int main(int argc, char **argv) {
       measure(&kinds[k], noise, records[i], kinds[k].times * series);
   for (size_t i = 0; i < 2; i++) timings_discard(&noise[i]);
   timings_close(&record);
+  record_free(timing);
   json_decref(json);
   return 0;
 }

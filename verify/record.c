@@ -131,15 +131,18 @@ record_check *file_begin(file_result *made, const file_exam *of, size_t checks) 
 json_t *file_check_json(const record_file *found) {
   record_counts counts = {0};
   record_count(&counts, found->checks, found->checks_count);
+  record_memory memory = {NULL};
+  json_t *environment = allocated(environment_json());
   record_file_check made = {.schema = "posenc-check-1",
-                            .environment = allocated(environment_json()),
+                            .environment = record_facts_of(environment, &memory),
                             .records = found,
                             .records_count = 1,
                             .passed = counts.passed,
                             .failed = counts.failed,
                             .skipped = counts.skipped};
   json_t *json = record_write_file_check(&made);
-  json_decref(made.environment);
+  json_decref(environment);
+  record_release(&memory);
   return json;
 }
 

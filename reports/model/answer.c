@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/answer.h"
 
-#include "common/field.h"
 #include "common/shapes.h"
 #include "reports/model/choice.h"
 #include "reports/model/document.h"
@@ -99,31 +98,37 @@ static const char *pick(const record_report *report, samples *times, const recor
   RECORD_EACH(kernel, report, kernels) {
     if (!isfinite(report_median_ns(table, kernel->name)) || !is_in(in, kernel, table)) continue;
     if (merit(kernel, table) <= merit(picked, table)) continue;
-    json_t *ratio = samples_ratio(times, "hot", table->shape.name, best->name, kernel->name);
-    if (field_number_or(ratio, "low", INFINITY) <= 1 && field_number(ratio, "estimate") < tie) picked = kernel;
-    json_decref(ratio);
+    const record_ratio ratio = samples_ratio(times, "hot", table->shape.name, best->name, kernel->name);
+    if (ratio.low <= 1 && ratio.estimate < tie) picked = kernel;
   }
   return picked ? picked->name : NULL;
 }
 
 /* ---- by how much ---- */
 
-/* Compares two kernels, and adds the second's name. Returns JSON null without a second. */
-static json_t *compare(samples *times, const char *table, const char *first, const char *second) {
-  if (!second || strcmp(first, second) == 0) return json_null();
-  return field_put(samples_ratio(times, "hot", table, first, second), "kernel", json_string(second));
+/* Compares two kernels, and adds the second's name. The ratio is not there without a second. */
+static record_ratio compare(samples *times, const char *table, const char *first, const char *second) {
+  if (!second || strcmp(first, second) == 0) return record_empty_ratio();
+  record_ratio made = samples_ratio(times, "hot", table, first, second);
+  made.kernel = second;
+  return made;
 }
 
-static void add_answer(json_t *answers, const record_report *report, samples *times, const record_table *table,
-                       const char *footprint, answer_budget most) {
+/* Makes an answer. Returns false if there is none. */
+static bool make_answer(record_answer *made, const record_report *report, samples *times, const record_table *table,
+                        const char *footprint, answer_budget most) {
   const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){.most = most});
-  if (!kernel) return;
+  if (!kernel) return false;
   const char *slow = isfinite(report_median_ns(table, answer_literal)) ? answer_literal : NULL;
   const record_kernel *next = fastest(report, table, &(field){.most = most, .but = kernel});
-  field_append(answers, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "shape", name, "footprint", footprint, "budget",
-                                  answer_budgets[most], "kernel", kernel, "next",
-                                  compare(times, name, kernel, next ? next->name : NULL), "naive",
-                                  compare(times, name, kernel, slow)));
+  *made = (record_answer){.there = true,
+                          .shape = name,
+                          .footprint = footprint,
+                          .budget = answer_budgets[most],
+                          .kernel = kernel,
+                          .next = compare(times, name, kernel, next ? next->name : NULL),
+                          .naive = compare(times, name, kernel, slow)};
+  return true;
 }
 
 /* ---- tables ---- */
@@ -142,9 +147,9 @@ static const record_table *largest(const record_report *report, double most) {
   return chosen;
 }
 
-json_t *answer_make(const record_report *report, samples *times) {
+void answer_make(record_report *report, samples *times, record_memory *in) {
   const record_table *reference = report_table(report, report->headline.shape);
-  const double cache = strtod(field_string(report->environment.timing, "l2"), NULL);
+  const double cache = strtod(record_fact_text(&report->environment.timing, "l2"), NULL);
   const struct {
     const char *footprint;
     const record_table *table;
@@ -153,14 +158,16 @@ json_t *answer_make(const record_report *report, samples *times) {
       {"largest", largest(report, INFINITY)},
       {"in cache", largest(report, cache / 2)}, /* half of the cache is left to other data */
   };
-  json_t *answers = json_array();
-  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+  enum { ASKED = sizeof asked / sizeof *asked };
+  record_answer *answers = record_allocate(in, ASKED * ANSWER_BUDGETS, sizeof *answers);
+  report->answer = answers;
+  for (size_t i = 0; i < ASKED; i++) {
     bool again = false; /* two of the tables may be the same */
     for (size_t k = 0; k < i; k++) again = again || asked[k].table == asked[i].table;
     for (answer_budget most = ANSWER_HALF; asked[i].table && !again && most < ANSWER_BUDGETS; most++)
-      add_answer(answers, report, times, asked[i].table, asked[i].footprint, most);
+      report->answer_count +=
+          make_answer(&answers[report->answer_count], report, times, asked[i].table, asked[i].footprint, most);
   }
-  return answers;
 }
 
 /* ---- uses ---- */
@@ -213,18 +220,20 @@ static const char *find_choice(const record_report *report, samples *times, cons
   return pick(report, times, table, &(field){.most = ANSWER_ONE, .serial = serial, .own = true});
 }
 
-json_t *answer_uses(const record_report *report, samples *times) {
+void answer_uses(record_report *report, samples *times, record_memory *in) {
   const record_table *table = report_table(report, report->headline.shape);
-  json_t *uses = json_array();
-  if (!table || !table->limit_bytes_per_second.there) return uses;
+  record_use *uses = record_allocate(in, USES, sizeof *uses);
+  report->uses = uses;
+  if (!table || !table->limit_bytes_per_second.there) return;
   const char *const library = find_of(report, table, USE_LIBRARY), *const now = find_now(report, table, library);
   const char *const kernels[USES] = {find_choice(report, times, table, true), find_choice(report, times, table, false),
                                      library != now ? library : NULL, now};
   for (answer_use use = USE_DEFAULT; use < USES; use++)
     if (kernels[use])
-      field_append(uses, json_pack("{s:s, s:s, s:o}", "use", use_names[use], "kernel", kernels[use], "speed_up",
-                                   compare(times, table->shape.name, kernels[use], now)));
-  return uses;
+      uses[report->uses_count++] = (record_use){.there = true,
+                                                .use = use_names[use],
+                                                .kernel = kernels[use],
+                                                .speed_up = compare(times, table->shape.name, kernels[use], now)};
 }
 
 const record_use *answer_find_use(const record_report *report, answer_use use) {
@@ -243,31 +252,37 @@ bool answer_is_choice(const record_report *report, bool serial, const char *kern
 }
 
 /* Compares a kernel with the default, the literal formula and the first subject, each if both were timed. */
-static json_t *make_subject(const record_report *report, samples *times, const char *kernel, const char *standard,
-                            const char *first) {
+static record_subject make_subject(const record_report *report, samples *times, const char *kernel,
+                                   const char *standard, const char *first) {
   const record_table *table = report_table(report, report->headline.shape);
   const char *const others[] = {standard, answer_literal, first};
   enum { OTHERS = sizeof others / sizeof *others };
-  json_t *ratios[OTHERS];
+  record_ratio ratios[OTHERS];
   for (size_t i = 0; i < OTHERS; i++) {
     const bool both =
         others[i] && isfinite(report_median_ns(table, others[i])) && isfinite(report_median_ns(table, kernel));
-    ratios[i] = both ? compare(times, table->shape.name, kernel, others[i]) : json_null();
+    ratios[i] = both ? compare(times, table->shape.name, kernel, others[i]) : record_empty_ratio();
   }
-  return json_pack("{s:s, s:o, s:o, s:o}", "kernel", kernel, "over_default", ratios[0], "over_naive", ratios[1],
-                   "over_first", ratios[2]);
+  return (record_subject){.there = true,
+                          .kernel = kernel,
+                          .over_default = ratios[0],
+                          .over_naive = ratios[1],
+                          .over_first = ratios[2],
+                          .has_over_first = true};
 }
 
-json_t *answer_subjects(const record_report *report, samples *times, const char *standard) {
-  json_t *subjects = json_array();
+void answer_subjects(record_report *report, samples *times, record_memory *in) {
+  const record_use *standard = answer_find_use(report, USE_DEFAULT);
+  record_subject *subjects = record_allocate(in, report->kernels_count, sizeof *subjects);
   const char *first = NULL;
+  report->subjects = subjects;
   for (int of_plugins = 1; of_plugins >= 0; of_plugins--)
     RECORD_EACH(kernel, report, kernels)
       if (kernel->selected && !!*kernel->plugin == of_plugins) {
-        field_append(subjects, make_subject(report, times, kernel->name, standard, first));
+        subjects[report->subjects_count++] =
+            make_subject(report, times, kernel->name, standard ? standard->kernel : NULL, first);
         if (!first) first = kernel->name;
       }
-  return subjects;
 }
 
 size_t answer_mark(const record_report *report, const char *kernel) {

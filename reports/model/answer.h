@@ -14,12 +14,12 @@ extern const char *const answer_titles[ANSWER_BUDGETS];   /* on pages: "0.5 ulp"
 extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an error: ", correctly rounded", …, "" */
 
 /*
- * Makes the "answer" of the report from the rest of it, for the reference table, the largest table and the largest in
+ * Adds the "answer" to the report from the rest of it, for the reference table, the largest table and the largest in
  * cache: the fastest kernel that passed all its checks, computes its rows, and has a proved bound within the budget.
  * If times do not differ significantly from the fastest one's, a correctly rounded kernel is preferred, then one of a
  * single thread.
  */
-json_t *answer_make(const record_report *report, samples *times);
+void answer_make(record_report *report, samples *times, record_memory *in);
 
 /* How the shape of the headline is computed, a table of f32 unless others were asked for: as the library does by
    default, as it does with all threads, with the fastest sines of another library, and, for comparison, by the fastest
@@ -29,9 +29,9 @@ json_t *answer_make(const record_report *report, samples *times);
    Kernels of plugins are in none of these places. */
 typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES } answer_use;
 
-/* Makes the "uses" of the report. The library's own choices are facts of the accuracy record's environment; if they are
+/* Adds the "uses" to the report. The library's own choices are facts of the accuracy record's environment; if they are
    missing, the times decide. */
-json_t *answer_uses(const record_report *report, samples *times);
+void answer_uses(record_report *report, samples *times, record_memory *in);
 
 /* Returns that use, or null if there is none. */
 const record_use *answer_find_use(const record_report *report, answer_use use);
@@ -41,9 +41,9 @@ bool answer_is_use(const record_report *report, answer_use use, const char *kern
 /* Whether it is the library's own choice for that table, with one thread or with all. */
 bool answer_is_choice(const record_report *report, bool serial, const char *kernel);
 
-/* Makes the "subjects" of the report: the kernels that were selected, those of plugins first, with their times
-   beside `standard`, the kernel of the use default or null, the literal formula, and the first of them. */
-json_t *answer_subjects(const record_report *report, samples *times, const char *standard);
+/* Adds the "subjects" to the report, which has its uses: the kernels that were selected, those of plugins first, with
+   their times beside the kernel of the use default, the literal formula, and the first of them. */
+void answer_subjects(record_report *report, samples *times, record_memory *in);
 
 /* The name of the kernel that computes the formula literally. */
 extern const char answer_literal[];

@@ -217,7 +217,7 @@ static int64_t calls_of(double calls) {
   return isinf(calls) ? 0 : (int64_t)fmin(calls, 1e15);
 }
 
-static json_t *choose(const makings *from, const record_candidate *candidates, size_t count) {
+static record_choice choose(const makings *from, const record_candidate *candidates, size_t count) {
   const record_candidate *chosen = NULL, *next = NULL;
   for (size_t i = 0; i < count; i++) {
     const record_candidate *one = &candidates[i];
@@ -228,7 +228,8 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
       next = one;
   }
   const validity v = chosen ? validity_of(candidates, count, chosen) : (validity){.least = 1.0, .most = INFINITY};
-  const record_choice made = {
+  return (record_choice){
+      .there = true,
       .schema = "posenc-choice-1",
       .shape = from->shape,
       .mode = from->mode,
@@ -238,12 +239,12 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
       .max_abs = from->budget.max_abs,
       .candidates = candidates,
       .candidates_count = count,
-      .choice = chosen ? chosen->kernel : NULL,
-      .once = v.once ? v.once->kernel : NULL,
+      .choice = chosen ? chosen->kernel : record_null,
+      .once = v.once ? v.once->kernel : record_null,
       .has_once = true,
       .least_calls = calls_of(v.least),
       .has_least_calls = true,
-      .later = v.later ? v.later->kernel : NULL,
+      .later = v.later ? v.later->kernel : record_null,
       .has_later = true,
       .most_calls = calls_of(v.most),
       .has_most_calls = true,
@@ -251,25 +252,23 @@ static json_t *choose(const makings *from, const record_candidate *candidates, s
       .has_rows = true,
       .calls = from->work->calls,
       .has_calls = true,
-      .next = next ? compare_kernels(from, chosen, next) : (record_next_candidate){.there = false},
+      .next = next ? compare_kernels(from, chosen, next)
+                   : (record_next_candidate){.kernel = "", .ratio = NAN, .low = NAN, .high = NAN},
   };
-  return record_write_choice(&made);
 }
 
-json_t *choice_of(const json_t *accuracy, const record_timing *timed, const char *shape, const char *table,
-                  const char *mode, choice_budget budget, const choice_workload *work) {
+record_choice choice_of(const record_accuracy *accuracy, const record_timing *timed, const char *shape,
+                        const char *table, const char *mode, choice_budget budget, const choice_workload *work,
+                        record_memory *in) {
   samples *times = samples_open(timed);
   double *sums = memory_take(2 * times->count, sizeof *sums);
-  const makings from = {record_take_accuracy(accuracy), timed, times, shape, table, mode, budget, work,
-                        {sums, sums + times->count}};
-  record_candidate *candidates = memory_take(from.accuracy->kernels_count, sizeof *candidates);
+  const makings from = {accuracy, timed, times, shape, table, mode, budget, work, {sums, sums + times->count}};
+  record_candidate *candidates = record_allocate(in, accuracy->kernels_count, sizeof *candidates);
   const size_t count = make_candidates(&from, candidates);
   mark_front(candidates, count);
-  json_t *made = choose(&from, candidates, count);
-  free(candidates);
+  const record_choice made = choose(&from, candidates, count);
   free(sums);
   samples_close(times);
-  record_free(from.accuracy);
   return made;
 }
 

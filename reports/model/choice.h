@@ -6,7 +6,6 @@
 #include "posenc.h"
 #include "records/read.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 /* Tolerances, INFINITY without one. */
@@ -26,12 +25,13 @@ typedef struct choice_workload {
 double choice_default_abs(posenc_dtype dtype);
 
 /*
- * Makes a choice as records/fields.def describes it. `accuracy` is an accuracy record that has `shape`, the
- * problem's, and `table`, the name of the shape of the table that the problem uses. `timed` is a timing record of
- * `shape` in `mode`, and perhaps in the mode plan.
+ * Makes a choice as records/fields.def describes it, whose texts are those of the records and whose lists are in `in`.
+ * `accuracy` is an accuracy record that has `shape`, the problem's, and `table`, the name of the shape of the table
+ * that the problem uses. `timed` is a timing record of `shape` in `mode`, and perhaps in the mode plan.
  */
-json_t *choice_of(const json_t *accuracy, const record_timing *timed, const char *shape, const char *table,
-                  const char *mode, choice_budget budget, const choice_workload *work);
+record_choice choice_of(const record_accuracy *accuracy, const record_timing *timed, const char *shape,
+                        const char *table, const char *mode, choice_budget budget, const choice_workload *work,
+                        record_memory *in);
 
 /* Prints the candidates as a table, and the reason. */
 void choice_print(const record_choice *choice, FILE *stream);

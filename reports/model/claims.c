@@ -203,15 +203,19 @@ static const struct {
     {"PE[p + k] is a linear function, a rotation, of PE[p].", linear},
 };
 
-json_t *claims_make(const record_report *report) {
+void claims_make(record_report *report, record_memory *in) {
   static const char *const verdicts[] = {"holds", "holds only when", "false", "undecided", "not measured"};
-  json_t *all = json_array();
+  record_claim *all = record_allocate(in, sizeof claims / sizeof *claims, sizeof *all);
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     finding f = {.verdict = NOT_MEASURED};
     claims[i].audit(&f, report);
     if (f.verdict != HOLDS_WHEN) *f.when = '\0';
-    field_append(all, json_pack("{s:s, s:s, s:s, s:s}", "claim", claims[i].claim, "found", f.found, "verdict",
-                                verdicts[f.verdict], "when", f.when));
+    all[i] = (record_claim){.there = true,
+                            .claim = claims[i].claim,
+                            .found = record_format(in, "%s", f.found),
+                            .verdict = verdicts[f.verdict],
+                            .when = record_format(in, "%s", f.when)};
   }
-  return all;
+  report->claims = all;
+  report->claims_count = sizeof claims / sizeof *claims;
 }

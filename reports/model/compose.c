@@ -3,7 +3,6 @@
 
 #include "reports/model/compose.h"
 
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "posenc.h"
@@ -29,25 +28,28 @@ typedef struct row_records {
   const record_accuracy *accuracy;
   const record_timing *timing; /* or null */
   samples *times;
+  document *made;
+  record_memory *in;
 } row_records;
 
 _Static_assert((int)SHAPE_NAME <= (int)SAMPLE_NAME, "a record may have the name of any shape");
 
 /* ---- small pieces ---- */
 
-/* Returns a copy, or JSON null for null. */
-static json_t *copy(const json_t *value) {
-  return value ? json_deep_copy(value) : json_null();
+/* Names, each once. */
+typedef struct name_list {
+  const char **all; /* with room for those that are added */
+  size_t count;
+} name_list;
+
+static name_list new_names(const row_records *m, size_t most) {
+  return (name_list){record_allocate(m->in, most, sizeof(char *)), 0};
 }
 
-static json_t *copy_field(const json_t *object, const char *key) {
-  return copy(json_object_get(object, key));
-}
-
-static void add_name(json_t *names, const char *name) {
-  for (size_t i = 0; i < json_array_size(names); i++)
-    if (strcmp(json_string_value(json_array_get(names, i)), name) == 0) return;
-  field_append(names, json_string(name));
+static void add_name(name_list *names, const char *name) {
+  for (size_t i = 0; i < names->count; i++)
+    if (strcmp(names->all[i], name) == 0) return;
+  names->all[names->count++] = name;
 }
 
 static const record_kernel *contract_of(const row_records *m, const char *kernel) {
@@ -68,133 +70,149 @@ static bool is_recipe(const row_records *m, const char *kernel) {
 
 /* ---- the timing record ---- */
 
-/* Returns the first number of a counter. Null as kernel selects any. */
-static json_t *first_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel,
-                        const char *counter) {
-  return field_real(samples_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN);
+/* Returns the first number of a counter, NaN if there is none. Null as kernel selects any. */
+static double first_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel,
+                       const char *counter) {
+  return samples_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN;
 }
 
-static json_t *make_speed_up(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
+static record_ratio speed_up_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
   if (strcmp(kernel, answer_literal) == 0 ||
       !samples_collect(m->times, mode, shape_name, answer_literal, "ns_per_element"))
-    return json_null();
+    return record_empty_ratio();
   return samples_ratio(m->times, mode, shape_name, kernel, answer_literal);
 }
 
-/* The form of a counter in a report, see counters.def. */
-typedef enum in_report { NONE, ONE, SPREAD } in_report;
+/* The forms of a counter in a report, see counters.def. */
+#define PUT_NONE(name)
+#define PUT_ONE(name)                                                                                                  \
+  made.name = first_of(m, mode, shape_name, kernel, #name);                                                            \
+  made.has_##name = true;
+#define PUT_SPREAD(name)                                                                                               \
+  made.name = samples_spread(m->times, mode, shape_name, kernel, #name);                                               \
+  made.has_##name = true;
 
-static const struct {
-  const char *name;
-  in_report as;
-} counters[] = {
-#define COUNTER(in_report, name, unit, meaning) {#name, in_report},
-#include "records/counters.def"
-};
-
-static json_t *make_timing(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
+/* Returns the times of a kernel, which are not there if it was not timed. */
+static record_row_timing timing_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
   const size_t repetitions = samples_collect(m->times, mode, shape_name, kernel, "ns_per_element");
-  if (repetitions == 0) return json_null();
-  json_t *timing = json_pack("{s:I}", "repetitions", (json_int_t)repetitions);
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
-    const char *name = counters[i].name;
-    if (counters[i].as == ONE)
-      field_put(timing, name, first_of(m, mode, shape_name, kernel, name));
-    else if (counters[i].as == SPREAD)
-      field_put(timing, name, samples_spread(m->times, mode, shape_name, kernel, name));
-  }
-  if (strcmp(mode, "hot") == 0)
-    field_put(timing, "plan_ns", samples_spread(m->times, "plan", shape_name, kernel, "plan_ns"));
-  return field_put(timing, "speed_up", make_speed_up(m, mode, shape_name, kernel));
+  record_row_timing made = record_empty_row_timing();
+  if (repetitions == 0) return made;
+  made.there = made.has_repetitions = true;
+  made.repetitions = (int64_t)repetitions;
+#define COUNTER(in_report, name, unit, meaning) PUT_##in_report(name)
+#include "records/counters.def"
+  made.has_plan_ns = strcmp(mode, "hot") == 0;
+  if (made.has_plan_ns) made.plan_ns = samples_spread(m->times, "plan", shape_name, kernel, "plan_ns");
+  made.speed_up = speed_up_of(m, mode, shape_name, kernel);
+  made.has_speed_up = true;
+  return made;
 }
 
 /* ---- rows and shapes ---- */
 
-static json_t *make_row(const row_records *m, const char *shape_name, const char *kernel) {
+static record_row row_of(const row_records *m, const char *shape_name, const char *kernel) {
   const record_kernel *contract = contract_of(m, kernel);
   const record_result *result = record_find_result(m->accuracy, kernel, shape_name);
-  const json_t *facts = contract ? contract->json : NULL;
-  json_t *row = result ? json_deep_copy(result->json) : json_pack("{s:s}", "kernel", kernel);
-  json_object_del(row, "shape"); /* the row is within its shape */
-  field_put(row, "recipe", json_boolean(is_recipe(m, kernel)));
-  field_put(row, "isa", copy_field(facts, "isa"));
-  if (!result) field_put(row, "refusal", copy_field(facts, "refusal"));
-  return field_put(row, "timing", make_timing(m, "hot", shape_name, kernel));
+  record_row row = result ? record_row_of(result) : record_empty_row();
+  row.kernel = kernel;
+  row.recipe = is_recipe(m, kernel);
+  row.has_recipe = true;
+  row.isa = contract && contract->has_isa ? contract->isa : record_null;
+  row.has_isa = true;
+  if (!result) row.refusal = contract && contract->has_refusal ? contract->refusal : record_null;
+  row.has_refusal = row.has_refusal || !result;
+  row.timing = timing_of(m, "hot", shape_name, kernel);
+  row.has_timing = true;
+  return row;
 }
 
 /* Whether the kernel was verified or timed on that shape, or the record gives the reason why not. */
-static bool tells_something(const json_t *row) {
-  return json_object_get(row, "checks") || *field_string(row, "refusal") ||
-         json_is_object(json_object_get(row, "timing"));
+static bool tells_something(const record_row *row) {
+  return row->checks || *row->refusal || row->timing.there;
 }
 
 /* Returns the facts of a shape: from the accuracy record, the lists, or the counters. */
-static json_t *describe_shape(const row_records *m, const char *mode, const char *name) {
+static record_table_shape shape_of_name(const row_records *m, const char *mode, const char *name) {
   RECORD_EACH(result, m->accuracy, records)
-    if (strcmp(result->shape.name, name) == 0) return json_deep_copy(result->shape.json);
+    if (strcmp(result->shape.name, name) == 0) return record_table_shape_of(&result->shape);
   const shape *listed = shapes_find(shapes_sweep, name);
   if (!listed) listed = shapes_find(shapes_applied, name);
-  if (listed) return shape_json(listed);
-  return json_pack("{s:s, s:o, s:o}", "name", name, "rows", first_of(m, mode, name, NULL, "rows"), "dim",
-                   first_of(m, mode, name, NULL, "dim"));
+  if (!listed) {
+    record_table_shape made = record_empty_table().shape;
+    made.there = true;
+    made.name = name;
+    made.rows = first_of(m, mode, name, NULL, "rows");
+    made.dim = first_of(m, mode, name, NULL, "dim");
+    return made;
+  }
+  document *of = m->made;
+  of->listed = memory_grow(of->listed, of->listed_count + 1, sizeof *of->listed);
+  of->listed[of->listed_count] = shape_record(listed);
+  return record_table_shape_of(&of->listed[of->listed_count++]);
 }
 
-static bool is_applied(const json_t *described) {
+static bool is_applied(const record_table_shape *of) {
   posenc_op op = POSENC_TABLE;
-  return op_parse(field_string(described, "op"), &op) && op_is_applied(op);
+  return op_parse(of->op, &op) && op_is_applied(op);
 }
 
-static double shape_bytes(const json_t *described) {
+static double shape_bytes(const record_table_shape *of) {
   posenc_dtype dtype = POSENC_F32;
   posenc_op op = POSENC_TABLE;
   posenc_layout layout = POSENC_INTERLEAVED;
-  dtype_parse(field_string(described, "dtype"), &dtype);
-  layout_parse(field_string(described, "layout"), &layout);
-  const bool is_cache = op_parse(field_string(described, "op"), &op) && op == POSENC_ROPE_CACHE;
+  dtype_parse(of->dtype, &dtype);
+  layout_parse(of->layout, &layout);
+  const bool is_cache = op_parse(of->op, &op) && op == POSENC_ROPE_CACHE;
   const double tables = is_cache && layout != POSENC_SPLIT ? 2 : 1; /* each table of split has half of the columns */
-  return tables * field_number(described, "rows") * field_number_or(described, "heads", 1) *
-         field_number(described, "dim") * (double)posenc_dtype_bytes(dtype);
+  return tables * of->rows * (double)(of->has_heads ? of->heads : 1) * of->dim * (double)posenc_dtype_bytes(dtype);
+}
+
+/* Returns a shape with these rows. */
+static record_table table_of(const row_records *m, const char *mode, const char *name, const record_row *rows,
+                             size_t count) {
+  record_table made = {.there = true,
+                       .sweep = shapes_find(shapes_sweep, name) != NULL,
+                       .has_sweep = true,
+                       .has_applied = true,
+                       .shape = shape_of_name(m, mode, name),
+                       .limit_bytes_per_second = samples_spread(m->times, mode, name, NULL, "limit_bytes_per_second"),
+                       .has_limit_bytes_per_second = true,
+                       .rows = rows,
+                       .rows_count = count};
+  made.applied = is_applied(&made.shape);
+  made.bytes = shape_bytes(&made.shape);
+  return made;
 }
 
 /* Returns a shape with all results. */
-static json_t *make_table(const row_records *m, const char *mode, const char *name, json_t *rows) {
-  json_t *described = describe_shape(m, mode, name);
-  return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "sweep", shapes_find(shapes_sweep, name) != NULL, "applied",
-                   (int)is_applied(described), "bytes", field_real(shape_bytes(described)), "shape", described,
-                   "limit_bytes_per_second", samples_spread(m->times, mode, name, NULL, "limit_bytes_per_second"),
-                   "rows", rows);
-}
-
-static json_t *make_shape(const row_records *m, const char *name, const json_t *kernels) {
-  json_t *rows = json_array();
-  for (size_t i = 0; i < json_array_size(kernels); i++) {
-    json_t *row = make_row(m, name, json_string_value(json_array_get(kernels, i)));
-    if (tells_something(row))
-      field_append(rows, row);
-    else
-      json_decref(row);
+static record_table whole_table(const row_records *m, const char *name, const name_list *kernels) {
+  record_row *rows = record_allocate(m->in, kernels->count, sizeof *rows);
+  size_t count = 0;
+  for (size_t i = 0; i < kernels->count; i++) {
+    rows[count] = row_of(m, name, kernels->all[i]);
+    count += tells_something(&rows[count]);
   }
-  return make_table(m, "hot", name, rows);
+  return table_of(m, "hot", name, rows, count);
 }
 
-/* Returns every shape that was timed in that mode, with the kernels that were timed. */
-static json_t *make_mode(const row_records *m, const char *mode, const json_t *shapes) {
-  json_t *made = json_array();
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *hot = json_array_get(shapes, i), *kernels = json_object_get(hot, "rows");
-    const char *name = field_string(json_object_get(hot, "shape"), "name");
-    json_t *rows = json_array();
-    for (size_t k = 0; k < json_array_size(kernels); k++) {
-      const char *kernel = field_string(json_array_get(kernels, k), "kernel");
-      json_t *timing = make_timing(m, mode, name, kernel);
-      if (!json_is_null(timing)) field_append(rows, json_pack("{s:s, s:o}", "kernel", kernel, "timing", timing));
+/* Sets every shape that was timed in that mode, with the kernels that were timed. */
+static void set_mode(const row_records *m, const char *mode, const record_table **tables, size_t *count) {
+  const record_report *report = &m->made->of;
+  record_table *made = record_allocate(m->in, report->shapes_count, sizeof *made);
+  *tables = made;
+  RECORD_EACH(hot, report, shapes) {
+    record_row *rows = record_allocate(m->in, hot->rows_count, sizeof *rows);
+    size_t timed = 0;
+    RECORD_EACH(of, hot, rows) {
+      record_row *row = &rows[timed];
+      *row = record_empty_row();
+      row->kernel = of->kernel;
+      row->timing = timing_of(m, mode, hot->shape.name, of->kernel);
+      row->has_timing = true;
+      timed += row->timing.there;
     }
-    if (json_array_size(rows) > 0)
-      field_append(made, make_table(m, mode, name, rows));
-    else
-      json_decref(rows);
+    if (timed) made[(*count)++] = table_of(m, mode, hot->shape.name, rows, timed);
   }
-  return made;
 }
 
 static bool was_timed(const row_records *m, const char *shape_name) {
@@ -204,7 +222,7 @@ static bool was_timed(const row_records *m, const char *shape_name) {
 }
 
 /* Adds the names of the shapes of a list that were timed. */
-static void add_timed(const row_records *m, json_t *names, const shape *(*list)(size_t *count)) {
+static void add_timed(const row_records *m, name_list *names, const shape *(*list)(size_t *count)) {
   size_t count;
   const shape *shapes = list(&count);
   for (size_t i = 0; i < count; i++)
@@ -213,54 +231,60 @@ static void add_timed(const row_records *m, json_t *names, const shape *(*list)(
 
 /* Returns the names, each once, in the order of the records. Benchmarks run in random order, so listed shapes have the
    order of their list. */
-static json_t *shape_names(const row_records *m) {
-  json_t *names = json_array();
-  RECORD_EACH(result, m->accuracy, records) add_name(names, result->shape.name);
-  add_timed(m, names, shapes_sweep);
-  add_timed(m, names, shapes_applied);
+static name_list shape_names(const row_records *m) {
+  size_t sweep, applied;
+  shapes_sweep(&sweep);
+  shapes_applied(&applied);
+  name_list names = new_names(m, m->accuracy->records_count + sweep + applied + m->times->count);
+  RECORD_EACH(result, m->accuracy, records) add_name(&names, result->shape.name);
+  add_timed(m, &names, shapes_sweep);
+  add_timed(m, &names, shapes_applied);
   for (size_t i = 0; i < m->times->count; i++)
-    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(names, m->times->all[i].shape);
+    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(&names, m->times->all[i].shape);
   return names;
 }
 
-static json_t *kernel_names(const row_records *m) {
-  json_t *names = json_array();
-  RECORD_EACH(kernel, m->accuracy, kernels) add_name(names, kernel->name);
-  RECORD_EACH(result, m->accuracy, records) add_name(names, result->kernel);
+static name_list kernel_names(const row_records *m) {
+  name_list names = new_names(m, m->accuracy->kernels_count + m->accuracy->records_count + m->times->count);
+  RECORD_EACH(kernel, m->accuracy, kernels) add_name(&names, kernel->name);
+  RECORD_EACH(result, m->accuracy, records) add_name(&names, result->kernel);
   for (size_t i = 0; i < m->times->count; i++)
-    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(names, m->times->all[i].kernel);
+    if (strcmp(m->times->all[i].mode, "hot") == 0) add_name(&names, m->times->all[i].kernel);
   return names;
 }
 
 /* Whether the table is of hard-to-round cases, which are listed apart. */
-static bool is_of_cases(const json_t *table) {
-  const json_t *rows = json_object_get(table, "rows");
-  for (size_t k = 0; k < json_array_size(rows); k++)
-    if (strcmp(field_string(json_array_get(rows, k), "mode"), "cases") == 0) return true;
+static bool is_of_cases(const record_table *table) {
+  RECORD_EACH(row, table, rows)
+    if (strcmp(row->mode, "cases") == 0) return true;
   return false;
 }
 
-static void put_shapes(const row_records *m, json_t *document) {
-  json_t *made = json_array(), *cases = json_array(), *shapes = shape_names(m), *kernels = kernel_names(m);
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    json_t *one = make_shape(m, json_string_value(json_array_get(shapes, i)), kernels);
-    field_append(is_of_cases(one) ? cases : made, one);
+static void set_shapes(const row_records *m) {
+  record_report *report = &m->made->of;
+  const name_list names = shape_names(m), kernels = kernel_names(m);
+  record_table *shapes = record_allocate(m->in, names.count, sizeof *shapes),
+               *cases = record_allocate(m->in, names.count, sizeof *cases);
+  for (size_t i = 0; i < names.count; i++) {
+    const record_table one = whole_table(m, names.all[i], &kernels);
+    if (is_of_cases(&one))
+      cases[report->cases_count++] = one;
+    else
+      shapes[report->shapes_count++] = one;
   }
-  json_decref(kernels);
-  json_decref(shapes);
-  field_put(field_put(document, "shapes", made), "cases", cases);
+  report->shapes = shapes;
+  report->cases = cases;
 }
 
-/* Returns the reference shape, else the first that was verified; null if the record has only hard-to-round cases. */
-static json_t *make_headline(const row_records *m, const json_t *shapes) {
-  const json_t *shown = m->accuracy->records_count ? json_array_get(shapes, 0) : NULL;
-  for (size_t i = 0; i < json_array_size(shapes); i++) {
-    const json_t *one = json_array_get(shapes, i);
-    if (strcmp(field_string(json_object_get(one, "shape"), "name"), report_reference) == 0) shown = one;
-  }
-  if (!shown) return json_null();
-  return json_pack("{s:s, s:O}", "shape", field_string(json_object_get(shown, "shape"), "name"), "rows",
-                   json_object_get(shown, "rows"));
+/* Sets the reference shape, else the first that was verified; none if the record has only hard-to-round cases. */
+static void set_headline(const row_records *m) {
+  record_report *report = &m->made->of;
+  const record_table *first = m->accuracy->records_count && report->shapes_count ? report->shapes : NULL,
+                     *reference = report_table(report, report_reference), *shown = reference ? reference : first;
+  report->has_headline = true;
+  if (shown)
+    report->headline = (record_headline){
+        .there = true, .shape = shown->shape.name, .rows = shown->rows, .rows_count = shown->rows_count};
 }
 
 /* ---- checks ---- */
@@ -269,138 +293,188 @@ static bool is_case(const record_result *result) {
   return strcmp(result->mode, "cases") == 0;
 }
 
-static void count_check(json_t *counts, const record_check *check, bool sampled) {
-  const json_t *before = json_object_get(counts, check->property);
-  field_put(counts, check->property,
-            json_pack("{s:I, s:I, s:I}", "passed", field_integer(before, "passed") + check->ok, "of",
-                      field_integer(before, "of") + 1, "sampled", field_integer(before, "sampled") + sampled));
-}
-
-/* Counts the shapes on which all kernels were compared in full, and the others: {"exhaustive", "sampled"}. */
-static json_t *count_shapes(const row_records *m) {
-  json_t *all = json_array(), *sampled = json_array();
+/* Returns the shapes on which all kernels were compared in full, and the others. */
+static record_shape_counts count_shapes(const row_records *m) {
+  name_list all = new_names(m, m->accuracy->records_count), sampled = new_names(m, m->accuracy->records_count);
   RECORD_EACH(result, m->accuracy, records) {
     if (!result->checks_count || is_case(result)) continue;
-    add_name(all, result->shape.name);
-    if (strcmp(result->mode, "exhaustive") != 0) add_name(sampled, result->shape.name);
+    add_name(&all, result->shape.name);
+    if (strcmp(result->mode, "exhaustive") != 0) add_name(&sampled, result->shape.name);
   }
-  const int part = (int)json_array_size(sampled);
-  json_t *counts = json_pack("{s:i, s:i}", "exhaustive", (int)json_array_size(all) - part, "sampled", part);
-  json_decref(all);
-  json_decref(sampled);
-  return counts;
+  return (record_shape_counts){
+      .there = true, .exhaustive = (int64_t)(all.count - sampled.count), .sampled = (int64_t)sampled.count};
 }
 
-static json_t *make_failure(const record_check *check, const char *kernel, const char *shape_name) {
-  json_t *failure = field_put(json_deep_copy(check->json), "kernel", json_string(kernel));
-  return field_put(failure, "shape", json_string(shape_name));
+static record_failure failure_of(const record_check *check, const char *kernel, const char *shape_name) {
+  return (record_failure){.there = true,
+                          .kernel = kernel,
+                          .shape = shape_name,
+                          .property = check->property,
+                          .worst = check->worst,
+                          .has_worst = check->has_worst,
+                          .bound = check->bound,
+                          .has_bound = check->has_bound,
+                          .note = check->note,
+                          .has_note = check->has_note,
+                          .ok = check->ok,
+                          .has_ok = true,
+                          .skipped = check->skipped,
+                          .has_skipped = true,
+                          .compared = check->compared,
+                          .has_compared = check->has_compared};
+}
+
+/* The checks that failed. */
+typedef struct failure_list {
+  record_failure *all; /* with room for those that are added */
+  size_t count;
+} failure_list;
+
+static failure_list new_failures(const row_records *m) {
+  size_t most = m->accuracy->profile_count;
+  RECORD_EACH(result, m->accuracy, records)
+    RECORD_EACH(check, result, checks) most += !check->ok && !check->skipped;
+  return (failure_list){record_allocate(m->in, most, sizeof(record_failure)), 0};
 }
 
 /* Counts the checks of one kernel by property, except those of hard-to-round cases, and lists the failed ones. *made is
    the number of checks. */
-static json_t *count_checks(const row_records *m, const char *kernel, json_t *failures, size_t *made) {
-  json_t *counts = json_object();
+static record_kernel_checks count_checks(const row_records *m, const char *kernel, size_t properties,
+                                         failure_list *failures, size_t *made) {
+  record_property_checks *counts = record_allocate(m->in, properties, sizeof *counts);
+  name_list names = new_names(m, properties);
   *made = 0;
   RECORD_EACH(result, m->accuracy, records) {
     if (strcmp(result->kernel, kernel) != 0) continue;
     RECORD_EACH(check, result, checks) {
       if (check->skipped) continue;
       ++*made;
-      if (!is_case(result)) count_check(counts, check, strcmp(result->mode, "exhaustive") != 0);
-      if (!check->ok) field_append(failures, make_failure(check, kernel, result->shape.name));
+      if (!check->ok) failures->all[failures->count++] = failure_of(check, kernel, result->shape.name);
+      if (is_case(result)) continue;
+      add_name(&names, check->property);
+      size_t number = 0;
+      while (strcmp(names.all[number], check->property) != 0) number++;
+      counts[number].passed += check->ok;
+      counts[number].of++;
+      counts[number].sampled += strcmp(result->mode, "exhaustive") != 0;
     }
   }
   RECORD_EACH(profile, m->accuracy, profile)
     if (strcmp(profile->kernel, kernel) == 0 && profile->failure.there)
-      field_append(failures, make_failure(&profile->failure, kernel, "profile"));
-  return counts;
+      failures->all[failures->count++] = failure_of(&profile->failure, kernel, "profile");
+  return (record_kernel_checks){.there = true,
+                                .kernel = kernel,
+                                .properties = counts,
+                                .properties_names = names.all,
+                                .properties_count = names.count};
 }
 
 /* Returns the names of the properties in the order of the kernels. */
-static json_t *property_names(const row_records *m) {
-  json_t *names = json_array();
+static name_list property_names(const row_records *m) {
+  size_t most = 0;
+  RECORD_EACH(result, m->accuracy, records) most += result->checks_count;
+  name_list names = new_names(m, most);
   RECORD_EACH(kernel, m->accuracy, kernels)
     RECORD_EACH(result, m->accuracy, records)
       if (strcmp(result->kernel, kernel->name) == 0 && !is_case(result))
-        RECORD_EACH(check, result, checks) add_name(names, check->property);
+        RECORD_EACH(check, result, checks) add_name(&names, check->property);
   return names;
 }
 
-/* Returns the checks. Also makes "kernels" of the report: the contract of each kernel, and whether its checks
-   passed. */
-static json_t *make_checks(const row_records *m, json_t **kernels) {
-  json_t *failures = json_array(), *counted = json_array();
-  *kernels = json_array();
-  RECORD_EACH(kernel, m->accuracy, kernels) {
-    const size_t failed_before = json_array_size(failures);
+/* Sets the checks, and the contract of each kernel with whether its checks passed. */
+static void set_checks(const row_records *m) {
+  record_report *report = &m->made->of;
+  const record_accuracy *accuracy = m->accuracy;
+  const name_list properties = property_names(m);
+  failure_list failures = new_failures(m);
+  record_kernel_checks *counted = record_allocate(m->in, accuracy->kernels_count, sizeof *counted);
+  record_kernel *kernels = record_allocate(m->in, accuracy->kernels_count, sizeof *kernels);
+  for (size_t k = 0; k < accuracy->kernels_count; k++) {
+    const size_t failed_before = failures.count;
     size_t made;
-    json_t *counts = count_checks(m, kernel->name, failures, &made);
-    const bool holds = made > 0 && json_array_size(failures) == failed_before;
-    json_t *one = field_put(json_deep_copy(kernel->json), "holds", json_boolean(holds));
-    field_put(one, "recipe", json_boolean(is_recipe(m, kernel->name)));
-    field_append(*kernels, one);
-    field_append(counted, json_pack("{s:s, s:o}", "kernel", kernel->name, "properties", counts));
+    kernels[k] = accuracy->kernels[k];
+    counted[k] = count_checks(m, kernels[k].name, properties.count, &failures, &made);
+    kernels[k].holds = made > 0 && failures.count == failed_before;
+    kernels[k].recipe = is_recipe(m, kernels[k].name);
+    kernels[k].has_holds = kernels[k].has_recipe = true;
   }
-  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "passed", (json_int_t)m->accuracy->passed, "failed",
-                   (json_int_t)m->accuracy->failed, "skipped", (json_int_t)m->accuracy->skipped, "shapes",
-                   count_shapes(m), "properties", property_names(m), "kernels", counted, "failures", failures);
+  report->kernels = kernels;
+  report->kernels_count = accuracy->kernels_count;
+  report->checks = (record_report_checks){.there = true,
+                                          .passed = accuracy->passed,
+                                          .has_passed = true,
+                                          .failed = accuracy->failed,
+                                          .skipped = accuracy->skipped,
+                                          .has_skipped = true,
+                                          .shapes = count_shapes(m),
+                                          .properties = properties.all,
+                                          .properties_count = properties.count,
+                                          .kernels = counted,
+                                          .kernels_count = accuracy->kernels_count,
+                                          .failures = failures.all,
+                                          .failures_count = failures.count};
 }
 
 /* ---- the whole ---- */
 
-/* Returns the facts that are strings, as Google Benchmark's context also has lists, except those that identify the
-   person who ran it. */
-static json_t *copy_facts(const json_t *object) {
-  json_t *kept = json_object();
-  const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)object, key, value) {
-    if (strcmp(key, "host_name") == 0 || strcmp(key, "executable") == 0) continue;
-    if (json_is_string(value)) field_put(kept, key, copy(value));
-  }
-  return kept;
-}
-
-static json_t *make_environment(const row_records *m) {
-  return json_pack("{s:o, s:o}", "accuracy", copy_facts(m->accuracy->environment), "timing",
-                   m->timing ? copy_facts(m->timing->context.json) : json_null());
-}
-
-/* Makes the parts of the document that are computed from the records alone. */
-static json_t *make_base(const row_records *m, const char *command) {
-  const json_t *json = m->accuracy->json;
-  json_t *kernels, *checks = make_checks(m, &kernels);
-  json_t *made =
-      json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "posenc-report-1", "command", field_utf8(command), "seed",
-                copy_field(json, "seed"), "budget", copy_field(json, "budget"), "kernels", kernels, "checks", checks);
-  put_shapes(m, made);
-  const json_t *shapes = json_object_get(made, "shapes");
-  for (size_t i = 1; i < MODES; i++) field_put(made, modes[i], make_mode(m, modes[i], shapes));
-  field_put(made, "headline", make_headline(m, shapes));
-  field_put(made, "profile", copy_field(json, "profile"));
-  field_put(made, "unique", copy_field(json, "unique"));
-  field_put(made, "causes", causes_make(m->accuracy));
-  const json_t *choices = m->timing ? json_object_get(m->timing->context.json, "choices") : NULL;
-  field_put(made, "choices", choices ? copy(choices) : json_array());
-  return field_put(made, "environment", make_environment(m));
-}
-
-json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command) {
-  const row_records m = {accuracy, timing, samples_open(timing)};
-  json_t *made = make_base(&m, command);
-  const record_report *base = record_take_report(made);
-  field_put(made, "answer", answer_make(base, m.times));
-  json_t *uses = answer_uses(base, m.times);
-  field_put(
-      made, "subjects",
-      answer_subjects(base, m.times, json_string_value(json_object_get(field_find(uses, "use", "default"), "kernel"))));
-  field_put(made, "uses", uses);
-  field_put(made, "regret", regret_make(base, m.times));
-  field_put(made, "stability", stability_make(m.times, timing ? timing->context.others : NAN));
-  field_put(made, "claims", claims_make(base));
-  samples_close(m.times);
-  record_free(base);
+/* Returns the facts that are texts, as Google Benchmark's context also has lists, except those that identify the person
+   who ran it. */
+static record_facts copy_facts(const row_records *m, const record_facts *from) {
+  record_fact *kept = record_allocate(m->in, from->list_count, sizeof *kept);
+  record_facts made = {.there = true, .list = kept};
+  RECORD_EACH(fact, from, list)
+    if (fact->is_text && strcmp(fact->key, "host_name") != 0 && strcmp(fact->key, "executable") != 0)
+      kept[made.list_count++] = *fact;
   return made;
+}
+
+/* Sets the parts of the report that are computed from the records alone. */
+static void set_base(const row_records *m, const char *command) {
+  record_report *report = &m->made->of;
+  const record_accuracy *accuracy = m->accuracy;
+  report->there = true;
+  report->schema = "posenc-report-1";
+  report->command = record_utf8(m->in, command);
+  report->seed = accuracy->seed;
+  report->budget = accuracy->budget;
+  report->has_command = report->has_seed = report->has_budget = true;
+  set_checks(m);
+  set_shapes(m);
+#define STATE(name) set_mode(m, #name, &report->name, &report->name##_count);
+  REPORT_STATES(STATE)
+#undef STATE
+  set_headline(m);
+  report->profile = accuracy->profile;
+  report->profile_count = accuracy->profile_count;
+  report->unique = accuracy->unique;
+  report->has_unique = true;
+  causes_make(report, accuracy, m->in);
+  report->choices = m->timing && m->timing->context.choices ? m->timing->context.choices : record_allocate(m->in, 0, 1);
+  report->choices_count = m->timing ? m->timing->context.choices_count : 0;
+  report->environment.there = true;
+  report->environment.accuracy = copy_facts(m, &accuracy->environment);
+  if (m->timing) report->environment.timing = copy_facts(m, &m->timing->context.facts);
+}
+
+void document_make(document *made, const record_accuracy *accuracy, const record_timing *timing, const char *command) {
+  *made = (document){.of = record_empty_report(), .times = samples_open(timing)};
+  const row_records m = {accuracy, timing, made->times, made, &made->memory};
+  record_report *report = &made->of;
+  set_base(&m, command);
+  answer_make(report, m.times, m.in);
+  answer_uses(report, m.times, m.in);
+  answer_subjects(report, m.times, m.in);
+  regret_make(report, m.times, m.in);
+  report->stability = stability_make(m.times, timing ? timing->context.others : NAN);
+  report->has_stability = true;
+  claims_make(report, m.in);
+}
+
+void document_free(document *made) {
+  for (size_t i = 0; i < made->listed_count; i++) shape_forget(&made->listed[i]);
+  free(made->listed);
+  samples_close(made->times);
+  record_release(&made->memory);
 }
 
 /* ---- stability ------------------------------------------------------------------------------------------- */
@@ -453,7 +527,7 @@ static void add_shape(found *f, samples *times, size_t first, size_t end, double
   }
 }
 
-json_t *stability_make(samples *times, double others) {
+record_stability stability_make(samples *times, double others) {
   found f = {.halves = memory_take(times->count, sizeof *f.halves),
              .early = memory_take(times->count, sizeof *f.early),
              .late = memory_take(times->count, sizeof *f.late)};
@@ -466,13 +540,16 @@ json_t *stability_make(samples *times, double others) {
     if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
   }
   const bool turned = f.early_count && f.late_count;
-  json_t *drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count) : json_null();
-  const double typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN;
-  json_t *made = !f.shapes ? json_null()
-                           : json_pack("{s:I, s:I, s:o, s:o, s:s?, s:o, s:o}", "measured", (json_int_t)f.measured,
-                                       "shapes", (json_int_t)f.shapes, "typical", field_real(typical), "worst",
-                                       field_real(f.half_count ? f.worst : NAN), "shape", f.shape, "drift", drift,
-                                       "others", field_real(others));
+  const record_stability made = {.there = f.shapes > 0,
+                                 .measured = (int64_t)f.measured,
+                                 .shapes = (int64_t)f.shapes,
+                                 .typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN,
+                                 .worst = f.half_count ? f.worst : NAN,
+                                 .shape = f.shape ? f.shape : record_null,
+                                 .drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count)
+                                                 : record_empty_ratio(),
+                                 .others = f.shapes ? others : NAN,
+                                 .has_others = true};
   free(f.halves);
   free(f.early);
   free(f.late);
@@ -491,35 +568,38 @@ static bool is_rival(const record_kernel *kernel, const record_table *table, con
          answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
 }
 
-/* Returns a new entry, or JSON null if the chosen kernel was not timed. */
-static json_t *make_one(const record_report *report, samples *times, const record_table *table, const char *chosen,
-                        bool serial) {
+/* Makes an entry. Returns false if the chosen kernel was not timed. */
+static bool make_regret(record_regret *made, const record_report *report, samples *times, const record_table *table,
+                        const char *chosen, bool serial) {
   const char *fastest = chosen, *name = table->shape.name;
   const record_kernel *taken = report_kernel(report, chosen);
   double least = report_median_ns(table, chosen);
-  if (!taken || !isfinite(least)) return json_null();
+  if (!taken || !isfinite(least)) return false;
   RECORD_EACH(kernel, report, kernels) {
     const double ns = report_median_ns(table, kernel->name);
     if (!(ns < least) || !is_rival(kernel, table, taken, serial)) continue;
     fastest = kernel->name;
     least = ns;
   }
-  json_t *ratio = fastest == chosen ? json_null() : samples_ratio(times, "hot", name, fastest, chosen);
-  return json_pack("{s:s, s:b, s:s, s:s, s:o}", "shape", name, "serial", (int)serial, "kernel", chosen, "fastest",
-                   fastest, "ratio", ratio);
+  *made = (record_regret){.there = true,
+                          .shape = name,
+                          .serial = serial,
+                          .kernel = chosen,
+                          .fastest = fastest,
+                          .ratio = fastest == chosen ? record_empty_ratio()
+                                                     : samples_ratio(times, "hot", name, fastest, chosen)};
+  return true;
 }
 
-json_t *regret_make(const record_report *report, samples *times) {
-  json_t *made = json_array();
+void regret_make(record_report *report, samples *times, record_memory *in) {
+  record_regret *made = record_allocate(in, 2 * report->choices_count, sizeof *made);
+  report->regret = made;
   RECORD_EACH(choice, report, choices) {
     const record_table *table = report_table(report, choice->shape);
-    for (int serial = 1; table && serial >= 0; serial--) {
-      json_t *one = make_one(report, times, table, serial ? choice->kernel : choice->all_threads, serial);
-      if (json_is_null(one)) continue;
-      field_append(made, one);
-    }
+    for (int serial = 1; table && serial >= 0; serial--)
+      report->regret_count += make_regret(&made[report->regret_count], report, times, table,
+                                          serial ? choice->kernel : choice->all_threads, serial);
   }
-  return made;
 }
 
 regret_summary regret_sum_up(const record_report *report, bool serial) {
@@ -546,95 +626,96 @@ static const double notable = 0.2;
 
 /* ---- points ---- */
 
-/* Returns the sum of the parts, NaN if one is missing. */
 static double sum_of(const record_parts *parts) {
   return parts->frequency + parts->phase + parts->trig + parts->store;
 }
 
-/* Returns the points from position 1 on whose parts are known and not all 0. */
-static json_t *points_of(const record_profile *profile) {
-  json_t *made = json_array();
+/* Sets the points from position 1 on whose parts are known and not all 0. */
+static void set_points(record_causes *made, const record_profile *profile, record_memory *in) {
+  record_cause_point *points = record_allocate(in, profile->points_count, sizeof *points);
+  made->points = points;
   RECORD_EACH(point, profile, points) {
     const record_parts *parts = &point->parts;
-    const double sum = sum_of(parts);
+    const double sum = sum_of(parts); /* NaN if a part is missing */
     if (point->position < 1 || !isfinite(sum) || !(sum > 0)) continue;
-    json_t *shares =
-        json_pack("{s:f, s:f, s:f, s:f}", cause_names[0], parts->frequency / sum, cause_names[1], parts->phase / sum,
-                  cause_names[2], parts->trig / sum, cause_names[3], parts->store / sum);
-    field_append(made, json_pack("{s:I, s:O, s:f, s:o}", "position", (json_int_t)point->position, "parts", parts->json,
-                                 "sum", sum, "shares", shares));
+    points[made->points_count++] = (record_cause_point){.there = true,
+                                                        .position = point->position,
+                                                        .parts = *parts,
+                                                        .sum = sum,
+                                                        .shares = {.there = true,
+                                                                   .frequency = parts->frequency / sum,
+                                                                   .phase = parts->phase / sum,
+                                                                   .trig = parts->trig / sum,
+                                                                   .store = parts->store / sum}};
   }
-  return made;
 }
 
 /* ---- spans ---- */
 
-static double share_of(const json_t *points, size_t number, size_t cause) {
-  return field_number(json_object_get(json_array_get(points, number), "shares"), cause_names[cause]);
-}
-
 /* Returns the causes of most of a point's error, as a set. */
-static unsigned notable_causes(const json_t *points, size_t number) {
+static unsigned notable_causes(const record_cause_point *point) {
   unsigned causes = 0;
   for (unsigned i = 0; i < CAUSES; i++)
-    if (share_of(points, number, i) >= notable) causes |= 1u << i;
+    if (cause_part(&point->shares, i) >= notable) causes |= 1u << i;
   return causes;
 }
 
 /* Returns the smallest and the largest share of each of these causes over points [from, to). */
-static json_t *ranges_of(const json_t *points, size_t from, size_t to, unsigned causes) {
-  json_t *ranges = json_object();
+static record_cause_shares ranges_of(const record_cause_point *points, size_t from, size_t to, unsigned causes) {
+  record_cause_shares made = {.there = true};
+  record_share *const ranges[CAUSES] = {&made.frequency, &made.phase, &made.trig, &made.store};
   for (size_t i = 0; i < CAUSES; i++) {
-    double least = INFINITY, most = 0;
-    if (!(causes & 1u << i)) continue;
-    for (size_t k = from; k < to; k++) {
-      least = fmin(least, share_of(points, k, i));
-      most = fmax(most, share_of(points, k, i));
+    record_share *range = ranges[i];
+    *range = (record_share){.there = causes & 1u << i, .least = INFINITY};
+    for (size_t k = from; range->there && k < to; k++) {
+      range->least = fmin(range->least, cause_part(&points[k].shares, i));
+      range->most = fmax(range->most, cause_part(&points[k].shares, i));
     }
-    field_put(ranges, cause_names[i], json_pack("{s:f, s:f}", "least", least, "most", most));
   }
-  return ranges;
+  return made;
 }
 
-static json_t *spans_of(const json_t *points) {
-  json_t *spans = json_array();
-  for (size_t from = 0, to; from < json_array_size(points); from = to) {
-    const unsigned causes = notable_causes(points, from);
-    for (to = from + 1; to < json_array_size(points); to++)
-      if (notable_causes(points, to) != causes) break;
-    field_append(spans, json_pack("{s:O, s:O, s:o}", "from", json_object_get(json_array_get(points, from), "position"),
-                                  "to", json_object_get(json_array_get(points, to - 1), "position"), "shares",
-                                  ranges_of(points, from, to, causes)));
+static void set_spans(record_causes *made, record_memory *in) {
+  const record_cause_point *points = made->points;
+  record_cause_span *spans = record_allocate(in, made->points_count, sizeof *spans);
+  made->spans = spans;
+  for (size_t from = 0, to; from < made->points_count; from = to) {
+    const unsigned causes = notable_causes(&points[from]);
+    for (to = from + 1; to < made->points_count; to++)
+      if (notable_causes(&points[to]) != causes) break;
+    spans[made->spans_count++] = (record_cause_span){.there = true,
+                                                     .from = points[from].position,
+                                                     .to = points[to - 1].position,
+                                                     .shares = ranges_of(points, from, to, causes)};
   }
-  return spans;
 }
 
 /* ---- kernels with the same points ---- */
 
-static json_t *find_points(const json_t *groups, const json_t *points) {
-  for (size_t i = 0; i < json_array_size(groups); i++) {
-    json_t *group = json_array_get(groups, i);
-    if (json_equal(json_object_get(group, "points"), points)) return group;
+static bool have_same_points(const record_causes *a, const record_causes *b) {
+  bool same = a->points_count == b->points_count;
+  for (size_t i = 0; same && i < a->points_count; i++) {
+    same = a->points[i].position == b->points[i].position;
+    for (size_t k = 0; same && k < CAUSES; k++)
+      same = cause_part(&a->points[i].parts, k) == cause_part(&b->points[i].parts, k);
   }
-  return NULL;
+  return same;
 }
 
-/* Adds a kernel to the group with the same points. */
-static void add_kernel(json_t *groups, const char *kernel, json_t *points) {
-  json_t *group = find_points(groups, points);
-  if (group)
-    field_append(json_object_get(group, "kernels"), json_string(kernel));
-  else
-    field_append(groups,
-                 json_pack("{s:[s], s:O, s:o}", "kernels", kernel, "points", points, "spans", spans_of(points)));
-}
-
-json_t *causes_make(const record_accuracy *record) {
-  json_t *groups = json_array();
+void causes_make(record_report *report, const record_accuracy *record, record_memory *in) {
+  record_causes *groups = record_allocate(in, record->profile_count, sizeof *groups);
+  report->causes = groups;
   RECORD_EACH(profile, record, profile) {
-    json_t *points = points_of(profile);
-    if (json_array_size(points)) add_kernel(groups, profile->kernel, points); /* without stages there are none */
-    json_decref(points);
+    record_causes *group = groups, *next = &groups[report->causes_count];
+    *next = (record_causes){.there = true};
+    set_points(next, profile, in);
+    if (next->points_count == 0) continue; /* without stages there are none */
+    while (group < next && !have_same_points(group, next)) group++;
+    if (group == next) {
+      next->kernels = record_allocate(in, record->profile_count, sizeof *next->kernels);
+      set_spans(next, in);
+      report->causes_count++;
+    }
+    ((const char **)(uintptr_t)group->kernels)[group->kernels_count++] = profile->kernel;
   }
-  return groups;
 }

@@ -8,17 +8,27 @@
 
 #include <jansson.h>
 
-/* Makes a "report" of records/record.schema.json. `timing` may be null. */
-json_t *document_make(const record_accuracy *accuracy, const record_timing *timing, const char *command);
+/* A report. Its texts are those of the records that it is made of, which must outlive it, and of their samples. */
+typedef struct document {
+  record_report of;
+  record_memory memory;
+  samples *times;
+  record_shape *listed; /* shapes of timings alone, from the lists */
+  size_t listed_count;
+} document;
 
-/* Makes "claims": common claims about positional encodings, and what the shapes and the profile of the report show
-   about each. */
-json_t *claims_make(const record_report *report);
+/* Makes a report, for document_free. `timing` may be null. */
+void document_make(document *made, const record_accuracy *accuracy, const record_timing *timing, const char *command);
+void document_free(document *made);
 
-/* Makes "stability": how steady the machine was, from the timings with hot caches, as the limit of a shape is measured
-   again beside each kernel. `others` is the share of the processors that other processes used in that time, or NaN.
-   Returns JSON null if nothing was timed. */
-json_t *stability_make(samples *times, double others);
+/* Adds "claims" to the report: common claims about positional encodings, and what its shapes and its profile show about
+   each. */
+void claims_make(record_report *report, record_memory *in);
+
+/* Returns how steady the machine was, from the timings with hot caches, as the limit of a shape is measured again
+   beside each kernel. `others` is the share of the processors that other processes used in that time, or NaN. It is not
+   there if nothing was timed. */
+record_stability stability_make(samples *times, double others);
 
 /* ---- causes of errors ------------------------------------------------------------------------------------ */
 
@@ -33,20 +43,20 @@ static inline double cause_part(const record_parts *parts, size_t cause) {
 }
 
 /*
- * Makes the "causes" of a report from the profiles of an accuracy record. A span lists each cause with a fifth of the
+ * Adds the "causes" to a report from the profiles of an accuracy record. A span lists each cause with a fifth of the
  * error or more; the largest of four shares is at least a quarter, so every span lists one. Kernels without parts are
  * left out.
  */
-json_t *causes_make(const record_accuracy *record);
+void causes_make(record_report *report, const record_accuracy *record, record_memory *in);
 
 /* ---- the cost of choices --------------------------------------------------------------------------------- */
 
 /* Computes the cost of the library's own choices: the time of the chosen kernel divided by that of the fastest kernel
    with the same guarantees. */
 
-/* Makes the "regret" of the report from its "choices" and times, for every shape that was timed, with one thread and
+/* Adds the "regret" to the report from its "choices" and times, for every shape that was timed, with one thread and
    with all threads. */
-json_t *regret_make(const record_report *report, samples *times);
+void regret_make(record_report *report, samples *times, record_memory *in);
 
 /* The geometric mean and the largest of the ratios with one thread, or with all; `count` is 0 if there are none. */
 typedef struct regret_summary {
@@ -63,7 +73,7 @@ regret_summary regret_sum_up(const record_report *report, bool serial);
 /* The reports of `count` machines. `labels` are those of the first `label_count` machines; the label of others is their
    CPU. `command` is the command line that makes the page. */
 typedef struct machines_inputs {
-  json_t *const *reports;
+  const record_report *const *reports;
   char *const *names; /* names of the files, for messages */
   size_t count;
   const char *const *labels;
@@ -72,27 +82,35 @@ typedef struct machines_inputs {
 } machines_inputs;
 
 /*
- * Makes a "machines" of records/record.schema.json. Returns null, with the reason in `why` in one line, if one of the
- * inputs is no report, or two are of one run.
+ * Makes a document whose texts are those of the inputs; its lists are in `in`. Returns false, with the reason in `why`
+ * in one line, if two of the inputs are of one run.
  */
-json_t *machines_make(const machines_inputs *given, char *why, size_t size);
+bool machines_make(record_machines *made, const machines_inputs *given, record_memory *in, char *why, size_t size);
 
 /* ---- the front page: several machines in short, and packages beside posenc ----------------------------------- */
 
+/* The report of another machine, or a published one, which has several. */
+typedef struct front_beside {
+  const record_report *report;       /* or null */
+  const record_published *published; /* or null */
+} front_beside;
+
+/* Reads it, for front_close. Returns false, with a fault, if the JSON is neither. */
+bool front_read(front_beside *made, const json_t *json, record_fault *fault);
+void front_close(front_beside *of);
+
 /* What stands beside a report on its front page. */
 typedef struct front_inputs {
-  const char *label;        /* the name of the report's machine; null: its CPU */
-  json_t *const *beside;    /* reports of other machines, or published ones, which have several */
-  const char *const *names; /* of their files, for messages */
+  const char *label;          /* the name of the report's machine; null: its CPU */
+  const front_beside *beside; /* as many as count */
   size_t count;
-  const json_t *packages; /* of make time-peers, or null: those of the first report beside it that has some */
+  const record_package_times *packages; /* null: those of the first report beside it that has some */
 } front_inputs;
 
-/* Returns a "front_machine" of records/fields.def. */
-json_t *front_machine(const record_report *report, const char *label);
+/* Returns a machine, whose list is in `in`. */
+record_front_machine front_machine(const record_report *report, const char *label, record_memory *in);
 
-/* Adds "machines" and "packages" to the document of a report. Of one label, the figures of the latest date stay.
-   Returns false, with the reason in `why` in one line, if an input is not what it should be. */
-bool front_add(json_t *document, const front_inputs *given, char *why, size_t size);
+/* Adds "machines" and "packages" to a report. Of one label, the figures of the latest date stay. */
+void front_add(record_report *report, const front_inputs *given, record_memory *in);
 
 #endif

@@ -37,11 +37,10 @@ double report_median_ns(const record_table *table, const char *kernel) {
 }
 
 const char *report_loss(const record_report *report, const char *kernel) {
-  const char *key;
-  json_t *how;
-  json_object_foreach(report->environment.timing, key, how) {
-    const char *lost = kernel_of_failure(key);
-    if (lost && strcmp(lost, kernel) == 0) return json_is_string(how) ? json_string_value(how) : "?";
+  const record_facts *facts = &report->environment.timing;
+  RECORD_EACH(how, facts, list) {
+    const char *lost = kernel_of_failure(how->key);
+    if (lost && strcmp(lost, kernel) == 0) return how->is_text ? how->value : "?";
   }
   return "";
 }
@@ -62,7 +61,7 @@ const char *report_choice(const record_report *report, const char *name, bool se
 }
 
 bool report_is_timed(const record_report *report) {
-  return report->environment.timing;
+  return report->environment.timing.there;
 }
 
 bool report_is_f32_table(const record_table *table) {

@@ -1,54 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/compose.h"
 
-#include "common/field.h"
-#include "common/memory.h"
 #include "common/shapes.h"
 #include "records/read.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+/* The inputs, what is made of them, and all kernels, each once, in the order of the first machine that has them. */
 typedef struct machine_list {
-  const record_report **reports; /* as many as names */
+  const record_report *const *reports; /* as many as names */
   char *const *names;
   size_t count;
+  record_memory *in;
+  const char **kernels;
+  size_t kernels_count;
 } machine_list;
 
 /* ---- whether reports can be compared ---- */
 
 /* Whether two reports are of one run. The environment has date and load, so no two runs have the same one. */
 static bool is_same_run(const record_report *a, const record_report *b) {
-  return json_equal(a->environment.json, b->environment.json);
+  return record_same_environments(&a->environment, &b->environment);
 }
 
-static bool read_reports(const machine_list *m, json_t *const *reports, char *why, size_t size) {
-  for (size_t i = 0; i < m->count; i++) {
-    record_fault fault;
-    m->reports[i] = record_read_report(reports[i], &fault);
-    if (!m->reports[i]) {
-      snprintf(why, size, "%.200s: not a report.json of posenc report: %s", m->names[i], fault.text);
-      return false;
-    }
+static bool are_all_runs(const machine_list *m, char *why, size_t size) {
+  for (size_t i = 0; i < m->count; i++)
     for (size_t k = 0; k < i; k++) {
       if (!is_same_run(m->reports[k], m->reports[i])) continue;
       snprintf(why, size, "%.200s and %.200s: the same run of the same machine", m->names[k], m->names[i]);
       return false;
     }
-  }
   return true;
 }
 
 /* ---- labels ---- */
 
 static const char *cpu_of(const record_report *report) {
-  const char *cpu = field_string(report->environment.accuracy, "cpu");
+  const char *cpu = record_fact_text(&report->environment.accuracy, "cpu");
   return *cpu ? cpu : "unknown";
 }
 
 /* Returns the CPU as label, with a number if several machines have the same CPU. */
-static json_t *label_of(const machine_list *m, size_t number) {
+static const char *label_of(const machine_list *m, size_t number) {
   const char *cpu = cpu_of(m->reports[number]);
   size_t before = 0, all = 0;
   for (size_t i = 0; i < m->count; i++) {
@@ -56,15 +52,15 @@ static json_t *label_of(const machine_list *m, size_t number) {
     all += same;
     before += same && i < number;
   }
-  return all > 1 ? json_sprintf("%s (%d)", cpu, (int)before + 1) : json_string(cpu);
+  return all > 1 ? record_format(m->in, "%s (%zu)", cpu, before + 1) : cpu;
 }
 
 /* Whether the labels differ from each other. A given label may be equal to the CPU of another machine. */
-static bool have_own_labels(const machine_list *m, const json_t *machines, char *why, size_t size) {
-  for (size_t i = 0; i < json_array_size(machines); i++)
+static bool have_own_labels(const machine_list *m, const record_machine *machines, char *why, size_t size) {
+  for (size_t i = 0; i < m->count; i++)
     for (size_t k = 0; k < i; k++) {
-      const char *name = field_string(json_array_get(machines, i), "label");
-      if (strcmp(field_string(json_array_get(machines, k), "label"), name) != 0) continue;
+      const char *name = machines[i].label;
+      if (strcmp(machines[k].label, name) != 0) continue;
       snprintf(why, size, "%.200s and %.200s: both are called %.200s; --label gives another name", m->names[k],
                m->names[i], name);
       return false;
@@ -77,23 +73,22 @@ static double others_of(const record_report *report) {
   return report->stability.there ? report->stability.others : NAN;
 }
 
-static json_t *make_machines(const machine_list *m, const machines_inputs *given) {
-  json_t *machines = json_array();
-  for (size_t i = 0; i < m->count; i++) {
-    json_t *label = i < given->label_count ? json_string(given->labels[i]) : label_of(m, i);
-    field_append(machines,
-                 json_pack("{s:o, s:I, s:o, s:O}", "label", label, "failed", (json_int_t)m->reports[i]->checks.failed,
-                           "others", field_real(others_of(m->reports[i])), "environment",
-                           m->reports[i]->environment.json));
-  }
+static const record_machine *make_machines(const machine_list *m, const machines_inputs *given) {
+  record_machine *machines = record_allocate(m->in, m->count, sizeof *machines);
+  for (size_t i = 0; i < m->count; i++)
+    machines[i] = (record_machine){.there = true,
+                                   .label = i < given->label_count ? given->labels[i] : label_of(m, i),
+                                   .failed = m->reports[i]->checks.failed,
+                                   .others = others_of(m->reports[i]),
+                                   .has_others = true,
+                                   .environment = m->reports[i]->environment};
   return machines;
 }
 
 /* Returns what stands first on the page of several machines. */
-static json_t *make_front(const machine_list *m, const json_t *machines) {
-  json_t *front = json_array();
-  for (size_t i = 0; i < m->count; i++)
-    field_append(front, front_machine(m->reports[i], field_string(json_array_get(machines, i), "label")));
+static const record_front_machine *make_front(const machine_list *m, const record_machine *machines) {
+  record_front_machine *front = record_allocate(m->in, m->count, sizeof *front);
+  for (size_t i = 0; i < m->count; i++) front[i] = front_machine(m->reports[i], machines[i].label, m->in);
   return front;
 }
 
@@ -102,7 +97,7 @@ static json_t *make_front(const machine_list *m, const json_t *machines) {
 /* Returns the entry of a machine for the same shape, or null. The name alone does not identify a shape. */
 static const record_table *same_table(const machine_list *m, size_t machine, const record_table *table) {
   const record_table *found = report_table(m->reports[machine], table->shape.name);
-  return found && json_equal(found->shape.json, table->shape.json) ? found : NULL;
+  return found && record_same_table_shape(&found->shape, &table->shape) ? found : NULL;
 }
 
 static const record_row *same_row(const machine_list *m, size_t machine, const record_table *table,
@@ -121,12 +116,19 @@ static bool is_any_timed(const record_table *table) {
   return false;
 }
 
-/* Returns all kernels, each once, in the order of the first machine that has them. */
-static json_t *kernel_names(const machine_list *m) {
-  json_t *names = json_object();
+static bool has_kernel(const machine_list *m, const char *name) {
+  for (size_t i = 0; i < m->kernels_count; i++)
+    if (strcmp(m->kernels[i], name) == 0) return true;
+  return false;
+}
+
+static void list_kernels(machine_list *m) {
+  size_t most = 0;
+  for (size_t i = 0; i < m->count; i++) most += m->reports[i]->kernels_count;
+  m->kernels = record_allocate(m->in, most, sizeof(*m->kernels));
   for (size_t i = 0; i < m->count; i++)
-    RECORD_EACH(kernel, m->reports[i], kernels) field_put(names, kernel->name, json_true());
-  return names;
+    RECORD_EACH(kernel, m->reports[i], kernels)
+      if (!has_kernel(m, kernel->name)) m->kernels[m->kernels_count++] = kernel->name;
 }
 
 /* The position in a list of the shapes of all machines, each once. It begins as {0, null}. */
@@ -153,27 +155,37 @@ static const record_table *next_table(const machine_list *m, cursor *at) {
 
 /* ---- the fastest ---- */
 
-static json_t *spread_json(const record_spread *spread) {
-  return spread->json ? json_incref(spread->json) : json_null();
+/* Returns the speed of a row, which is not there if nothing was timed. */
+static record_machine_speed speed_of(const record_row *row) {
+  const record_row_timing none = record_empty_row_timing(), *of = row ? &row->timing : &none;
+  return (record_machine_speed){
+      .there = row, .bytes_per_second = of->bytes_per_second, .of_limit = of->of_limit, .kernel = ""};
 }
 
-static json_t *speed_of(const record_row *row) {
-  return json_pack("{s:o, s:o}", "bytes_per_second", spread_json(&row->timing.bytes_per_second), "of_limit",
-                   spread_json(&row->timing.of_limit));
-}
-
-static json_t *fastest_on(const machine_list *m, size_t machine, const record_table *table, answer_budget budget) {
+static record_machine_speed fastest_on(const machine_list *m, size_t machine, const record_table *table,
+                                       answer_budget budget) {
   const record_table *there = same_table(m, machine, table);
   const char *kernel = answer_fastest(m->reports[machine], there, budget);
-  return kernel ? field_put(speed_of(report_row(there, kernel)), "kernel", json_string(kernel)) : json_null();
+  record_machine_speed made = speed_of(kernel ? report_row(there, kernel) : NULL);
+  if (kernel) made.kernel = kernel;
+  return made;
 }
 
-static void add_fastest(const machine_list *m, json_t *list, const char *footprint, const record_table *table) {
+/* The list of the fastest, with room for three tables. */
+enum { TABLES = 3 };
+
+static void add_fastest(const machine_list *m, record_machines *made, record_fastest_of_machines *list,
+                        const char *footprint, const record_table *table) {
   for (answer_budget b = ANSWER_HALF; table && b < ANSWER_BUDGETS; b++) {
-    json_t *machines = json_array();
-    for (size_t i = 0; i < m->count; i++) field_append(machines, fastest_on(m, i, table, b));
-    field_append(list, json_pack("{s:s, s:s, s:o, s:s, s:o}", "shape", table->shape.name, "footprint", footprint,
-                                 "bytes", field_real(table->bytes), "budget", answer_budgets[b], "machines", machines));
+    record_machine_speed *machines = record_allocate(m->in, m->count, sizeof *machines);
+    for (size_t i = 0; i < m->count; i++) machines[i] = fastest_on(m, i, table, b);
+    list[made->fastest_count++] = (record_fastest_of_machines){.there = true,
+                                                               .shape = table->shape.name,
+                                                               .footprint = footprint,
+                                                               .bytes = table->bytes,
+                                                               .budget = answer_budgets[b],
+                                                               .machines = machines,
+                                                               .machines_count = m->count};
   }
 }
 
@@ -197,61 +209,66 @@ static const record_table *largest_common(const machine_list *m, double most) {
 static double least_cache(const machine_list *m) {
   double least = INFINITY;
   for (size_t i = 0; i < m->count; i++) /* an unknown size is 0 */
-    least = fmin(least, strtod(field_string(m->reports[i]->environment.timing, "l2"), NULL));
+    least = fmin(least, strtod(record_fact_text(&m->reports[i]->environment.timing, "l2"), NULL));
   return least;
 }
 
-static json_t *make_fastest(const machine_list *m) {
+static void set_fastest(const machine_list *m, record_machines *made) {
   const record_table *reference = report_table(m->reports[0], report_reference);
-  json_t *list = json_array();
-  if (reference && is_common(m, reference)) add_fastest(m, list, "reference", reference);
-  add_fastest(m, list, "largest", largest_common(m, INFINITY));
-  add_fastest(m, list, "in cache", largest_common(m, least_cache(m) / 2));
-  return list;
+  record_fastest_of_machines *list = record_allocate(m->in, TABLES * ANSWER_BUDGETS, sizeof *list);
+  made->fastest = list;
+  if (reference && is_common(m, reference)) add_fastest(m, made, list, "reference", reference);
+  add_fastest(m, made, list, "largest", largest_common(m, INFINITY));
+  add_fastest(m, made, list, "in cache", largest_common(m, least_cache(m) / 2));
 }
 
 /* ---- times of common shapes ---- */
 
-static json_t *times_of(const machine_list *m, const record_table *table, json_t *kernels) {
-  json_t *list = json_array(), *unused;
-  const char *kernel;
-  json_object_foreach(kernels, kernel, unused) {
-    json_t *machines = json_array();
+static record_times_of_machines times_of(const machine_list *m, const record_table *table) {
+  record_kernel_on_machines *list = record_allocate(m->in, m->kernels_count, sizeof *list);
+  record_times_of_machines made = {.there = true, .shape = table->shape, .bytes = table->bytes, .kernels = list};
+  for (size_t k = 0; k < m->kernels_count; k++) {
+    record_machine_speed *machines = record_allocate(m->in, m->count, sizeof *machines);
     bool any = false;
     for (size_t i = 0; i < m->count; i++) {
-      const record_row *row = same_row(m, i, table, kernel);
+      const record_row *row = same_row(m, i, table, m->kernels[k]);
       any = any || is_timed(row);
-      field_append(machines, is_timed(row) ? speed_of(row) : json_null());
+      machines[i] = speed_of(is_timed(row) ? row : NULL);
     }
     if (any)
-      field_append(list, json_pack("{s:s, s:o}", "kernel", kernel, "machines", machines));
-    else
-      json_decref(machines);
+      list[made.kernels_count++] = (record_kernel_on_machines){
+          .there = true, .kernel = m->kernels[k], .machines = machines, .machines_count = m->count};
   }
-  return json_pack("{s:O, s:o, s:o}", "shape", table->shape.json, "bytes", field_real(table->bytes), "kernels", list);
+  return made;
 }
 
-/* Returns the times of the shapes that two or more machines timed. */
-static json_t *make_times(const machine_list *m, json_t *kernels) {
-  json_t *times = json_array();
+static size_t all_tables(const machine_list *m) {
+  size_t count = 0;
+  for (size_t i = 0; i < m->count; i++) count += m->reports[i]->shapes_count;
+  return count;
+}
+
+/* Sets the times of the shapes that two or more machines timed. */
+static void set_times(const machine_list *m, record_machines *made) {
+  record_times_of_machines *times = record_allocate(m->in, all_tables(m), sizeof *times);
   cursor at = {0, NULL};
+  made->times = times;
   for (const record_table *table; (table = next_table(m, &at));) {
     size_t timed = 0;
     for (size_t i = 0; i < m->count; i++) timed += is_any_timed(same_table(m, i, table));
-    if (timed >= 2) field_append(times, times_of(m, table, kernels));
+    if (timed >= 2) times[made->times_count++] = times_of(m, table);
   }
-  return times;
 }
 
 /* ---- accuracy ---- */
 
-static bool is_same(const json_t *a, const json_t *b, const char *key) {
-  return json_equal(json_object_get(a, key), json_object_get(b, key));
+static bool is_same(const record_facts *a, const record_facts *b, const char *key) {
+  return record_same_fact(record_find_fact(a, key), record_find_fact(b, key));
 }
 
 /* Whether both were built from the same sources, so that their reproducible kernels must have the same bits. */
 static bool is_same_version(const record_report *a, const record_report *b) {
-  const json_t *one = a->environment.accuracy, *other = b->environment.accuracy;
+  const record_facts *one = &a->environment.accuracy, *other = &b->environment.accuracy;
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
@@ -304,30 +321,34 @@ static void compare_pair(const machine_list *m, size_t i, size_t k, const record
   v->broken = v->broken || (held && !same_bits);
 }
 
-static json_t *figures_of(const record_row *row) {
-  if (!row || !*row->digest) return json_null();
-  return json_pack("{s:o, s:o, s:O?, s:s}", "max_ulp", field_real(row->max_ulp.ulp), "max_abs",
-                   field_real(row->max_abs.abs), "misrounded", json_object_get(row->json, "misrounded"), "digest",
-                   row->digest);
+/* Returns figures, which are not there if there is no row, or if it has no digest. */
+static record_machine_figures figures_of(const record_row *row) {
+  if (!row || !*row->digest)
+    return (record_machine_figures){.max_ulp = NAN, .max_abs = NAN, .misrounded = NAN, .digest = ""};
+  return (record_machine_figures){.there = true,
+                                  .max_ulp = row->max_ulp.ulp,
+                                  .max_abs = row->max_abs.abs,
+                                  .misrounded = row->has_misrounded ? (double)row->misrounded : NAN,
+                                  .digest = row->digest};
 }
 
-static json_t *difference_of(const machine_list *m, const record_table *table, const char *kernel, bool broken) {
-  json_t *machines = json_array();
-  for (size_t i = 0; i < m->count; i++) field_append(machines, figures_of(same_row(m, i, table, kernel)));
-  return json_pack("{s:s, s:s, s:b, s:o}", "kernel", kernel, "shape", table->shape.name, "broken", (int)broken,
-                   "machines", machines);
+static record_difference_of_machines difference_of(const machine_list *m, const record_table *table, const char *kernel,
+                                                   bool broken) {
+  record_machine_figures *machines = record_allocate(m->in, m->count, sizeof *machines);
+  for (size_t i = 0; i < m->count; i++) machines[i] = figures_of(same_row(m, i, table, kernel));
+  return (record_difference_of_machines){.there = true,
+                                         .kernel = kernel,
+                                         .shape = table->shape.name,
+                                         .broken = broken,
+                                         .machines = machines,
+                                         .machines_count = m->count};
 }
 
-/* Counts and differences. `broken_ones` are reproducible kernels with different bits, which are listed first. */
-typedef struct agreement {
-  json_int_t compared, same, unlike, bits, broken;
-  json_t *broken_ones, *others;
-} agreement;
-
-static void compare_table(const machine_list *m, const record_table *table, json_t *kernels, agreement *made) {
-  const char *kernel;
-  json_t *unused;
-  json_object_foreach(kernels, kernel, unused) {
+/* Compares a table on all machines, and adds the kernels that differ to `list`, which has room for all. */
+static void compare_table(const machine_list *m, const record_table *table, record_accuracy_of_machines *made,
+                          record_difference_of_machines *list) {
+  for (size_t n = 0; n < m->kernels_count; n++) {
+    const char *kernel = m->kernels[n];
     verdict v = {.compared = false};
     for (size_t i = 0; i < m->count; i++)
       for (size_t k = i + 1; k < m->count; k++) compare_pair(m, i, k, table, kernel, &v);
@@ -337,8 +358,19 @@ static void compare_table(const machine_list *m, const record_table *table, json
     made->same += v.compared && !v.differs;
     made->broken += v.broken;
     if (!v.differs) continue;
-    field_append(v.broken ? made->broken_ones : made->others, difference_of(m, table, kernel, v.broken));
+    list[made->differences_count++] = difference_of(m, table, kernel, v.broken);
   }
+}
+
+/* Returns the differences with those of reproducible kernels first. */
+static const record_difference_of_machines *broken_first(const machine_list *m,
+                                                         const record_difference_of_machines *all, size_t count) {
+  record_difference_of_machines *sorted = record_allocate(m->in, count, sizeof *sorted);
+  size_t used = 0;
+  for (int broken = 1; broken >= 0; broken--)
+    for (size_t i = 0; i < count; i++)
+      if (all[i].broken == broken) sorted[used++] = all[i];
+  return sorted;
 }
 
 /* Whether the kernel's contract in that dtype is correct rounding. */
@@ -357,11 +389,11 @@ static bool is_larger(double one, double other) {
   return isnan(one) || one > other;
 }
 
-/* Returns what the tables of a dtype say of a kernel on a machine. */
-static json_t *cell_of(const record_report *report, const char *name, posenc_dtype dtype, json_int_t *wrong) {
+/* Returns what the tables of a dtype say of a kernel on a machine; it is not there if there are none. */
+static record_accuracy_cell cell_of(const record_report *report, const char *name, posenc_dtype dtype) {
   const record_kernel *kernel = record_find_kernel(report->kernels, report->kernels_count, name);
   const record_row *worst = NULL;
-  json_int_t misrounded = 0, elements = 0;
+  int64_t misrounded = 0, elements = 0;
   double max_abs = 0.0;
   RECORD_EACH(table, report, shapes) {
     const record_row *row = is_table_of(table, dtype) ? report_row(table, name) : NULL;
@@ -371,70 +403,68 @@ static json_t *cell_of(const record_report *report, const char *name, posenc_dty
     if (is_larger(row->max_abs.abs, max_abs)) max_abs = row->max_abs.abs;
     if (!worst || is_larger(row->max_ulp.ulp, worst->max_ulp.ulp)) worst = row;
   }
-  if (!worst || !kernel) return json_null();
-  const bool is_wrong = misrounded && is_correct(kernel, dtype);
-  *wrong += is_wrong;
-  return json_pack("{s:o, s:o, s:I, s:I, s:b, s:s}", "max_ulp", field_real(worst->max_ulp.ulp), "max_abs",
-                   field_real(max_abs), "misrounded", misrounded, "elements", elements, "wrong", (int)is_wrong,
-                   "replay", *worst->max_ulp.replay ? worst->max_ulp.replay : worst->replay);
+  if (!worst || !kernel) return (record_accuracy_cell){.max_ulp = NAN, .max_abs = NAN, .replay = ""};
+  return (record_accuracy_cell){.there = true,
+                                .max_ulp = worst->max_ulp.ulp,
+                                .max_abs = max_abs,
+                                .misrounded = misrounded,
+                                .elements = elements,
+                                .wrong = misrounded && is_correct(kernel, dtype),
+                                .replay = *worst->max_ulp.replay ? worst->max_ulp.replay : worst->replay};
 }
 
-/* Returns a row for each kernel and dtype that a machine has tables of, and counts the wrong cells. */
-static json_t *make_rows(const machine_list *m, json_t *kernels, json_int_t *wrong) {
-  json_t *rows = json_array(), *unused;
-  const char *kernel;
-  json_object_foreach(kernels, kernel, unused) for (posenc_dtype dtype = POSENC_F32; dtype_names[dtype]; dtype++) {
-    json_t *machines = json_array();
+/* Sets a row for each kernel and dtype that a machine has tables of, and counts the wrong cells. */
+static void set_rows(const machine_list *m, record_accuracy_of_machines *made) {
+  size_t dtypes = 0;
+  while (dtype_names[dtypes]) dtypes++;
+  record_accuracy_row *rows = record_allocate(m->in, m->kernels_count * dtypes, sizeof *rows);
+  made->rows = rows;
+  for (size_t n = 0; n < m->kernels_count * dtypes; n++) {
+    const posenc_dtype dtype = (posenc_dtype)(n % dtypes);
+    const char *kernel = m->kernels[n / dtypes];
+    record_accuracy_cell *machines = record_allocate(m->in, m->count, sizeof *machines);
     bool any = false;
     for (size_t i = 0; i < m->count; i++) {
-      json_t *cell = cell_of(m->reports[i], kernel, dtype, wrong);
-      any = any || !json_is_null(cell);
-      field_append(machines, cell);
+      machines[i] = cell_of(m->reports[i], kernel, dtype);
+      any = any || machines[i].there;
+      made->wrong += machines[i].wrong;
     }
     if (any)
-      field_append(rows,
-                   json_pack("{s:s, s:s, s:o}", "kernel", kernel, "dtype", dtype_names[dtype], "machines", machines));
-    else
-      json_decref(machines);
+      rows[made->rows_count++] = (record_accuracy_row){.there = true,
+                                                       .kernel = kernel,
+                                                       .dtype = dtype_names[dtype],
+                                                       .machines = machines,
+                                                       .machines_count = m->count};
   }
-  return rows;
 }
 
-static json_t *make_accuracy(const machine_list *m, json_t *kernels) {
-  json_int_t wrong = 0;
-  agreement made = {.broken_ones = json_array(), .others = json_array()};
+static record_accuracy_of_machines accuracy_of(const machine_list *m) {
+  record_accuracy_of_machines made = {.there = true, .has_wrong = true};
+  record_difference_of_machines *list = record_allocate(m->in, all_tables(m) * m->kernels_count, sizeof *list);
   cursor at = {0, NULL};
-  for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, kernels, &made);
-  json_array_extend(made.broken_ones, made.others);
-  json_decref(made.others);
-  json_t *rows = make_rows(m, kernels, &wrong);
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "compared", made.compared, "same", made.same, "unlike",
-                   made.unlike, "bits", made.bits, "broken", made.broken, "differences", made.broken_ones, "rows", rows,
-                   "wrong", wrong);
+  for (const record_table *table; (table = next_table(m, &at));) compare_table(m, table, &made, list);
+  made.differences = broken_first(m, list, made.differences_count);
+  set_rows(m, &made);
+  return made;
 }
 
 /* ---- the document ---- */
 
-static json_t *make_document(const machine_list *m, const machines_inputs *given, char *why, size_t size) {
-  json_t *machines = make_machines(m, given), *kernels = kernel_names(m), *line = json_string(given->command);
-  json_t *made = NULL;
-  if (!line) line = json_string(""); /* the command line is not UTF-8 */
-  if (have_own_labels(m, machines, why, size))
-    made = json_pack("{s:s, s:o, s:O, s:o, s:o, s:o, s:o}", "schema", "posenc-machines-1", "command", line, "machines",
-                     machines, "fastest", make_fastest(m), "times", make_times(m, kernels), "accuracy",
-                     make_accuracy(m, kernels), "front", make_front(m, machines));
-  else
-    json_decref(line);
-  json_decref(kernels);
-  json_decref(machines);
-  return made;
-}
-
-json_t *machines_make(const machines_inputs *given, char *why, size_t size) {
-  const machine_list m = {memory_take(given->count, sizeof(*m.reports)), given->names, given->count};
-  json_t *made = NULL;
-  if (read_reports(&m, given->reports, why, size)) made = make_document(&m, given, why, size);
-  for (size_t i = 0; i < m.count; i++) record_free(m.reports[i]);
-  free(m.reports);
-  return made;
+bool machines_make(record_machines *made, const machines_inputs *given, record_memory *in, char *why, size_t size) {
+  machine_list m = {.reports = given->reports, .names = given->names, .count = given->count, .in = in};
+  if (!are_all_runs(&m, why, size)) return false;
+  const record_machine *machines = make_machines(&m, given);
+  if (!have_own_labels(&m, machines, why, size)) return false;
+  list_kernels(&m);
+  *made = (record_machines){.there = true,
+                            .schema = "posenc-machines-1",
+                            .command = record_utf8(in, given->command),
+                            .machines = machines,
+                            .machines_count = m.count,
+                            .accuracy = accuracy_of(&m),
+                            .front = make_front(&m, machines),
+                            .front_count = m.count};
+  set_fastest(&m, made);
+  set_times(&m, made);
+  return true;
 }

@@ -609,16 +609,15 @@ static void write_failed(page *p, const record_report *report) {
 /* Names the kernels that broke a check, crashed, hung or the like while they were timed, but for selected ones, which
    have a line. */
 static void write_lost(page *p, const record_report *report) {
-  const char *key;
+  const record_facts *facts = &report->environment.timing;
   bool any = false;
-  json_t *how;
-  json_object_foreach(report->environment.timing, key, how) {
-    const char *name = kernel_of_failure(key);
+  RECORD_EACH(how, facts, list) {
+    const char *name = kernel_of_failure(how->key);
     const record_kernel *kernel = name ? report_kernel(report, name) : NULL;
     if (!name || (kernel && kernel->selected)) continue;
     if (!any) page_open(p, PAGE_ANSWER);
     page_say(p, any ? "; " : STRONG("Left out of the times, all or some:") " ");
-    page_say(p, CODE("%s") ": %s", name, json_is_string(how) ? json_string_value(how) : "?");
+    page_say(p, CODE("%s") ": %s", name, how->is_text ? how->value : "?");
     any = true;
   }
   if (!any) return;

@@ -9,8 +9,8 @@
 
 /* Writes machine, threads, load, date, and warnings about the figures. */
 static void write_subtitle(page *p, const record_report *report) {
-  const json_t *accuracy = report->environment.accuracy,
-               *facts = report->environment.timing ? report->environment.timing : accuracy;
+  const record_environments *of = &report->environment;
+  const record_facts *facts = of->timing.there ? &of->timing : &of->accuracy;
   static const struct {
     const char *before, *key, *after;
   } told[] = {{"", "cpu", ""},
@@ -26,7 +26,7 @@ static void write_subtitle(page *p, const record_report *report) {
   if (*busy.text) page_paragraph(p, STRONG("A busy machine: %s, so times are longer than they need be."), busy.text);
   page_open(p, PAGE_PARAGRAPH);
   for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-    const char *fact = field_string(facts, told[i].key);
+    const char *fact = record_fact_text(facts, told[i].key);
     if (*fact) page_say(p, SMALL("%s%s%s"), told[i].before, fact, told[i].after);
   }
   if (stability->there && isfinite(stability->typical))
@@ -68,8 +68,8 @@ static void write_files(page *p, const record_report *report) {
 
 /* Returns the date of figures of the accuracy record, or of both records: that of the older one. */
 static const char *date_of(const record_report *report, bool timed) {
-  const char *verified = field_string(report->environment.accuracy, "date"),
-             *times = timed ? field_string(report->environment.timing, "date") : "";
+  const char *verified = record_fact_text(&report->environment.accuracy, "date"),
+             *times = timed ? record_fact_text(&report->environment.timing, "date") : "";
   const int64_t a = record_seconds(verified), b = record_seconds(times);
   return b == RECORD_NONE || (a != RECORD_NONE && a < b) ? verified : times;
 }

@@ -60,7 +60,7 @@ enum { CACHES = 3 };
 static void find_caches(const record_report *report, const sweep *s, cache_level found[CACHES]) {
   static const char *const known[CACHES][2] = {{"l1d", "L1d"}, {"l2", "L2"}, {"l3", "L3"}};
   for (size_t i = 0; i < CACHES; i++) {
-    const double bytes = strtod(field_string(report->environment.timing, known[i][0]), NULL);
+    const double bytes = strtod(record_fact_text(&report->environment.timing, known[i][0]), NULL);
     const double rows = bytes / (s->dim * (double)posenc_dtype_bytes(POSENC_F32));
     found[i] = (cache_level){known[i][1], bytes, rows >= s->least && rows <= s->most ? rows : NAN};
   }

@@ -32,13 +32,20 @@ static void write_failures(page *p, const record_report *report) {
 }
 
 /* Writes "10 of 10"; with `modes`, "(8 exhaustive, 2 sampled)" below. */
-static void write_count(page *p, const json_t *count, bool modes) {
-  const int passed = (int)field_integer(count, "passed"), of = (int)field_integer(count, "of"),
-            sampled = (int)field_integer(count, "sampled");
+static void write_count(page *p, const record_property_checks *count, bool modes) {
   page_cell_begin(p);
-  if (count) page_say(p, passed == of ? "%d of %d" : STRONG("%d of %d"), passed, of);
-  if (count && modes) page_say(p, SMALL(" (%d exhaustive, %d sampled)"), of - sampled, sampled);
+  if (count)
+    page_say(p, count->passed == count->of ? "%d of %d" : STRONG("%d of %d"), (int)count->passed, (int)count->of);
+  if (count && modes)
+    page_say(p, SMALL(" (%d exhaustive, %d sampled)"), (int)(count->of - count->sampled), (int)count->sampled);
   page_cell_end(p);
+}
+
+/* Returns a kernel's checks of a property, null if there are none. */
+static const record_property_checks *checks_of(const record_kernel_checks *kernel, const char *property) {
+  for (size_t i = 0; i < kernel->properties_count; i++)
+    if (strcmp(kernel->properties_names[i], property) == 0) return &kernel->properties[i];
+  return NULL;
 }
 
 void write_checks(page *p, const record_report *report) {
@@ -148,8 +155,8 @@ static bool has_others(const record_report *report) {
 }
 
 void write_left_out(page *p, const record_report *report) {
-  const json_t *facts = report->environment.accuracy;
-  const char *left_out = field_string(facts, "left_out"), *seconds = field_string(facts, "budget_seconds");
+  const record_facts *facts = &report->environment.accuracy;
+  const char *left_out = record_fact_text(facts, "left_out"), *seconds = record_fact_text(facts, "budget_seconds");
   page_section(p, "Left out");
   if (*left_out || *seconds)
     page_paragraph(p,
@@ -182,8 +189,7 @@ void write_properties(page *p, const record_report *report) {
   RECORD_EACH(kernel, checks, kernels) {
     page_cell(p, CODE("%s"), kernel->kernel);
     for (size_t k = 0; k < count; k++)
-      write_count(p, json_object_get(kernel->properties, checks->properties[k]),
-                  strcmp(checks->properties[k], "accuracy") == 0);
+      write_count(p, checks_of(kernel, checks->properties[k]), strcmp(checks->properties[k], "accuracy") == 0);
   }
   page_table_end(p);
 }
@@ -241,25 +247,23 @@ void write_claims(page *p, const record_report *report) {
 
 /* ---- environment ---- */
 
-/* Writes the facts that `known` does not have with the same value. */
-static void write_facts(page *p, const char *caption, const json_t *facts, const json_t *known) {
+/* Writes the facts that `known`, unless it is null, does not have with the same value. */
+static void write_facts(page *p, const char *caption, const record_facts *facts, const record_facts *known) {
   static const page_column columns[] = {{"fact", false}, {"value", false}};
-  const char *key;
-  json_t *value;
   page_table(p, caption, columns, sizeof columns / sizeof *columns);
-  json_object_foreach((json_t *)facts, key, value) {
-    if (json_equal(value, json_object_get(known, key))) continue;
-    page_cell(p, "%s", key);
-    page_rest(p, "%s", json_string_value(value));
+  RECORD_EACH(fact, facts, list) {
+    if (known && record_same_fact(fact, record_find_fact(known, fact->key))) continue;
+    page_cell(p, "%s", fact->key);
+    page_rest(p, "%s", fact->value);
   }
   page_table_end(p);
 }
 
 /* Warns of figures of two builds or two machines in one row. */
-static void warn_of_difference(page *p, const json_t *accuracy, const json_t *timing) {
+static void warn_of_difference(page *p, const record_facts *accuracy, const record_facts *timing) {
   static const char *const keys[] = {"posenc_version", "commit", "compiler", "cflags", "cpu"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (strcmp(field_string(accuracy, keys[i]), field_string(timing, keys[i])) != 0)
+    if (strcmp(record_fact_text(accuracy, keys[i]), record_fact_text(timing, keys[i])) != 0)
       page_paragraph(
           p, STRONG("Accuracy and times were not taken from the same build on the same machine: %s differs."), keys[i]);
 }
@@ -267,8 +271,8 @@ static void warn_of_difference(page *p, const json_t *accuracy, const json_t *ti
 /* Writes a paragraph on how steady the machine was. */
 static void write_stability(page *p, const record_report *report) {
   const record_stability *told = &report->stability;
-  const json_t *facts = report->environment.timing;
-  const char *load = field_string(facts, "load"), *after = field_string(facts, "load_after");
+  const record_facts *facts = &report->environment.timing;
+  const char *load = record_fact_text(facts, "load"), *after = record_fact_text(facts, "load_after");
   if (!told->there) return;
   page_open(p, PAGE_PARAGRAPH);
   page_say(p, "How steady the machine was: beside %s of %s its limit was measured too.",
@@ -294,7 +298,7 @@ static void write_stability(page *p, const record_report *report) {
 }
 
 static void write_environment(page *p, const record_report *report) {
-  json_t *accuracy = report->environment.accuracy, *timing = report->environment.timing;
+  const record_facts *accuracy = &report->environment.accuracy, *timing = &report->environment.timing;
   page_section(p, "Environment");
   if (report_is_timed(report)) warn_of_difference(p, accuracy, timing);
   write_stability(p, report);
@@ -327,7 +331,7 @@ static void write_timing_method(page *p, const record_report *report) {
          "to scale, x *= constant in place, with the widest vectors. A share is the median of the ratios of "
          "these pairs, so it is not quite the ratio of the medians beside it. Kernels of several threads have a share "
          "of what one thread or as many can do, whichever is more; the limits that are shown are those of one.");
-  if (strcmp(field_string(report->environment.timing, "library_build_type"), "debug") == 0)
+  if (strcmp(record_fact_text(&report->environment.timing, "library_build_type"), "debug") == 0)
     page_item(p, CODE("library_build_type") " is " CODE("debug") ": Google Benchmark was compiled with its assertions "
                                                                  "(without NDEBUG), as distributions do. That tells "
                                                                  "nothing about the kernels, which were compiled with "

@@ -68,28 +68,30 @@ static const void *read_baseline(const json_t *json, record_fault *why) {
   return record_read_baseline(json, why);
 }
 
-static json_t *join_none(const record_result *const *parts, size_t count) {
-  return count ? json_incref(parts[0]->json) : NULL;
+static const record_result *join_none(const record_result *const *parts, size_t count) {
+  return count ? record_take_result(parts[0]->json) : NULL;
 }
 
 /* Does with a record that was accepted what commands do with it. */
-static void use_record(json_t *json, bool is_accuracy, FILE *nowhere) {
+static void use_record(json_t *json, const record_accuracy *accuracy, const record_timing *timing, FILE *nowhere) {
   char why[200] = "";
   const char *reason = NULL;
   static char name[] = "a";
   const compare_limits limits = {.growth = 0, .slower = 5, .alpha = 0.05};
-  if (is_accuracy) {
+  if (accuracy) {
     record_print_tap(json, nowhere);
     record_print_junit(json, nowhere);
     record_print_text(json, nowhere);
     record_print_github(json, name, nowhere);
     record_mistrust(json, why, sizeof why);
-  } else if (!timings_check(json, why, sizeof why) && !*why) {
+  } else if (!timings_check(timing, why, sizeof why) && !*why) {
     abort();
   }
-  json_t *comparison = compare_records(json, json, &limits, &reason);
-  if (!comparison && (!reason || !*reason)) abort();
-  json_decref(comparison);
+  const compare_input side = {accuracy, timing};
+  record_memory memory = {NULL};
+  record_comparison comparison;
+  if (!compare_records(&comparison, &side, &side, &limits, &memory, &reason) && (!reason || !*reason)) abort();
+  record_release(&memory);
   *why = '\0';
   json_t *merged = merge_records(&json, (char *[]){name}, 1, join_none, why, sizeof why);
   if (!merged && !*why) abort();
@@ -107,13 +109,16 @@ void read_records(const uint8_t *bytes, size_t size) {
     record_fault why = {""};
     const void *record = readers[n](json, &why);
     if (!record == !*why.text) abort(); /* a fault has a text, and only a fault */
-    if (record && n < 2) use_record(json, n == 0, nowhere);
-    if (record && readers[n] == read_accuracy) json_decref(baseline_of(json));
-    if (record && readers[n] == read_baseline) {
-      json_t *none = json_pack("{s:[]}", "records");
-      baseline_hold(none, json, &(baseline_terms){.allow_environment = true});
-      json_decref(none);
+    record_memory memory = {NULL};
+    if (record && n < 2) use_record(json, n == 0 ? record : NULL, n == 1 ? record : NULL, nowhere);
+    if (record && readers[n] == read_accuracy) {
+      const record_baseline made = baseline_of(record, &memory);
+      json_decref(record_write_baseline(&made));
     }
+    if (record && readers[n] == read_baseline)
+      baseline_hold(&(record_accuracy){.records_count = 0}, record, &(baseline_terms){.allow_environment = true},
+                    &memory);
+    record_release(&memory);
     record_free(record);
   }
   record_free(record_take_accuracy(json));
