@@ -443,7 +443,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   made.context.checks = checks;
   made.context.shard = shard_of(run, &whole, numbers);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
-  const record_timing *record = timings_keep(&made);
+  const record_timing *record = record_keep_timing(&made);
   json_decref(facts);
   free(numbers);
   free(checks);

@@ -12,12 +12,12 @@
 #include "impls/opencl/opencl.h"
 #include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
+#include "records/read.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,18 +72,17 @@ const char *catalogue_options(void) {
 
 /* ---- the kernel on an OpenCL device ------------------------------------------------------------ */
 
-static json_t *device_answer; /* null until it is asked for */
+/* What the process of the device says: whether it is a GPU, then its refusal or nothing. Null until it is asked for. */
+static char *device_answer;
+static const char is_gpu[] = "GPU";
 
 static void ask_device(void *argument) {
   (void)argument;
   isolate_say("opening the OpenCL device", 0.0);
   const opencl_answer found = opencl_ask();
-  json_t *answer =
-      json_pack("{s:s?, s:s, s:b}", "refusal", found.refusal, "device", found.device, "is_gpu", (int)found.is_gpu);
-  char *text = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
-  if (text) isolate_result(text);
+  char *text = memory_print("%s\n%s", found.is_gpu ? is_gpu : "", found.refusal ? found.refusal : "");
+  isolate_result(text);
   free(text);
-  json_decref(answer);
 }
 
 bool catalogue_on_device(const posenc_kernel *kernel) {
@@ -96,9 +95,9 @@ void catalogue_ask_device(const posenc_kernel *kernel) {
                                &(isolation){.kernels = &kernel, .kernel_count = 1, .silence = ISOLATE_DEFAULT_SILENCE});
   char words[400];
   describe_exit(&end, words, sizeof words);
-  device_answer = allocated(end.result ? json_loads(end.result, 0, NULL) : json_pack("{s:s}", "refusal", words));
-  free(end.result);
-  opencl_cr.absent = json_string_value(json_object_get(device_answer, "refusal"));
+  device_answer = end.result ? end.result : memory_print("\n%s", words);
+  const char *refusal = strchr(device_answer, '\n');
+  if (!refusal || refusal[1]) opencl_cr.absent = refusal ? refusal + 1 : device_answer;
 }
 
 bool catalogue_open_device(const posenc_kernel *kernel) {
@@ -106,7 +105,7 @@ bool catalogue_open_device(const posenc_kernel *kernel) {
 }
 
 const char *catalogue_untimed(const posenc_kernel *kernel) {
-  if (!catalogue_on_device(kernel) || kernel->absent || json_is_true(json_object_get(device_answer, "is_gpu")))
+  if (!catalogue_on_device(kernel) || kernel->absent || strncmp(device_answer, is_gpu, strlen(is_gpu)) == 0)
     return NULL;
   return "its OpenCL device is no GPU, which a processor emulates: such times are not taken";
 }
@@ -115,11 +114,7 @@ const char *catalogue_untimed(const posenc_kernel *kernel) {
 
 /* Whether the path is UTF-8 without control characters, as replay commands, JSON and lines of TAP require. */
 static bool is_printable(const char *path) {
-  if (!plain_is(path)) return false;
-  json_t *text = json_string(path); /* null unless it is UTF-8 */
-  const bool is_utf8 = text != NULL;
-  json_decref(text);
-  return is_utf8;
+  return plain_is(path) && record_is_utf8(path);
 }
 
 /* Reads everything that is read before kernels are checked. An endless list or an invalid pointer crashes the process
@@ -223,12 +218,6 @@ static bool is_amount(double x) {
   return isfinite(x) && x >= 0.0;
 }
 
-static bool is_utf8(const char *text) {
-  json_t *made = json_string(text);
-  json_decref(made);
-  return made;
-}
-
 /* Returns the first mistake in the contract of a kernel that has a name, or null. */
 static const char *defect(const posenc_kernel *kernel) {
   const posenc_bound *bound = &kernel->bound;
@@ -244,7 +233,7 @@ static const char *defect(const posenc_kernel *kernel) {
     return "its bound is negative or not finite";
   const char *const told[] = {kernel->summary, kernel->algorithm, kernel->provenance, kernel->basis};
   for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-    if (!is_utf8(told[i])) return "a text of its contract is not UTF-8";
+    if (!record_is_utf8(told[i])) return "a text of its contract is not UTF-8";
   return NULL;
 }
 

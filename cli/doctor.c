@@ -4,9 +4,9 @@
 #include "cli/files.h"
 #include "common/clock.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
+#include "records/make.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
 
@@ -48,13 +48,13 @@ __attribute__((format(printf, 2, 3))) static finding found(bool ok, const char *
   return f;
 }
 
-static finding check_emulator(const json_t *facts) {
-  const char *emulator = field_string(facts, "emulator");
+static finding check_emulator(const record_facts *facts) {
+  const char *emulator = record_fact_text(facts, "emulator");
   const bool none = strcmp(emulator, "no") == 0;
   return found(none, none ? "programs run on it" : "%s runs the program: times are those of an emulator", emulator);
 }
 
-static finding check_tiers(const json_t *facts) {
+static finding check_tiers(const record_facts *facts) {
   static const char *const names[] = {
 #define TIER(bit, name) [bit] = #name,
       BUILT_TIERS(TIER)
@@ -64,29 +64,29 @@ static finding check_tiers(const json_t *facts) {
   for (unsigned tier = 1; tier <= here; tier <<= 1)
     if (here & tier && (tier >= sizeof names / sizeof *names || !names[tier]))
       return found(false, "the CPU has %s, and this build has no kernels for it", posenc_isa_name(tier));
-  return found(true, "kernels for %s, all that the CPU has", field_string(facts, "isa"));
+  return found(true, "kernels for %s, all that the CPU has", record_fact_text(facts, "isa"));
 }
 
-static finding check_pages(const json_t *facts) {
-  const char *pages = field_string(facts, "thp");
+static finding check_pages(const record_facts *facts) {
+  const char *pages = record_fact_text(facts, "thp");
   if (strcmp(pages, "never") == 0)
     return found(false, "/sys/kernel/mm/transparent_hugepage/enabled is never: new memory costs several times as much");
   return found(true, "%s", pages);
 }
 
-static finding check_governor(const json_t *facts) {
-  const char *governor = field_string(facts, "governor");
+static finding check_governor(const record_facts *facts) {
+  const char *governor = record_fact_text(facts, "governor");
   const bool slow = strcmp(governor, "powersave") == 0 || strcmp(governor, "ondemand") == 0;
   return found(!slow, slow ? "%s: the frequency follows the load; performance keeps it" : "%s", governor);
 }
 
-static finding check_commit(const json_t *facts) {
-  const char *commit = field_string(facts, "commit");
+static finding check_commit(const record_facts *facts) {
+  const char *commit = record_fact_text(facts, "commit");
   if (strstr(commit, "modified")) return found(false, "%s: commit the sources, as figures are of a commit", commit);
   return found(true, "commit %s", commit);
 }
 
-static finding check_others(const json_t *facts) {
+static finding check_others(const record_facts *facts) {
   const double share = others_wait(1.0);
   (void)facts;
   if (isnan(share)) return found(false, "the system does not tell what they use");
@@ -103,7 +103,7 @@ static uint64_t spin(uint64_t state, int steps) {
 
 /* Repeats arithmetic of about a millisecond. Finds how much longer than the fastest repetition the slowest tenth
    takes. */
-static finding check_steadiness(const json_t *facts) {
+static finding check_steadiness(const record_facts *facts) {
   enum { TIMES = 500, TENTH = TIMES * 9 / 10 };
   const double most = 0.05;
   double seconds[TIMES];
@@ -121,14 +121,14 @@ static finding check_steadiness(const json_t *facts) {
                TIMES, 100 * more, 100 * most);
 }
 
-static finding check_benchmark(const json_t *facts) {
-  const char *version = field_string(facts, "benchmark");
+static finding check_benchmark(const record_facts *facts) {
+  const char *version = record_fact_text(facts, "benchmark");
   const bool there = strcmp(version, "no") != 0;
   return found(there, there ? "Google Benchmark %s" : "Google Benchmark: %s; install libbenchmark-dev, and build again",
                version);
 }
 
-static finding check_gnuplot(const json_t *facts) {
+static finding check_gnuplot(const record_facts *facts) {
   const char *refusal = plot_refusal();
   (void)facts;
   return refusal ? found(false, "%s", refusal) : found(true, "gnuplot");
@@ -136,7 +136,7 @@ static finding check_gnuplot(const json_t *facts) {
 
 static const struct {
   const char *name;
-  finding (*check)(const json_t *facts);
+  finding (*check)(const record_facts *facts);
 } checks[] = {
     {"processor", check_emulator}, {"instruction sets", check_tiers}, {"huge pages", check_pages},
     {"governor", check_governor},  {"other processes", check_others}, {"steadiness", check_steadiness},
@@ -145,50 +145,52 @@ static const struct {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-/* Returns {"environment": facts, "checks": [{"name", "ok", "found"}], "fit": bool}. Takes over the facts. */
-static json_t *examine(json_t *facts) {
-  json_t *all = json_array();
-  bool fit = true;
-  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-    const finding f = checks[i].check(facts);
-    fit = fit && f.ok;
-    all = field_append(all, json_pack("{s:s, s:b, s:s}", "name", checks[i].name, "ok", (int)f.ok, "found", f.text));
+/* Makes all checks. The texts are in `in`. */
+static record_fitness examine(record_memory *in) {
+  enum { CHECKS = sizeof checks / sizeof *checks };
+  record_fitness_check *all = record_allocate(in, CHECKS, sizeof *all);
+  record_fitness made = {
+      .there = true, .environment = environment_record(in), .checks = all, .checks_count = CHECKS, .fit = true};
+  for (size_t i = 0; i < CHECKS; i++) {
+    const finding f = checks[i].check(&made.environment);
+    all[i] = (record_fitness_check){
+        .there = true, .name = checks[i].name, .ok = f.ok, .found = record_format(in, "%s", f.text)};
+    made.fit = made.fit && f.ok;
   }
-  return json_pack("{s:o, s:o?, s:b}", "environment", facts, "checks", all, "fit", (int)fit);
+  return made;
 }
 
-static words bytes_of(const json_t *facts, const char *key) {
-  return words_bytes(strtod(field_string(facts, key), NULL));
+static words bytes_of(const record_facts *facts, const char *key) {
+  return words_bytes(strtod(record_fact_text(facts, key), NULL));
 }
 
-static void print_text(const json_t *record, FILE *out) {
-  const json_t *facts = json_object_get(record, "environment");
-  size_t n;
-  json_t *one;
-  fprintf(out, "%-16s  %s; this process may use %s\n", "processor", field_string(facts, "cpu"),
-          field_string(facts, "cores"));
+static void print_text(const record_fitness *of, FILE *out) {
+  const record_facts *facts = &of->environment;
+  fprintf(out, "%-16s  %s; this process may use %s\n", "processor", record_fact_text(facts, "cpu"),
+          record_fact_text(facts, "cores"));
   fprintf(out, "%-16s  %s, %s, %s\n", "caches", bytes_of(facts, "l1d").text, bytes_of(facts, "l2").text,
           bytes_of(facts, "l3").text);
   fprintf(out, "%-16s  %s\n", "memory", bytes_of(facts, "memory").text);
-  fprintf(out, "%-16s  %s, kernel %s, C library %s\n", "system", field_string(facts, "os"),
-          field_string(facts, "kernel_release"), field_string(facts, "libc"));
-  fprintf(out, "%-16s  %s\n", "load", field_string(facts, "load"));
-  fprintf(out, "%-16s  %s, %s, %s\n\n", "posenc", field_string(facts, "posenc_version"),
-          field_string(facts, "compiler"), field_string(facts, "cflags"));
-  json_array_foreach(json_object_get(record, "checks"), n, one)
-      fprintf(out, "%-3s %-16s  %s\n", json_is_true(json_object_get(one, "ok")) ? "ok" : "NO",
-              field_string(one, "name"), field_string(one, "found"));
-  fprintf(out, "\nFit to publish times: %s\n", json_is_true(json_object_get(record, "fit")) ? "yes" : "no");
+  fprintf(out, "%-16s  %s, kernel %s, C library %s\n", "system", record_fact_text(facts, "os"),
+          record_fact_text(facts, "kernel_release"), record_fact_text(facts, "libc"));
+  fprintf(out, "%-16s  %s\n", "load", record_fact_text(facts, "load"));
+  fprintf(out, "%-16s  %s, %s, %s\n\n", "posenc", record_fact_text(facts, "posenc_version"),
+          record_fact_text(facts, "compiler"), record_fact_text(facts, "cflags"));
+  RECORD_EACH(one, of, checks) fprintf(out, "%-3s %-16s  %s\n", one->ok ? "ok" : "NO", one->name, one->found);
+  fprintf(out, "\nFit to publish times: %s\n", of->fit ? "yes" : "no");
 }
 
 static int run(options *given) {
   output *out = open_output("--output", given->output);
-  json_t *facts = allocated(environment_json()), *record = allocated(examine(facts));
-  const bool fit = json_is_true(json_object_get(record, "fit"));
-  (format_is(given, "json") ? field_print : print_text)(record, output_stream(out));
-  json_decref(record);
+  record_memory memory = {NULL};
+  const record_fitness found = examine(&memory);
+  if (format_is(given, "json"))
+    record_print(record_write_fitness(&found), output_stream(out));
+  else
+    print_text(&found, output_stream(out));
+  record_release(&memory);
   close_output("--output", given->output, out);
-  return fit ? EXIT_SUCCESS : STATUS_UNFIT;
+  return found.fit ? EXIT_SUCCESS : STATUS_UNFIT;
 }
 
 const command command_doctor = {

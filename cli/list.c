@@ -74,13 +74,10 @@ static void print_contract(const options *given, const posenc_kernel *kernel, in
 }
 
 static void print_json(const options *given, const posenc_kernel *const *kernels, size_t count, FILE *out) {
-  json_t *contracts = json_array();
-  for (size_t i = 0; i < count; i++) {
-    const record_kernel contract = kernel_record(kernels[i], given->isa);
-    field_append(contracts, record_write_kernel(&contract));
-  }
-  field_print(contracts, out);
-  json_decref(contracts);
+  record_kernel *contracts = memory_take(count, sizeof *contracts);
+  for (size_t i = 0; i < count; i++) contracts[i] = kernel_record(kernels[i], given->isa);
+  record_print_kernels(contracts, count, out);
+  free(contracts);
 }
 
 static void print_list(const options *given, const posenc_kernel *const *kernels, size_t count, bool chosen,
@@ -121,13 +118,10 @@ static void print_kernels(options *given, FILE *out) {
 static void print_encodings_json(FILE *out) {
   size_t count;
   const posenc_encoding *const *encodings = posenc_encodings(&count);
-  json_t *contracts = json_array();
-  for (size_t i = 0; i < count; i++) {
-    const record_encoding contract = encoding_record(encodings[i]);
-    field_append(contracts, record_write_encoding(&contract));
-  }
-  field_print(contracts, out);
-  json_decref(contracts);
+  record_encoding *contracts = memory_take(count, sizeof *contracts);
+  for (size_t i = 0; i < count; i++) contracts[i] = encoding_record(encodings[i]);
+  record_print_encodings(contracts, count, out);
+  free(contracts);
 }
 
 static void print_encoding(const posenc_encoding *e, FILE *out) {

@@ -236,7 +236,7 @@ static void drop_aggregates(const record_timing **record) {
   made.benchmarks_count = 0;
   RECORD_EACH(one, *record, benchmarks)
     if (strcmp(one->run_type, "aggregate") != 0) kept[made.benchmarks_count++] = *one;
-  const record_timing *without = timings_keep(&made);
+  const record_timing *without = record_keep_timing(&made);
   free(kept);
   record_free(*record);
   *record = without;

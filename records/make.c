@@ -3,6 +3,7 @@
 
 #include "common/contract.h"
 #include "common/digest.h"
+#include "common/environment.h"
 #include "common/field.h"
 #include "common/shapes.h"
 
@@ -61,6 +62,17 @@ json_t *shape_json(const shape *s) {
   json_t *json = record_write_shape(&made);
   shape_forget(&made);
   return json;
+}
+
+record_facts environment_record(record_memory *in) {
+  json_t *json = allocated(environment_json());
+  const record_facts told = record_facts_of(json, in);
+  record_fact *kept = record_allocate(in, told.list_count, sizeof *kept);
+  for (size_t i = 0; i < told.list_count; i++)
+    kept[i] = (record_fact){record_format(in, "%s", told.list[i].key), record_format(in, "%s", told.list[i].value),
+                            told.list[i].is_text};
+  json_decref(json);
+  return (record_facts){true, kept, told.list_count};
 }
 
 record_bound bound_record(const posenc_bound *bound) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What records have of shapes, kernels, encodings and runs. */
+/* What records have of shapes, kernels, encodings, runs and the machine. */
 #ifndef POSENC_RECORDS_MAKE_H
 #define POSENC_RECORDS_MAKE_H
 
@@ -14,6 +14,9 @@ void shape_forget(record_shape *made);
 
 /* Returns the same as JSON, a new reference. */
 json_t *shape_json(const shape *s);
+
+/* Returns the facts of this machine and build, which are in `in`. */
+record_facts environment_record(record_memory *in);
 
 record_bound bound_record(const posenc_bound *bound);
 

@@ -3,7 +3,6 @@
 #include "records/print.h"
 
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 
 #include <inttypes.h>
@@ -21,7 +20,7 @@ static double infinite_if_null(double x) {
 /* Prints "p = 3, i = 1, cos: exact 0x1p-1, got 0x1p-1"; for rope "p = 3, head 2, i = 1, first of 0x1p-1 0x1p+0: exact
    …". */
 static void print_place(const record_witness *witness, FILE *stream) {
-  fprintf(stream, "p = %s, ", field_text(json_object_get(witness->json, "position")).text);
+  fprintf(stream, "p = %s, ", record_number_text(witness->position).text);
   if (witness->head != RECORD_NONE) fprintf(stream, "head %" PRId64 ", ", witness->head);
   fprintf(stream, "i = %" PRId64 ", %s", witness->index, witness->function);
   for (size_t i = 0; i < witness->x_count; i++) fprintf(stream, "%s%s", i ? " " : " of ", witness->x[i]);
@@ -185,8 +184,8 @@ static void print_line(const kernel_line *of, int width, FILE *stream) {
   fprintf(stream, "%-*s %7zu %7" PRId64 " %7" PRId64 " %7" PRId64 "  ", width, of->kernel, of->tables,
           of->counts.passed, of->counts.failed, of->counts.skipped);
   if (of->worst)
-    fprintf(stream, "%.3g at p = %s of %s", of->abs,
-            field_text(json_object_get(of->worst->max_abs.json, "position")).text, of->worst->shape.name);
+    fprintf(stream, "%.3g at p = %s of %s", of->abs, record_number_text(of->worst->max_abs.position).text,
+            of->worst->shape.name);
   else if (of->refusal)
     fprintf(stream, "did not run: %s", of->refusal);
   fputc('\n', stream);
@@ -374,41 +373,38 @@ static void begin(const char *place, const char *title, FILE *stream) {
   free(file);
 }
 
-static void print_failure(const json_t *record, const json_t *check, const char *place, FILE *stream) {
-  const char *property = field_string(check, "property"), *cause = field_string(record, "cause"),
-             *note = field_string(check, "note");
+static void print_failure(const record_file *of, const record_check *check, const char *place, FILE *stream) {
   char title[200];
-  snprintf(title, sizeof title, "posenc: %s", field_string(record, "kernel"));
+  snprintf(title, sizeof title, "posenc: %s", of->kernel);
   begin(place, title, stream);
-  fprintf(stream, "%s of ", property);
-  print_percent(field_string(record, "kernel"), false, stream);
-  fprintf(stream, ", %s: ", field_string(json_object_get(record, "shape"), "name"));
-  print_percent(note, false, stream);
-  if (strcmp(property, "accuracy") == 0)
-    fprintf(stream, "; off by up to %.3g", field_number_or(json_object_get(record, "max_abs"), "abs", INFINITY));
-  if (*cause && strcmp(cause, note) != 0) fprintf(stream, "%%0Alikely cause: %s", cause);
+  fprintf(stream, "%s of ", check->property);
+  print_percent(of->kernel, false, stream);
+  fprintf(stream, ", %s: ", of->shape.name);
+  print_percent(check->note, false, stream);
+  if (strcmp(check->property, "accuracy") == 0)
+    fprintf(stream, "; off by up to %.3g", infinite_if_null(of->max_abs.abs));
+  if (*of->cause && strcmp(of->cause, check->note) != 0) fprintf(stream, "%%0Alikely cause: %s", of->cause);
   fputs("%0A", stream);
-  print_percent(field_string(record, "replay"), false, stream);
+  print_percent(of->replay, false, stream);
   fputc('\n', stream);
 }
 
 void record_print_github(const json_t *record, const char *place, FILE *stream) {
-  size_t i, j;
-  json_t *one, *check;
+  /* Results of kernels have the fields of those of files that are told here, but for what only files have. */
+  const record_file_check *of = record_take_file_check(record);
   int printed = 0;
   char why[200];
-  json_array_foreach(json_object_get(record, "records"), i, one) {
+  RECORD_EACH(one, of, records) {
     const int before = printed;
-    json_array_foreach(json_object_get(one, "checks"), j, check) {
-      if (!json_is_true(json_object_get(check, "ok")) && printed++ < ANNOTATIONS_MOST)
-        print_failure(one, check, place, stream);
-    }
-    if (printed == before && field_integer(one, "not_finite") && printed++ < ANNOTATIONS_MOST) {
+    RECORD_EACH(check, one, checks)
+      if (!check->ok && printed++ < ANNOTATIONS_MOST) print_failure(one, check, place, stream);
+    if (printed == before && one->not_finite && printed++ < ANNOTATIONS_MOST) {
       begin(place, "posenc", stream);
-      print_percent(field_string(one, "kernel"), false, stream);
-      fprintf(stream, ": %" JSON_INTEGER_FORMAT " elements are NaN or infinite\n", field_integer(one, "not_finite"));
+      print_percent(one->kernel, false, stream);
+      fprintf(stream, ": %" PRId64 " elements are NaN or infinite\n", one->not_finite);
     }
   }
+  record_free(of);
   if (record_mistrust(record, why, sizeof why)) {
     begin(place, "posenc", stream);
     print_percent(why, false, stream);

@@ -602,6 +602,7 @@ TAKE(unique)
 TAKE(encodings)
 TAKE(file_check)
 TAKE(package_times)
+TAKE(fitness)
 
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
   for (size_t i = 0; i < size; i++)

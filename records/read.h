@@ -198,6 +198,7 @@ const record_unique *record_take_unique(const json_t *json);
 const record_encodings *record_take_encodings(const json_t *json);
 const record_file_check *record_take_file_check(const json_t *json);
 const record_package_times *record_take_package_times(const json_t *json);
+const record_fitness *record_take_fitness(const json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
    there, null, is NaN when it is read again. */
@@ -222,6 +223,7 @@ json_t *record_write_profile(const record_profile *from);
 json_t *record_write_unique(const record_unique *from);
 json_t *record_write_encodings(const record_encodings *from);
 json_t *record_write_file_check(const record_file_check *from);
+json_t *record_write_fitness(const record_fitness *from);
 
 /* Return a struct with the values of what is not there: of its fields and of those of inner objects. */
 record_report record_empty_report(void);
@@ -258,6 +260,13 @@ bool record_same_bound(const record_bound *a, const record_bound *b);
 bool record_same_shape(const record_shape *a, const record_shape *b);
 bool record_same_table_shape(const record_table_shape *a, const record_table_shape *b);
 bool record_same_environments(const record_environments *a, const record_environments *b);
+
+/* Returns what record_write_timing makes of a record, read again: a record of its own, for record_free. */
+const record_timing *record_keep_timing(const record_timing *made);
+
+/* Print the contracts as a list. */
+void record_print_kernels(const record_kernel *list, size_t count, FILE *stream);
+void record_print_encodings(const record_encoding *list, size_t count, FILE *stream);
 
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);

@@ -201,13 +201,6 @@ void timed_checks_join(record_timed_check *all, size_t *count, const record_cont
   }
 }
 
-const record_timing *timings_keep(const record_timing *made) {
-  json_t *json = record_write_timing(made);
-  const record_timing *kept = record_take_timing(json);
-  json_decref(json);
-  return kept;
-}
-
 /* Returns the elements of two arrays, to be freed. The second may be null, which leaves room for its elements. */
 static void *both_of(const void *first, size_t count, const void *more, size_t more_count, size_t bytes) {
   char *all = memory_take(count + more_count, bytes);
@@ -240,7 +233,7 @@ const record_timing *timings_join(const record_timing *first, const record_timin
   made.context.checks = checks;
   timed_checks_join(checks, &made.context.checks_count, added);
   record_fact *facts = both_facts(&old->facts, &added->facts, &made.context.facts);
-  const record_timing *kept = timings_keep(&made);
+  const record_timing *kept = record_keep_timing(&made);
   free(facts);
   free(checks);
   free(choices);

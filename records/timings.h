@@ -47,9 +47,6 @@ void timed_checks_join(record_timed_check *all, size_t *count, const record_cont
    second has, for record_free. */
 const record_timing *timings_join(const record_timing *first, const record_timing *more);
 
-/* Returns what record_write_timing makes of a record, read again: a record of its own, for record_free. */
-const record_timing *timings_keep(const record_timing *made);
-
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
 /* The repetitions of a timing record, by mode, shape and kernel. */

@@ -185,6 +185,22 @@ WRITE(profile)
 WRITE(unique)
 WRITE(encodings)
 WRITE(file_check)
+WRITE(fitness)
+
+const record_timing *record_keep_timing(const record_timing *made) {
+  json_t *json = write_timing(made);
+  const record_timing *kept = record_take_timing(json);
+  json_decref(json);
+  return kept;
+}
+
+void record_print_kernels(const record_kernel *list, size_t count, FILE *stream) {
+  record_print(write_array(list, count, sizeof *list, true, write_kernel), stream);
+}
+
+void record_print_encodings(const record_encoding *list, size_t count, FILE *stream) {
+  record_print(write_array(list, count, sizeof *list, true, write_encoding), stream);
+}
 
 void record_print(json_t *record, FILE *stream) {
   field_print(record, stream);

@@ -248,12 +248,10 @@ const record_encodings *verify_encodings(const encodings_request *request) {
   made.skipped = counts.skipped;
   const record_encodings *found = NULL;
   if (!fork_failed) {
-    json_t *environment = allocated(environment_json());
-    made.environment = record_facts_of(environment, &memory);
+    made.environment = environment_record(&memory);
     json_t *json = record_write_encodings(&made);
     found = record_take_encodings(json);
     json_decref(json);
-    json_decref(environment);
   }
   for (size_t i = 0; i < count; i++) record_free(kept[i]);
   free((void *)(uintptr_t)made.records);

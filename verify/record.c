@@ -132,16 +132,14 @@ json_t *file_check_json(const record_file *found) {
   record_counts counts = {0};
   record_count(&counts, found->checks, found->checks_count);
   record_memory memory = {NULL};
-  json_t *environment = allocated(environment_json());
   record_file_check made = {.schema = "posenc-check-1",
-                            .environment = record_facts_of(environment, &memory),
+                            .environment = environment_record(&memory),
                             .records = found,
                             .records_count = 1,
                             .passed = counts.passed,
                             .failed = counts.failed,
                             .skipped = counts.skipped};
   json_t *json = record_write_file_check(&made);
-  json_decref(environment);
   record_release(&memory);
   return json;
 }

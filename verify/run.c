@@ -576,14 +576,11 @@ static bool examine_all(const run_request *request, const exam_parts *p, const b
 static json_t *write(const run_request *request, findings *f) {
   record_accuracy *made = &f->of;
   made->schema = "posenc-accuracy-1";
-  json_t *environment = allocated(environment_json());
-  made->environment = record_facts_of(environment, &f->memory);
+  made->environment = environment_record(&f->memory);
   made->seed = (int64_t)request->exam.seed;
   made->budget = request->exam.budget;
   made->has_seed = made->has_budget = true;
-  json_t *json = record_write_accuracy(made);
-  json_decref(environment);
-  return json;
+  return record_write_accuracy(made);
 }
 
 json_t *verify_run(const run_request *given) {
