@@ -445,8 +445,8 @@ static const record_package_times *read_packages(const options *given) {
   if (!given->packages) return NULL;
   json_t *json = load_json("--packages", given->packages, 0);
   const record_package_times *packages = record_take_package_times(json);
-  if (strcmp(packages->schema, "posenc-peers-1") != 0)
-    die("--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-1'");
+  if (strcmp(packages->schema, "posenc-peers-2") != 0)
+    die("--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-2'");
   json_decref(json);
   return packages;
 }

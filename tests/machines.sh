@@ -180,7 +180,7 @@ records_of quipu "$now"
 beside() { ends "$1" --from accuracy.json --from bench.json -o both "$2" "$3" "$4" "$5" $6 $7; }
 check 'a machine beside another' beside 0 --beside one/report.json --label knots
 check 'has a column, and its date' tells "| table | knots, $now | abacus, 2026-01-01 |"
-use='**50.0 %** (12.5–62.5) of the limit, 5.12 ms; error 0.250, correctly rounded: `quick`'
+use='50 % of the limit, 5.12 ms, correctly rounded: `quick`'
 check 'with what is known of the reference' tells "| posenc, one thread: 5$(printf '\342\200\257')000 × 512, 9.8 MiB | $use | $use |"
 check 'and of each machine' tells "- **knots**, $now: quipu."
 records_of quipu 2026-02-03
