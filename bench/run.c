@@ -42,6 +42,8 @@ struct session {
   benchmark *benchmarks; /* each kernel on each shape in each mode, unless it takes too long */
   size_t benchmark_count;
   size_t subject_count;            /* items that are taken */
+  run_item *own;                   /* the shard's items: those of some shapes */
+  size_t own_count;
   bool *mine;                      /* which shapes are to be timed */
   bool *taken;                     /* by item: whether the kernel takes the shape */
   size_t done;                     /* repetitions so far */
@@ -157,6 +159,9 @@ static void choose_shapes(session *run) {
     sizes[i] = request->timing.min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
   }
   run->mine = shard_partition(request->only, sizes, request->shape_count);
+  run->own = memory_take(request->item_count, sizeof *run->own);
+  for (size_t n = 0; n < request->item_count; n++)
+    if (run->mine[request->items[n].shape]) run->own[run->own_count++] = request->items[n];
   free(sizes);
 }
 
@@ -407,20 +412,6 @@ static bool read_others(const session *run, others_mark *mark) {
   return true;
 }
 
-/* Returns which items are this shard's. `numbers` has room for all. */
-static record_run_shard shard_of(const session *run, const record_run *whole, int64_t *numbers) {
-  const run_request *request = run->request;
-  size_t count = 0;
-  for (size_t n = 0; n < request->item_count; n++)
-    if (run->mine[request->items[n].shape]) numbers[count++] = (int64_t)n;
-  return (record_run_shard){.there = shard_is_part(request->only),
-                            .number = request->only.number,
-                            .of = request->only.of,
-                            .items = numbers,
-                            .items_count = count,
-                            .run = *whole};
-}
-
 /* Returns the record of what was timed, without kernels that are lost. others: the share of the machine that other
    processes have used, or NaN. */
 static const record_timing *record_of(const session *run, const record_timing *timed, double others,
@@ -428,7 +419,6 @@ static const record_timing *record_of(const session *run, const record_timing *t
   const record_context *chosen = ask_choices(run->request);
   if (!chosen) return NULL;
   record_memory memory = {NULL};
-  record_run whole = run_record(run->request, &memory);
   json_t *facts = facts_of(run, timed->context.json, environment);
   record_timing made = {.context = {.facts = record_facts_of(facts, &memory),
                                     .others = others,
@@ -438,17 +428,15 @@ static const record_timing *record_of(const session *run, const record_timing *t
                                     .choices_count = chosen->choices_count}};
   record_benchmark *kept = kept_of(run, timed, &made.benchmarks_count);
   record_timed_check *checks = watch_checks(run->watch, &made.context.checks_count);
-  int64_t *numbers = memory_take(run->request->item_count, sizeof *numbers);
   made.benchmarks = kept;
   made.context.checks = checks;
-  made.context.shard = shard_of(run, &whole, numbers);
+  made.context.shard = shard_record(run->request, run->own, run->own_count, &memory);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = record_keep_timing(&made);
   json_decref(facts);
-  free(numbers);
+  run_forget(&made.context.shard.run);
   free(checks);
   free(kept);
-  run_forget(&whole);
   record_release(&memory);
   record_free(chosen);
   return record;
@@ -483,6 +471,7 @@ static void clean_up(session *run) {
   free(run->benchmarks);
   free(run->taken);
   free(run->mine);
+  free(run->own);
 }
 
 /* Sets how many threads OpenMP has in this process, and returns the number before. The references use it; but a process

@@ -55,6 +55,10 @@ const run_item *run_find(const run_request *r, size_t kernel, size_t on) {
   return item_at(r, place_of(r, kernel, on), kernel, on);
 }
 
+size_t run_number(const run_request *r, const run_item *part) {
+  return place_of(r, part->kernel, part->shape);
+}
+
 run_item *run_add(run_request *r, size_t kernel, size_t on) {
   const size_t place = place_of(r, kernel, on);
   run_item *there = item_at(r, place, kernel, on);

@@ -50,11 +50,22 @@ typedef struct run_cases {
   digest_text digest;       /* digest of the file */
 } run_cases;
 
-/* One kernel on one shape. */
+/*
+ * Segments [from, to) of the `of` segments of a shape. A segment is successive windows of about 2^26 elements or more;
+ * it depends on the shape and the budget alone. The results of a run are joined from those of its segments, so that
+ * shards of a run, which have ranges of segments, give the same results together. The first windows, in which a call is
+ * made several times, are in one segment.
+ */
+typedef struct run_range {
+  int64_t from, to, of;
+} run_range;
+
+/* One kernel on one shape, or in a shard a part of its rows. */
 typedef struct run_item {
   size_t kernel, shape; /* in the lists of the request */
   unsigned modes;       /* in which it is timed: a set of 1 << bench_mode */
   run_profile profile;  /* of the kernel, once for all its items: the largest of theirs */
+  run_range of_rows;    /* what is compared of it; of no segments until verify_run divides it */
 } run_item;
 
 /* How kernels are verified. */
@@ -116,6 +127,9 @@ void run_cross(run_request *r);
 
 /* Returns the item of a kernel and a shape of the lists; null if there is none. */
 const run_item *run_find(const run_request *r, size_t kernel, size_t on);
+
+/* Returns the number of the item of a run that another one, of the same lists, is a part of. */
+size_t run_number(const run_request *r, const run_item *part);
 
 /* Returns the place of the shape with that name; shape_count if there is none. */
 size_t run_find_shape(const run_request *r, const char *name);

@@ -210,6 +210,17 @@ void run_forget(record_run *made) {
   for (size_t i = 0; i < made->shapes_count; i++) shape_forget((record_shape *)(uintptr_t)&made->shapes[i]);
 }
 
+record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in) {
+  int64_t *items = record_allocate(in, count, sizeof *items);
+  for (size_t n = 0; n < count; n++) items[n] = (int64_t)run_number(whole, &own[n]);
+  return (record_run_shard){.there = shard_is_part(whole->only),
+                            .number = whole->only.number,
+                            .of = whole->only.of,
+                            .items = items,
+                            .items_count = count,
+                            .run = run_record(whole, in)};
+}
+
 json_t *run_json(const run_request *asked) {
   record_memory memory = {NULL};
   record_run made = run_record(asked, &memory);

@@ -32,6 +32,10 @@ record_encoding encoding_record(const posenc_encoding *encoding);
 record_run run_record(const run_request *asked, record_memory *in);
 void run_forget(record_run *made);
 
+/* Returns what a record has of a shard that does these items of the run, or parts of them; its `run` is for
+   run_forget. */
+record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in);
+
 /* Returns the same as JSON, a new reference. */
 json_t *run_json(const run_request *asked);
 

@@ -30,11 +30,11 @@ double exam_elements(const exam *e) {
 }
 
 /* Returns a range of the segments. --explain needs the worst of all rows, so that one range has all of them. */
-range exam_range(const exam *e, int64_t number, int64_t count) {
+run_range exam_range(const exam *e, int64_t number, int64_t count) {
   const sampling v = sampling_of_exam(e);
   const bool is_one = e->cases || e->request->exam.explain;
   if (!is_one) return sampling_range(&v, number, count);
-  return number == 0 ? sampling_range(&v, 0, 1) : (range){v.segments, v.segments, v.segments};
+  return number == 0 ? sampling_range(&v, 0, 1) : (run_range){v.segments, v.segments, v.segments};
 }
 
 /* Purposes of random numbers, each with a stream. */
@@ -240,7 +240,7 @@ static void conclude(exam_run *t) {
 /* Makes the result, with what verify_join needs of a range, and what --explain asks for. */
 static void make_result(exam_run *t, exam_result *made) {
   const exam *e = t->e;
-  const range *r = &e->of_rows;
+  const run_range *r = &e->of_rows;
   const char *mode = e->cases ? "cases" : t->v.exhaustive ? "exhaustive" : "sampled";
   if (e->request->exam.explain) isolate_say("where errors come from", 1.0);
   if (t->applied)

@@ -21,7 +21,7 @@ typedef struct exam {
   bool brief;             /* without the checks beside the shape, which another exam makes: there is one for each
                                 kernel, operation and dtype */
   bool apply_known;       /* another exam checks the library's code that applies the kernel's rows */
-  range of_rows;          /* the compared segments; with the first of them, also all checks that are not of windows */
+  run_range of_rows;      /* the compared segments; with the first of them, also all checks that are not of windows */
 } exam;
 
 /* The result of an exam, and its memory. */
@@ -43,7 +43,7 @@ const char *exam_refusal(const exam *e);
 double exam_elements(const exam *e);
 
 /* Returns range `number` of `count` ranges of about equal size of the whole exam; empty if it has fewer segments. */
-range exam_range(const exam *e, int64_t number, int64_t count);
+run_range exam_range(const exam *e, int64_t number, int64_t count);
 
 /* ---- results, and their joining (record.c) --------------------------------------------------------------------- */
 

@@ -313,7 +313,7 @@ static record_witness witness_of_search(const witness *w, const exam *e, record_
 }
 
 void result_begin(exam_result *made, const exam *e, const char *refusal) {
-  const range *r = &e->of_rows;
+  const run_range *r = &e->of_rows;
   *made = (exam_result){.of = {.there = true,
                                .kernel = e->kernel->name,
                                .shape = shape_record(e->of),

@@ -86,14 +86,14 @@ static void show(const char *doing, double share, void *argument) {
   progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
 }
 
-/* Returns exam `number`: that item of the request. */
-static exam exam_of(const run_request *request, size_t number) {
-  const run_item *one = &request->items[number];
+/* Returns the exam of an item of the request, or of a part of one. */
+static exam exam_of(const run_request *request, const run_item *one) {
   return (exam){.request = request,
                 .kernel = request->kernels[one->kernel],
                 .of = &request->shapes[one->shape],
                 .cases = request->cases[one->shape],
-                .brief = request->exam.brief};
+                .brief = request->exam.brief,
+                .of_rows = one->of_rows};
 }
 
 static bool is_like(const exam *a, const exam *b) {
@@ -120,59 +120,70 @@ static run_profile profile_wanted(const run_request *request, size_t kernel) {
   return wanted;
 }
 
-static bool wants_profiles(const run_request *request) {
-  for (size_t n = 0; n < request->item_count; n++)
-    if (request->items[n].profile) return true;
-  return false;
-}
+/* What a shard does, or the whole run. */
+typedef struct portion {
+  run_request request;   /* its items are parts of those of the run, each with its range of segments */
+  run_profile *profiles; /* by kernel */
+  bool unique;           /* also the distances of exact rows */
+} portion;
 
-/* An exam, or the part of a large one that a shard may have. */
-typedef struct exam_part {
-  size_t exam;
-  range of_rows;
-} exam_part;
-
-/* The parts of all exams, exam by exam: of each as many as there are shards, or as it has segments. */
-typedef struct exam_parts {
-  exam_part *all;
-  size_t count;
-} exam_parts;
-
-static void split_exams(const run_request *request, exam_parts *p) {
-  const int64_t shards = shard_is_part(request->only) ? request->only.of : 1;
-  size_t room = 0;
-  *p = (exam_parts){NULL, 0};
-  for (size_t n = 0; n < request->item_count; n++) {
-    const exam e = exam_of(request, n);
-    const int64_t segments = exam_range(&e, 0, 1).of, parts = segments < shards ? segments : shards;
-    p->all = memory_grow(p->all, room += (size_t)parts, sizeof *p->all);
-    for (int64_t i = 0; i < parts; i++) {
-      const range r = exam_range(&e, i, parts);
-      if (r.from < r.to) p->all[p->count++] = (exam_part){n, r};
-    }
+/* Appends the parts of an item: as many as there are shards, or as it has segments. */
+static void append_parts(run_request *to, const run_item *one) {
+  const exam e = exam_of(to, one);
+  const int64_t segments = exam_range(&e, 0, 1).of, shards = shard_is_part(to->only) ? to->only.of : 1,
+                parts = segments < shards ? segments : shards;
+  to->items = memory_grow(to->items, to->item_count + (size_t)parts, sizeof *to->items);
+  for (int64_t i = 0; i < parts; i++) {
+    run_item *part = &to->items[to->item_count];
+    *part = *one;
+    part->of_rows = exam_range(&e, i, parts);
+    to->item_count += part->of_rows.from < part->of_rows.to;
   }
 }
 
-static exam exam_of_part(const run_request *request, exam_part part) {
-  exam e = exam_of(request, part.exam);
-  e.of_rows = part.of_rows;
-  return e;
+/* Leaves the portion what is set in `mine`: by part, by kernel, and last the distances of exact rows. */
+static void keep_own(portion *s, const bool *mine) {
+  run_request *r = &s->request;
+  const bool *profiles = mine + r->item_count;
+  size_t kept = 0;
+  for (size_t n = 0; n < r->item_count; n++)
+    if (mine[n]) r->items[kept++] = r->items[n];
+  r->item_count = kept;
+  for (size_t k = 0; k < r->kernel_count; k++)
+    if (!profiles[k]) s->profiles[k] = RUN_NO_PROFILE;
+  s->unique = s->unique && profiles[r->kernel_count];
 }
 
-/* Returns which parts of exams, the profiles of which kernels and, last, whether the distances of exact rows are this
-   shard's, as a new array. */
-static bool *deal(const run_request *request, const exam_parts *p) {
-  const size_t exams = p->count, kernels = request->kernel_count, works = exams + kernels + 1;
+/* Returns what the shard does, for portion_forget. */
+static portion portion_of(const run_request *request) {
+  const size_t kernels = request->kernel_count;
+  portion s = {.request = *request, .profiles = memory_take(kernels + 1, sizeof *s.profiles)};
+  run_request *r = &s.request;
+  r->items = NULL;
+  r->item_count = 0;
+  for (size_t n = 0; n < request->item_count; n++) append_parts(r, &request->items[n]);
+  const size_t parts = r->item_count, works = parts + kernels + 1;
   double *sizes = memory_take(works, sizeof *sizes);
-  for (size_t n = 0; n < exams; n++) {
-    const exam e = exam_of_part(request, p->all[n]);
+  for (size_t n = 0; n < parts; n++) {
+    const exam e = exam_of(r, &r->items[n]);
     sizes[n] = exam_elements(&e);
   }
-  for (size_t k = 0; k < kernels; k++) sizes[exams + k] = profile_elements(profile_wanted(request, k));
-  if (wants_profiles(request)) sizes[exams + kernels] = profile_elements(RUN_SCAN);
+  for (size_t k = 0; k < kernels; k++) {
+    s.profiles[k] = profile_wanted(request, k);
+    s.unique = s.unique || s.profiles[k];
+    sizes[parts + k] = profile_elements(s.profiles[k]);
+  }
+  if (s.unique) sizes[parts + kernels] = profile_elements(RUN_SCAN);
   bool *mine = shard_partition(request->only, sizes, works);
+  keep_own(&s, mine);
+  free(mine);
   free(sizes);
-  return mine;
+  return s;
+}
+
+static void portion_forget(portion *s) {
+  free(s->request.items);
+  free(s->profiles);
 }
 
 /* ---- beyond the tables ------------------------------------------------------------------------------------------ */
@@ -236,20 +247,19 @@ static record_profile profiled(profile_task of, showing *s, findings *f) {
   return made ? *made : failed_profile(of.kernel, &end, &f->memory);
 }
 
-/* Adds the profiles of the kernels that are set in `mine`, whose last entry is for the distances of rows. Returns false
-   if no process could be created. */
-static bool add_profiles(const run_request *request, const bool *mine, findings *f) {
+/* Adds the profiles of kernels, and the distances of rows. Returns false if no process could be created. */
+static bool add_profiles(const portion *own, findings *f) {
+  const run_request *request = &own->request;
   const size_t kernels = request->kernel_count;
   record_profile *curves = record_allocate(&f->memory, kernels, sizeof *curves);
   showing s = {.stage = "verify: profile"};
   f->of.profile = curves;
   f->of.has_unique = true;
-  for (size_t k = 0; k < kernels; k++)
-    if (mine[k]) s.total += profile_elements(profile_wanted(request, k));
-  if (wants_profiles(request) && mine[kernels] && !add_unique(f)) return false;
+  for (size_t k = 0; k < kernels; k++) s.total += profile_elements(own->profiles[k]);
+  if (own->unique && !add_unique(f)) return false;
   for (size_t k = 0; k < kernels && !s.fork_failed; k++) {
-    const profile_task of = {request, request->kernels[k], profile_wanted(request, k)};
-    if (!mine[k] || !of.wanted) continue;
+    const profile_task of = {request, request->kernels[k], own->profiles[k]};
+    if (!of.wanted) continue;
     const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
     record_profile *one = &curves[f->of.profile_count++];
     *one = has_hung(&f->of, of.kernel) ? failed_profile(of.kernel, &hung, &f->memory) : profiled(of, &s, f);
@@ -260,22 +270,14 @@ static bool add_profiles(const run_request *request, const bool *mine, findings 
 
 /* ---- shards -------------------------------------------------------------------------------------------------- */
 
-/* Returns which results and profiles are this shard's. */
-static record_run_shard shard_of(const run_request *request, const exam_parts *p, const bool *mine, record_memory *in) {
-  int64_t *items = record_allocate(in, p->count, sizeof *items), number = 0,
-          *profiles = record_allocate(in, request->kernel_count, sizeof *profiles);
-  record_run_shard made = {.there = true,
-                           .number = request->only.number,
-                           .of = request->only.of,
-                           .items = items,
-                           .profiles = profiles,
-                           .run = run_record(request, in)};
-  for (size_t n = 0; n < p->count; n++)
-    if (mine[n]) items[made.items_count++] = (int64_t)p->all[n].exam;
-  for (size_t k = 0; k < request->kernel_count; k++) {
-    if (!profile_wanted(request, k)) continue;
-    if (mine[p->count + k]) profiles[made.profiles_count++] = number;
-    number++;
+/* Returns which results and profiles of the whole run are this shard's. */
+static record_run_shard shard_of(const run_request *whole, const portion *own, record_memory *in) {
+  record_run_shard made = shard_record(whole, own->request.items, own->request.item_count, in);
+  int64_t number = 0, *profiles = record_allocate(in, whole->kernel_count, sizeof *profiles);
+  made.profiles = profiles;
+  for (size_t k = 0; k < whole->kernel_count; k++) {
+    if (own->profiles[k]) profiles[made.profiles_count++] = number;
+    number += profile_wanted(whole, k) != RUN_NO_PROFILE;
   }
   return made;
 }
@@ -527,16 +529,17 @@ static int larger_first(const void *a, const void *b) {
   return in_order(a, b);
 }
 
-static void open_examination(examination *all, const exam_parts *p, const bool *mine) {
+static void open_examination(examination *all, const run_request *parts) {
   const size_t exams = all->exams = all->request->item_count;
-  all->works = memory_take(p->count + 1, sizeof *all->works);
+  all->count = parts->item_count;
+  all->works = memory_take(all->count + 1, sizeof *all->works);
   all->asked = memory_take(exams + 1, sizeof *all->asked);
   all->hung = memory_take(exams + 1, sizeof(*all->hung));
-  for (size_t n = 0; n < exams; n++) all->asked[n].of = exam_of(all->request, n);
-  for (size_t n = 0; n < p->count; n++) {
-    if (!mine[n]) continue;
-    work *w = &all->works[all->count++];
-    *w = (work){.all = all, .exam = p->all[n].exam, .part = exam_of_part(all->request, p->all[n])};
+  for (size_t n = 0; n < exams; n++) all->asked[n].of = exam_of(all->request, &all->request->items[n]);
+  for (size_t n = 0; n < all->count; n++) {
+    const run_item *part = &parts->items[n];
+    work *w = &all->works[n];
+    *w = (work){.all = all, .exam = run_number(all->request, part), .part = exam_of(all->request, part)};
     w->elements = exam_elements(&w->part);
     all->progress.total += w->elements;
   }
@@ -550,11 +553,10 @@ static void close_examination(examination *all) {
   free(all->hung);
 }
 
-/* Adds the results of the parts that are set in `mine`, in their order. Returns false if no process could be
-   created. */
-static bool examine_all(const run_request *request, const exam_parts *p, const bool *mine, findings *f) {
+/* Adds the results of the parts of a run, in their order. Returns false if no process could be created. */
+static bool examine_all(const run_request *request, const run_request *parts, findings *f) {
   examination all = {.request = request, .progress = {.stage = request->exam.rests ? "verify: measure" : "verify"}};
-  open_examination(&all, p, mine);
+  open_examination(&all, parts);
   isolate_all(&(pieces){next_piece, piece_ended, &all});
   if (!all.fork_failed) {
     record_result *results = record_allocate(&f->memory, all.count, sizeof *results);
@@ -585,19 +587,16 @@ static json_t *write(const run_request *request, findings *f) {
 
 json_t *verify_run(const run_request *given) {
   run_request request = *given;
-  exam_parts split;
   findings f = {.kept = NULL};
-  split_exams(given, &split);
-  bool *mine = deal(given, &split);
   request.team = threads_most();
+  portion own = portion_of(&request);
   add_contracts(given, &f.of, &f.memory);
-  const bool is_made = examine_all(&request, &split, mine, &f) && add_profiles(&request, mine + split.count, &f),
+  const bool is_made = examine_all(&request, &own.request, &f) && add_profiles(&own, &f),
              is_part = is_made && shard_is_part(given->only);
-  if (is_part) f.of.shard = shard_of(given, &split, mine, &f.memory);
+  if (is_part) f.of.shard = shard_of(given, &own, &f.memory);
   json_t *json = is_made ? write(given, &f) : NULL;
   if (is_part) run_forget(&f.of.shard.run);
-  free(mine);
-  free(split.all);
+  portion_forget(&own);
   forget(&f);
   progress_clear();
   if (!is_made) errno = EAGAIN;

@@ -209,12 +209,12 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
   return v;
 }
 
-window_numbers sampling_windows(const sampling *v, range r) {
+window_numbers sampling_windows(const sampling *v, run_range r) {
   return (window_numbers){r.from * v->windows_of_segment,
                           r.to == v->segments ? v->windows : r.to * v->windows_of_segment};
 }
 
-double sampling_elements(const sampling *v, range r) {
+double sampling_elements(const sampling *v, run_range r) {
   const window_numbers n = sampling_windows(v, r);
   const double rows = (double)(n.end - n.first) * (double)v->rows,
                left = (double)v->all - (double)n.first * (double)v->rows;

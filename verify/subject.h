@@ -5,6 +5,7 @@
 #define POSENC_VERIFY_SUBJECT_H
 
 #include "common/number.h"
+#include "common/run.h"
 #include "common/shapes.h"
 #include "posenc.h"
 #include "reference/accuracy.h"
@@ -126,22 +127,12 @@ typedef struct sampling {
   int64_t segments, windows_of_segment;
 } sampling;
 
-/*
- * Segments [from, to) of the `of` segments of a shape. A segment is successive windows of about 2^26 elements or more;
- * it depends on the shape and the budget alone. The results of a run are joined from those of its segments, so that
- * shards of a run, which have ranges of segments, give the same results together. The first windows, in which a call is
- * made several times, are in one segment.
- */
-typedef struct range {
-  int64_t from, to, of;
-} range;
-
 /* Returns range `number` of `count` ranges of about equal size, some of which are empty if there are fewer segments. */
-static inline range sampling_range(const sampling *v, int64_t number, int64_t count) {
-  return (range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
+static inline run_range sampling_range(const sampling *v, int64_t number, int64_t count) {
+  return (run_range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
 }
 
-static inline bool range_is_whole(range r) {
+static inline bool range_is_whole(run_range r) {
   return r.to - r.from == r.of;
 }
 
@@ -149,7 +140,7 @@ static inline bool range_is_whole(range r) {
 typedef struct window_numbers {
   int64_t first, end;
 } window_numbers;
-window_numbers sampling_windows(const sampling *v, range r);
+window_numbers sampling_windows(const sampling *v, run_range r);
 
 /* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
    (rows.c). */
@@ -171,7 +162,7 @@ window sampling_window(const sampling *v, int64_t number, uint64_t *random);
 void sampling_skip(const sampling *v, int64_t number, uint64_t *random);
 
 /* Returns the number of elements in all windows of a range; an element in two windows counts twice. */
-double sampling_elements(const sampling *v, range r);
+double sampling_elements(const sampling *v, run_range r);
 
 /* ---- subject --------------------------------------------------------------------------------------------- */
 
