@@ -71,6 +71,6 @@ static const double bench_longest = 1;
  * make none of the shapes, and benchmarks that are left out of a mode. No thread may be running, and this process must
  * not have run an OpenMP region.
  */
-int bench_run(const run_request *request, const record_timing **record);
+int bench_run(run_request *request, const record_timing **record);
 
 #endif

@@ -41,11 +41,11 @@ struct session {
   watch *watch;
   benchmark *benchmarks; /* each kernel on each shape in each mode, unless it takes too long */
   size_t benchmark_count;
-  size_t subject_count;            /* items that are taken */
-  run_item *own;                   /* the shard's items: those of some shapes */
+  size_t subject_count; /* own items that are taken */
+  run_item *own;        /* the shard's items: those of some shapes */
+  bool *taken;          /* of own items: whether they are timed */
   size_t own_count;
   bool *mine;                      /* which shapes are to be timed */
-  bool *taken;                     /* by item: whether the kernel takes the shape */
   size_t done;                     /* repetitions so far */
   size_t long_passes, whole_plans; /* numbers of benchmarks that are left out */
   bool failed;                     /* a message has been printed */
@@ -181,31 +181,28 @@ static bool has_memory(const session *run, const run_item *one, const answer *a,
          bench_tell("%s: no memory for its %zu bytes", run->request->shapes[one->shape].name, a->bytes);
 }
 
-/* Asks a kernel about its shapes. If it can make none of them, tells why. */
-static bool ask_kernel(session *run, size_t k, const json_t *environment) {
+/* Prepares a kernel for the shard's items that it takes. If it takes none of all shapes, tells why. */
+static bool open_kernel(session *run, size_t k, const json_t *environment) {
   const run_request *request = run->request;
-  char why[sizeof((answer){0}).words] = "";
-  bool any = false;
-  for (size_t n = 0; n < request->item_count; n++) {
-    const run_item *one = &request->items[n];
+  const run_item *unanswered = run_unanswered(request, k, true);
+  const char *why = run_refusal(request, k);
+  if (unanswered) watch_lose(run->watch, k, unanswered->answer.words);
+  if (why) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
+  for (size_t n = 0; n < run->own_count; n++) {
+    const run_item *one = &run->own[n];
     const shape *of = &request->shapes[one->shape];
     answer a;
-    if (one->kernel != k) continue;
-    const bool wanted = run->mine[one->shape] && of->problem.rows > 0;
-    if (!watch_open(run->watch, k, one->shape, wanted, &a)) return true; /* it is lost */
-    if (a.refused) snprintf(why, sizeof why, "%s", a.words);
-    any = any || !a.refused;
-    if (a.refused || !wanted) continue;
+    if (one->kernel != k || !run_takes(one) || of->problem.rows == 0) continue;
+    if (!watch_open(run->watch, k, one->shape, &a)) return true; /* it is lost */
     if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, of->name, a.words);
     if (!has_memory(run, one, &a, environment)) return false;
     run->taken[n] = true;
     run->subject_count++;
   }
-  if (!any) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
   return true;
 }
 
-/* Starts the workers, and finds out which kernels can make which shapes. environment: to compare the memory that they
+/* Asks the kernels which shapes they take, and starts their workers. environment: to compare the memory that they
    need with that of the machine. */
 static bool setup_subjects(session *run, const json_t *environment) {
   const run_request *request = run->request;
@@ -218,7 +215,7 @@ static bool setup_subjects(session *run, const json_t *environment) {
   run->watch = watch_start(request, last_cache_bytes());
   if (!run->watch) return false;
   for (size_t k = 0; k < request->kernel_count; k++)
-    if (!ask_kernel(run, k, environment)) return false;
+    if (!open_kernel(run, k, environment)) return false;
   return true;
 }
 
@@ -261,8 +258,8 @@ static bool register_benchmark(session *run, size_t kernel, size_t i, bench_mode
 static bool setup_benchmarks(session *run) {
   const run_request *request = run->request;
   size_t prepared = 0;
-  for (size_t n = 0; n < request->item_count; n++) {
-    const run_item *one = &request->items[n];
+  for (size_t n = 0; n < run->own_count; n++) {
+    const run_item *one = &run->own[n];
     answer a;
     if (!run->taken[n]) continue;
     progress_show("calibrating", request->shapes[one->shape].name, (double)prepared++, (double)run->subject_count,
@@ -487,15 +484,15 @@ static int set_openmp_threads(int threads) {
   return before;
 }
 
-int bench_run(const run_request *request, const record_timing **record) {
+int bench_run(run_request *request, const record_timing **record) {
   session run = {.request = request};
   char message[512];
   int status = 2;
   *record = NULL;
   if (!flags_allowed(request->timing.flags, request->only)) return status;
-  json_t *environment = environment_json();
-  if (!environment)
-    bench_tell_memory();
+  json_t *environment = allocated(environment_json());
+  if (!run_ask(request, false))
+    bench_tell("no process could be created for the kernels");
   else if (!shim_initialize(request->timing.flags, message, sizeof message))
     bench_tell("%s", message);
   else if (setup_subjects(&run, environment)) {

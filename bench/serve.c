@@ -50,8 +50,8 @@ static const posenc_kernel *kernel_of(const service *of) {
 
 /* ---- shapes ------------------------------------------------------------------------------------------ */
 
-/* Computes the size of the subject's memory, and enlarges the buffer of its dtype if it will be timed. */
-static posenc_status measure_subject(server *v, timed_subject *s, bool wanted) {
+/* Computes the size of the subject's memory, and enlarges the buffer of its dtype. */
+static posenc_status measure_subject(server *v, timed_subject *s) {
   const posenc_problem *problem = &s->shape->problem;
   const posenc_status status = posenc_table_bytes(problem, &s->bytes);
   if (status != POSENC_OK) return status;
@@ -59,7 +59,7 @@ static posenc_status measure_subject(server *v, timed_subject *s, bool wanted) {
   if (op_is_applied(problem->op)) s->batch = v->of->request->timing.batch;
   if (__builtin_mul_overflow(s->bytes, (size_t)s->batch, &s->bytes) || s->bytes > PTRDIFF_MAX) return POSENC_TOO_LARGE;
   buffer *held = &v->buffers[problem->dtype];
-  if (wanted && s->bytes > held->bytes) held->bytes = s->bytes;
+  if (s->bytes > held->bytes) held->bytes = s->bytes;
   return POSENC_OK;
 }
 
@@ -74,13 +74,7 @@ static void open_shape(server *v, const order *o, answer *a) {
                        .evictor = v->of->evictor,
                        .options = run_options(request, kernel_of(v->of))};
   if (request->timing.device && request->timing.device->kernel == s->kernel) s->device = request->timing.device;
-  const char *refusal = posenc_kernel_refusal(s->kernel, &s->shape->problem, &s->options);
-  a->refused = refusal;
-  if (refusal) {
-    snprintf(a->words, sizeof a->words, "%s", refusal);
-    return;
-  }
-  const posenc_status status = measure_subject(v, s, o->wanted);
+  const posenc_status status = measure_subject(v, s);
   if (status != POSENC_OK) snprintf(a->words, sizeof a->words, "%s", posenc_status_message(status));
   a->bytes = s->bytes;
 }

@@ -178,7 +178,7 @@ bool turn_has_avx2(void);
 
 typedef enum order_kind {
   ORDER_GREET,   /* only answers, so that the worker is known before the kernel's code has run */
-  ORDER_OPEN,    /* asks the kernel for a shape, and makes room for it */
+  ORDER_OPEN,    /* makes room for a shape, which the kernel takes */
   ORDER_PREPARE, /* makes the plans of the shape, and finds out how long its modes take */
   ORDER_SHOW,    /* writes the whole table once by plan number `plan`, without timing it */
   ORDER_GROW,    /* makes `plan` plans of tables of `rows` rows, and all these rows, in place of earlier such plans */
@@ -194,7 +194,6 @@ typedef struct order {
   int plan;         /* for ORDER_SHOW: its number; for ORDER_GROW: how many */
   int64_t rows;     /* for ORDER_GROW */
   turn_terms terms; /* for ORDER_TURN; and the seed of x for ORDER_SHOW */
-  bool wanted;      /* for ORDER_OPEN: the shape will be timed */
   bool keep;        /* for ORDER_LIMITS: the memory for results is not given back */
 } order;
 
@@ -212,7 +211,7 @@ typedef struct mode_facts {
 } mode_facts;
 
 typedef struct answer {
-  bool refused;       /* ORDER_OPEN, ORDER_GROW */
+  bool refused;       /* ORDER_GROW */
   size_t bytes;       /* of the table, or of x */
   size_t allocated;   /* memory for results that was allocated */
   int plan_count;     /* ORDER_PREPARE: plans that take turns; ORDER_GROW: plans that were made */
@@ -227,7 +226,7 @@ typedef struct answer {
   beside_limits limits;
   /* Addresses in the worker: of the results, after ORDER_SHOW and ORDER_TURN; of the notes, also after ORDER_GREET. */
   const void *memory, *notes;
-  char words[160]; /* ORDER_OPEN: why the shape is left out; later what differs in the process's state; or empty */
+  char words[160]; /* ORDER_OPEN: why there is no room; later what differs in the process's state; or empty */
 } answer;
 
 typedef struct service {

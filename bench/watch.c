@@ -128,6 +128,11 @@ void watched_accuse(watched *one, bench_check c, const char *format, ...) {
   lose(one, words);
 }
 
+void watch_lose(watch *w, size_t kernel, const char *words) {
+  end_worker(&w->all[kernel], true);
+  lose(&w->all[kernel], words);
+}
+
 bool watch_is_lost(const watch *w, size_t kernel) {
   return w->all[kernel].lost;
 }
@@ -152,7 +157,7 @@ static bool watched_ask(watched *one, const order *o, answer *a) {
     lose_by_end(one, &end);
     return false;
   }
-  if (o->kind <= ORDER_OPEN) return true; /* the words are the reason of a refusal */
+  if (o->kind <= ORDER_OPEN) return true; /* the words are of the shape */
   if (o->kind < ORDER_LIMITS) one->tallies[SURROUNDINGS].compared++;
   if (*a->words)
     watched_accuse(one, strstr(a->words, "threads running") ? OWN_THREADS : SURROUNDINGS, "%s, %.*s", when[o->kind],
@@ -357,9 +362,9 @@ static bool let_go(const watch *w, watched *one, size_t table) {
 
 /* ---- preparing ----------------------------------------------------------------------------------------------- */
 
-bool watch_open(watch *w, size_t kernel, size_t table, bool wanted, answer *a) {
+bool watch_open(watch *w, size_t kernel, size_t table, answer *a) {
   watched *one = &w->all[kernel];
-  const order o = {.kind = ORDER_OPEN, .shape = table, .wanted = wanted};
+  const order o = {.kind = ORDER_OPEN, .shape = table};
   return (one->met || (one->met = watched_meet(w, one))) && watched_ask(one, &o, a);
 }
 

@@ -189,6 +189,9 @@ void watch_tell_lost(const watch *w, json_t *facts);
 /* Returns the checks that were made, to be freed, and their number. Their texts are those of the watch. */
 record_timed_check *watch_checks(const watch *w, size_t *count);
 
+/* Leaves a kernel out that did not survive elsewhere, as the words say. */
+void watch_lose(watch *w, size_t kernel, const char *words);
+
 /* Whether a kernel was lost or broke a check, which has been printed. Its turns are left out from then on. */
 bool watch_is_lost(const watch *w, size_t kernel);
 bool watch_lost_any(const watch *w);
@@ -203,7 +206,7 @@ void __attribute__((format(printf, 3, 4))) watched_accuse(watched *one, bench_ch
 
 /* Orders, each for kernel and shape by number. They return false if the kernel is lost. watch_prepare also has the
    kernel write the whole shape, unless that takes long, and judges it. */
-bool watch_open(watch *w, size_t kernel, size_t table, bool wanted, answer *a);
+bool watch_open(watch *w, size_t kernel, size_t table, answer *a);
 bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a);
 
 /* A benchmark's turn: the repetition and both limits, the better of before and after. */

@@ -91,81 +91,19 @@ static void select_shapes(run_request *chosen, const options *given, bool sweep)
   add_shapes(chosen, given, shapes, count);
 }
 
-/* The argument of ask_kernels, which runs in a process of its own because some kernels may be of plugins. */
-typedef struct refusal_request {
-  const options *given;
-  const run_request *chosen;
-  bool *left_out;
-} refusal_request;
-
-/* Returns null if the kernel can compute any of its shapes, else the reason why it cannot compute the last one. */
-static const char *refusal_of(const refusal_request *asked, size_t kernel) {
-  const run_request *chosen = asked->chosen;
-  const char *refusal = NULL;
-  for (const run_item *one = chosen->items; one < chosen->items + chosen->item_count; one++) {
-    if (one->kernel != kernel) continue;
-    refusal = options_refusal(asked->given, chosen->kernels[kernel], &chosen->shapes[one->shape].problem);
-    if (!refusal) return NULL;
-  }
-  return refusal;
-}
-
-static void ask_kernels(void *argument) {
-  const refusal_request *asked = argument;
-  json_t *answers = json_array();
-  for (size_t k = 0; k < asked->chosen->kernel_count; k++) {
-    const posenc_kernel *kernel = asked->chosen->kernels[k];
-    const char *refusal = NULL;
-    if (!asked->left_out[k]) {
-      isolate_turn(kernel);
-      refusal = refusal_of(asked, k);
-    }
-    json_t *answer = refusal ? json_string(refusal) : json_null();
-    json_array_append_new(answers, answer ? answer : json_string("its reason is not UTF-8"));
-  }
-  char *text = answers ? json_dumps(answers, JSON_COMPACT) : NULL;
-  if (text) isolate_result(text);
-  free(text);
-  json_decref(answers);
-}
-
-static void ignore_lost(const posenc_kernel *kernel, const char *words, void *argument) {
-  (void)kernel, (void)words, (void)argument;
-}
-
-/* Returns for each kernel, in order, null or the reason why it can compute none of the shapes. Kernels that crash when
-   asked get null, because the measurement reports the crash. */
-static json_t *refusals_of(const options *given, const run_request *chosen) {
-  refusal_request asked = {given, chosen, allocated(calloc(chosen->kernel_count + 1, sizeof *asked.left_out))};
-  /* A kernel that does not answer is not judged here, but when it is measured, which takes the time limit again. */
-  static const double patience = 3.0;
-  const double silence = fmin(given->silence, patience);
-  const isolation how = {.kernels = chosen->kernels, .kernel_count = chosen->kernel_count, .silence = silence};
-  const isolated end = isolate_team(ask_kernels, &asked, &how, asked.left_out, ignore_lost);
-  char words[400];
-  describe_exit(&end, words, sizeof words);
-  if (!end.result) die("asking the kernels: %s", words);
-  json_t *answers = allocated(json_loads(end.result, 0, NULL));
-  free(end.result);
-  free(asked.left_out);
-  return answers;
-}
-
 /* Exits if no kernel can compute any of the shapes, so that the exit status is not that of success. */
-static void require_runnable(const options *given, const run_request *chosen) {
+static void require_runnable(const options *given, run_request *chosen, bool plans) {
   if (given->propose_bound && !is_given(given, OPTION_DTYPE)) return; /* it looks at every dtype */
-  json_t *refusals = refusals_of(given, chosen);
+  if (!run_ask(chosen, plans)) die_unmeasured();
   const char *refusal = NULL;
   for (size_t k = 0; k < chosen->kernel_count; k++) {
-    refusal = json_string_value(json_array_get(refusals, k));
-    if (!refusal) break;
+    refusal = run_refusal(chosen, k);
+    if (!refusal) return;
   }
-  if (refusal) {
-    const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
-    if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
-    die("no kernel can do this here; %s: %s", last, refusal);
-  }
-  json_decref(refusals);
+  if (!refusal) return;
+  const char *last = chosen->kernels[chosen->kernel_count - 1]->name;
+  if (given->kernel) die("--kernel %s: %s cannot do this here: %s", given->kernel, last, refusal);
+  die("no kernel can do this here; %s: %s", last, refusal);
 }
 
 /* Leaves out kernels that are not timed on this machine, with a line on stderr. Exits if --kernel has the name of one,
@@ -189,9 +127,15 @@ static void leave_out_untimed(const options *given, run_request *timed) {
 
 /* ---- kernels beside those that were selected ---- */
 
+/* The argument of ask_defaults. */
+typedef struct defaults_request {
+  const options *given;
+  const run_request *chosen;
+} defaults_request;
+
 /* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread. */
 static void ask_defaults(void *argument) {
-  const refusal_request *asked = argument;
+  const defaults_request *asked = argument;
   json_t *names = json_array();
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
     posenc_options how = options_of_plan(asked->given, NULL);
@@ -216,7 +160,7 @@ static void add_beside(const options *given, run_request *chosen) {
   bool any = is_given(given, OPTION_KERNEL);
   for (size_t k = 0; k < chosen->kernel_count; k++) any = any || catalogue_place(chosen->kernels[k]).path;
   if (!any || given->self->bit != REPORT) return;
-  refusal_request asked = {given, chosen, NULL};
+  defaults_request asked = {given, chosen};
   isolated end = isolate(ask_defaults, &asked, &(isolation){.silence = given->silence});
   json_t *names = end.result ? json_loads(end.result, 0, NULL) : NULL;
   size_t i;
@@ -285,20 +229,18 @@ run_request select_measured(const options *given, bool sweep) {
   run_cross(&chosen);
   require_applied(given, &chosen);
   require_searchable(given, &chosen);
-  require_runnable(given, &chosen);
+  require_runnable(given, &chosen, !sweep);
   add_beside(given, &chosen);
   return chosen;
 }
 
 void require_named(const options *given, const run_request *chosen) {
-  json_t *refusals = refusals_of(given, chosen);
   for (size_t k = 0; k < chosen->kernel_count; k++) {
     const posenc_kernel *kernel = chosen->kernels[k];
-    const char *refusal = json_string_value(json_array_get(refusals, k));
+    const char *refusal = run_refusal(chosen, k);
     if (refusal && is_named(given, kernel))
       die("--kernel %s: %s cannot do this here: %s", given->kernel, kernel->name, refusal);
   }
-  json_decref(refusals);
 }
 
 run_request select_cases(const options *given, const char *const *files, size_t count) {
@@ -314,7 +256,7 @@ run_request select_cases(const options *given, const char *const *files, size_t 
   }
   chosen.kernels = select_kernels(given, &chosen.kernel_count);
   run_cross(&chosen);
-  require_runnable(given, &chosen);
+  require_runnable(given, &chosen, false);
   return chosen;
 }
 
@@ -352,7 +294,7 @@ void die_unmeasured(void) {
                             : "out of memory");
 }
 
-json_t *measure_accuracy(const run_request *asked) {
+json_t *measure_accuracy(run_request *asked) {
   json_t *record = verify_run(asked);
   if (!record) die_unmeasured();
   return record;

@@ -49,8 +49,8 @@ void add_kernel(run_request *chosen, const posenc_kernel *kernel);
 /* Adds the recipes of select_recipes to a request that will be timed, on those of its shapes that are their tables. */
 void add_recipes(const options *given, run_request *timed);
 
-/* Returns the accuracy record, a new reference. Exits if it cannot be made. */
-json_t *measure_accuracy(const run_request *asked);
+/* Returns the accuracy record, a new reference. Exits if it cannot be made. Kernels are asked by run_ask. */
+json_t *measure_accuracy(run_request *asked);
 
 /* Exits with the reason, from errno, why verify returned no record. */
 __attribute__((noreturn)) void die_unmeasured(void);

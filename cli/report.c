@@ -190,7 +190,7 @@ static void foretell(const options *given, const run_request *timed, bool verifi
 
 /* Returns the timing record; null if there is nothing to time, or if this build cannot time. The page then says that
    there are no timings. */
-static const record_timing *time_kernels(const run_request *asked) {
+static const record_timing *time_kernels(run_request *asked) {
   const record_timing *record = NULL;
 #ifdef HAVE_BENCHMARK
   const int status = bench_run(asked, &record);
@@ -213,7 +213,7 @@ static void add_others(run_request *asked, const options *given) {
   run_free(&cases);
 }
 
-static json_t *measure_errors(const options *given, const run_request *asked) {
+static json_t *measure_errors(const options *given, run_request *asked) {
   json_t *record = measure_accuracy(asked);
   describe_kernels(given, record);
   return record;

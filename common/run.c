@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/run.h"
 
+#include "common/isolate.h"
 #include "common/memory.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +84,7 @@ static void take_item(run_request *r, const run_request *from, const run_item *o
   run_item *there = run_add(r, kernel, on);
   there->modes |= one->modes;
   if (one->profile > there->profile) there->profile = one->profile;
+  if (!there->answer.how) there->answer = one->answer;
 }
 
 void run_extend(run_request *r, const run_request *more) {
@@ -111,6 +114,120 @@ void run_free(run_request *r) {
   free(r->shapes);
   free(r->cases);
   free(r->items);
+}
+
+/* ---- which kernel takes which shape ---------------------------------------------------------------------- */
+
+posenc_op run_op(const run_request *r, const run_item *one) {
+  const posenc_op op = r->shapes[one->shape].problem.op;
+  return op == POSENC_ROPE_CACHE ? POSENC_TABLE : op;
+}
+
+bool run_are_alike(const run_request *r, const run_item *a, const run_item *b) {
+  return a->kernel == b->kernel && r->shapes[a->shape].problem.dtype == r->shapes[b->shape].problem.dtype &&
+         run_op(r, a) == run_op(r, b);
+}
+
+bool run_takes(const run_item *one) {
+  return one->answer.how == RUN_TAKEN || one->answer.how == RUN_PLANNED;
+}
+
+const char *run_refusal(const run_request *r, size_t kernel) {
+  const char *why = NULL;
+  for (const run_item *one = r->items; one < r->items + r->item_count; one++) {
+    if (one->kernel != kernel) continue;
+    if (one->answer.how != RUN_REFUSED) return NULL;
+    why = one->answer.words;
+  }
+  return why;
+}
+
+const run_item *run_unanswered(const run_request *r, size_t kernel, bool crashed) {
+  for (const run_item *one = r->items; one < r->items + r->item_count; one++) {
+    const bool ended = one->answer.how == RUN_HUNG || (crashed && one->answer.how == RUN_CRASHED);
+    if (one->kernel == kernel && ended) return one;
+  }
+  return NULL;
+}
+
+typedef struct asking {
+  size_t item;
+  bool plan;
+} asking;
+
+static run_answer answer_of(const run_request *r, const asking *q) {
+  const run_item *one = &r->items[q->item];
+  const posenc_problem *problem = &r->shapes[one->shape].problem;
+  const posenc_options options = run_options(r, r->kernels[one->kernel]);
+  run_answer a = {RUN_TAKEN, ""};
+  isolate_say("can_do", 0.0);
+  const char *why = posenc_kernel_refusal(options.kernel, problem, &options);
+  if (why) {
+    a.how = RUN_REFUSED;
+  } else if (q->plan) {
+    posenc_plan *plan;
+    isolate_say("making the plan", 0.0);
+    const posenc_status status = posenc_plan_create(&plan, problem, &options);
+    a.how = status == POSENC_OK ? RUN_PLANNED : RUN_UNPLANNED;
+    if (status == POSENC_OK)
+      posenc_plan_destroy(plan);
+    else
+      why = posenc_status_message(status);
+  }
+  snprintf(a.words, sizeof a.words, "%s", why ? why : "");
+  return a;
+}
+
+static void answer_questions(void *argument) {
+  asking q;
+  while (isolate_order(&q, sizeof q)) {
+    const run_answer a = answer_of(argument, &q);
+    isolate_answer(&a, sizeof a);
+  }
+  isolate_result("asked");
+}
+
+/* Asks the kernel of an item. *worker: its worker, or null if it has none yet, or no more. Returns false if no process
+   could be created. */
+static bool ask_of(run_request *r, const asking *q, lodger **worker) {
+  run_item *one = &r->items[q->item];
+  const isolation how = {.kernels = &r->kernels[one->kernel], .kernel_count = 1, .silence = r->silence};
+  if (!*worker) *worker = isolate_start(answer_questions, r, &how);
+  if (!*worker) return false;
+  if (isolate_ask(*worker, q, sizeof *q, &one->answer, sizeof one->answer)) return true;
+  const isolated end = isolate_end(*worker);
+  *worker = NULL;
+  one->answer.how = end.how == ENDED_BY_SILENCE ? RUN_HUNG : RUN_CRASHED;
+  describe_exit(&end, one->answer.words, sizeof one->answer.words);
+  free(end.result);
+  return end.how != ENDED_FORK_FAILED;
+}
+
+/* Whether a plan of the item must be made: whether none of an earlier one that is like it could be. */
+static bool needs_plan(const run_request *r, size_t number) {
+  const run_item *one = &r->items[number];
+  if (r->cases[one->shape] || r->item_count < 2) return false;
+  for (const run_item *before = r->items; before < one; before++)
+    if (before->answer.how == RUN_PLANNED && run_are_alike(r, before, one)) return false;
+  return true;
+}
+
+bool run_ask(run_request *r, bool plans) {
+  bool any = true;
+  for (size_t k = 0; k < r->kernel_count && any; k++) {
+    lodger *worker = NULL;
+    for (size_t n = 0; n < r->item_count && any; n++) {
+      const run_taking known = r->items[n].answer.how;
+      if (r->items[n].kernel != k) continue;
+      if (known == RUN_HUNG) break;
+      const asking q = {n, plans && needs_plan(r, n)};
+      if (known == RUN_NOT_ASKED || (known == RUN_TAKEN && q.plan)) any = ask_of(r, &q, &worker);
+      if (r->items[n].answer.how == RUN_HUNG) break;
+    }
+    if (worker) free(isolate_end(worker).result);
+  }
+  if (!any) errno = EAGAIN;
+  return any;
 }
 
 /* ---- shards ---------------------------------------------------------------------------------------------- */

@@ -60,12 +60,29 @@ typedef struct run_range {
   int64_t from, to, of;
 } run_range;
 
+/* What a kernel says of a shape. */
+typedef enum run_taking {
+  RUN_NOT_ASKED,
+  RUN_REFUSED,
+  RUN_TAKEN,
+  RUN_PLANNED,   /* and a plan was made */
+  RUN_UNPLANNED, /* but no plan could be made */
+  RUN_CRASHED,   /* its process ended instead */
+  RUN_HUNG       /* it did not answer; it is not asked about further shapes */
+} run_taking;
+
+typedef struct run_answer {
+  run_taking how;
+  char words[240]; /* why it does not take it, or how its process ended; or empty */
+} run_answer;
+
 /* One kernel on one shape, or in a shard a part of its rows. */
 typedef struct run_item {
   size_t kernel, shape; /* in the lists of the request */
   unsigned modes;       /* in which it is timed: a set of 1 << bench_mode */
   run_profile profile;  /* of the kernel, once for all its items: the largest of theirs */
   run_range of_rows;    /* what is compared of it; of no segments until verify_run divides it */
+  run_answer answer;
 } run_item;
 
 /* How kernels are verified. */
@@ -131,6 +148,12 @@ const run_item *run_find(const run_request *r, size_t kernel, size_t on);
 /* Returns the number of the item of a run that another one, of the same lists, is a part of. */
 size_t run_number(const run_request *r, const run_item *part);
 
+/* Returns the operation of an item: of a rope cache, that of its table. */
+posenc_op run_op(const run_request *r, const run_item *one);
+
+/* Whether two items are of one kernel, dtype and operation. */
+bool run_are_alike(const run_request *r, const run_item *a, const run_item *b);
+
 /* Returns the place of the shape with that name; shape_count if there is none. */
 size_t run_find_shape(const run_request *r, const char *name);
 
@@ -139,6 +162,22 @@ run_request run_of_shape(const run_request *all, size_t number);
 
 /* Adds the items of another request. */
 void run_extend(run_request *r, const run_request *more);
+
+/*
+ * Asks each kernel whether it takes the shapes of its items, in a worker of its own, unless it was asked before. With
+ * `plans`, and more than one item, the first of alike items of which a plan can be made is found, too, by making it.
+ * No thread may be running, as for isolate(). Returns false, with errno EAGAIN, if no process could be created.
+ */
+bool run_ask(run_request *r, bool plans);
+
+bool run_takes(const run_item *one);
+
+/* Returns why a kernel takes none of its shapes; null if it takes one, or did not survive to answer. */
+const char *run_refusal(const run_request *r, size_t kernel);
+
+/* Returns the item about which the kernel was asked when it hung, or with `crashed` also when its process ended; null
+   if it answered. */
+const run_item *run_unanswered(const run_request *r, size_t kernel, bool crashed);
 
 /* Returns the options of plans of this kernel; null lets the library choose. */
 posenc_options run_options(const run_request *r, const posenc_kernel *kernel);

@@ -594,6 +594,47 @@ static void test_rounding_known(void) {
   }
 }
 
+static PREPARE(prepare_no_8_rows) {
+  return problem->rows == 8 ? POSENC_OUT_OF_MEMORY : prepare(problem, options, constants);
+}
+
+static const char *hang_on_777_rows(const posenc_problem *problem) {
+  while (problem->rows == 777) continue;
+  return NULL;
+}
+
+/* Returns the record of a kernel on tables of 8, 777 and 10 rows. */
+static json_t *run_of_three(const posenc_kernel *kernel) {
+  const posenc_problem tables[] = {posenc_table(8, 12), posenc_table(777, 12), posenc_table(10, 12)};
+  const shape shapes[] = {shape_of(&tables[0]), shape_of(&tables[1]), shape_of(&tables[2])};
+  const run_request all = {.silence = 2.0, .exam = {.seed = 1, .budget = 1000}};
+  run_request request = asked_of(all, &kernel, 1, shapes, 3);
+  json_t *run = verify_run(&request);
+  run_free(&request);
+  return run;
+}
+
+/* Tests what is found out before the exams: of which shape the first plan can be made, which one other plans are looked
+   at beside; and where a kernel hangs. */
+static void test_asked(void) {
+  posenc_kernel kernel = *good;
+  kernel.prepare = prepare_no_8_rows;
+  kernel.release = release;
+  kernel.execute = honest;
+  json_t *run = run_of_three(&kernel), *records = json_object_get(run, "records");
+  ok(strcmp(json_string_value(json_object_get(json_array_get(records, 0), "refusal")), "out of memory") == 0,
+     "the first plan cannot be made");
+  ok(count_looked_at(run, "plans") == 1, "other plans are looked at beside the second one");
+  json_decref(run);
+  kernel.prepare = prepare;
+  kernel.can_do = hang_on_777_rows;
+  run = run_of_three(&kernel);
+  ok(count_looked_at(run, "accuracy") == 1, "a kernel that hangs when it is asked about a shape is examined on others");
+  ok(json_integer_value(json_object_get(run, "failed")) == 1 && count_looked_at(run, "survival") == 2,
+     "and fails once");
+  json_decref(run);
+}
+
 /* Returns how many elements record `number` has compared in many threads. */
 static json_int_t compared_by_threads(json_t *run, size_t number) {
   json_t *record = json_array_get(json_object_get(run, "records"), number), *check;
@@ -632,6 +673,7 @@ int main(void) {
   test_shares();
   test_apply_known();
   test_rounding_known();
+  test_asked();
   test_threads_again();
   test_skipped();
   test_device();

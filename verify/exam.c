@@ -275,16 +275,6 @@ shape exam_shape(const exam *e) {
   return e->of->problem.op == POSENC_ROPE_CACHE ? (shape){.problem = posenc_table_of(&e->of->problem)} : *e->of;
 }
 
-const char *exam_refusal(const exam *e) {
-  const shape of = exam_shape(e);
-  const posenc_options options = run_options(e->request, NULL);
-  subject s;
-  fpenv_set();
-  const char *refusal = subject_open(&s, e->kernel, &of, &options);
-  if (!refusal) subject_close(&s);
-  return refusal;
-}
-
 void examine(const exam *e, exam_result *made) {
   const shape of = exam_shape(e);
   const posenc_options options = run_options(e->request, NULL);

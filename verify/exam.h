@@ -36,9 +36,6 @@ void examine(const exam *e, exam_result *made);
 /* Returns the examined shape, or for a rope cache the shape of the table that it is made of. */
 shape exam_shape(const exam *e);
 
-/* Returns the reason why the kernel refuses the shape, or null, in static storage. Creates a plan, as examine does. */
-const char *exam_refusal(const exam *e);
-
 /* Returns about how many elements are compared in the exam's range. */
 double exam_elements(const exam *e);
 

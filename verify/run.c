@@ -96,11 +96,6 @@ static exam exam_of(const run_request *request, const run_item *one) {
                 .of_rows = one->of_rows};
 }
 
-static bool is_like(const exam *a, const exam *b) {
-  return a->kernel == b->kernel && a->of->problem.dtype == b->of->problem.dtype &&
-         exam_shape(a).problem.op == exam_shape(b).problem.op;
-}
-
 static void add_contracts(const run_request *request, record_accuracy *made, record_memory *in) {
   record_kernel *kernels = record_allocate(in, request->kernel_count, sizeof *kernels);
   for (size_t k = 0; k < request->kernel_count; k++) kernels[k] = kernel_record(request->kernels[k], request->isa);
@@ -284,15 +279,12 @@ static record_run_shard shard_of(const run_request *whole, const portion *own, r
 
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
 
-/* Whether the kernel of an exam takes its shape, as far as it was asked. */
-typedef enum inquiry_state { NOT_ASKED, ASKED, REFUSED, TAKEN, SILENT } inquiry_state;
-
 typedef struct examination examination;
 
 /* A part of an exam, which a worker makes. */
 typedef struct work {
   examination *all;
-  size_t exam; /* its number */
+  size_t item; /* the number of the whole run's item */
   exam part;
   double elements, done;
   enum { WAITS, BEGUN, ENDED } state;
@@ -302,110 +294,67 @@ typedef struct work {
   const record_result *result; /* null until all exams have ended */
 } work;
 
-/* An exam whose kernel is asked whether it takes the shape. */
-typedef struct inquiry {
-  exam of;
-  inquiry_state state;
-} inquiry;
-
 struct examination {
   const run_request *request;
   work *works; /* in the order in which they begin: the largest first */
-  size_t count, exams;
-  inquiry *asked;    /* by exam */
-  const work **hung; /* by exam, for the first one of a kernel: where the kernel hung, or null */
-  inquiry *needed;   /* what must be asked before an exam can begin, or null */
+  size_t count;
+  const work **hung; /* by kernel: where it hung, or null */
   record_counts counts;
   showing progress;
   bool fork_failed; /* no process could be created, and the run ends */
 };
 
 /* Returns where the part is kept in which the kernel of an exam hung. */
-static const work **hung_in(const examination *all, const exam *e) {
-  size_t first = 0;
-  while (all->asked[first].of.kernel != e->kernel) first++;
-  return &all->hung[first];
+static const work **hung_in(const work *w) {
+  return &w->all->hung[w->all->request->items[w->item].kernel];
 }
 
-/* Whether the kernel takes the shape of an exam. If that was not asked yet, it is noted as needed. */
-static bool is_taken(examination *all, size_t number) {
-  inquiry *q = &all->asked[number];
-  const bool is_known = q->state != NOT_ASKED && q->state != ASKED;
-  if (!is_known && !all->needed) all->needed = q;
-  return q->state == TAKEN;
-}
-
-/* Whether this is the first exam of its kernel, operation and dtype whose shape the kernel takes. A kernel that does
-   not answer is asked no more. */
-static bool is_first(examination *all, size_t number) {
-  const exam *e = &all->asked[number].of;
-  for (size_t n = 0; n < number; n++) {
-    const exam *before = &all->asked[n].of;
-    if (!is_like(before, e) || before->cases) continue;
-    if (is_taken(all, n)) return false;
-    if (all->asked[n].state == SILENT) return true;
-  }
+/* Whether this is the first item of its kernel, operation and dtype whose shape the kernel takes. */
+static bool is_first(const run_request *r, const run_item *one) {
+  for (const run_item *before = r->items; before < one; before++)
+    if (run_are_alike(r, before, one) && !r->cases[before->shape] && run_takes(before)) return false;
   return true;
 }
 
-/* Whether the library makes the rows of an exam from what the kernel makes, as for all kernels of which this is true:
+/* Whether the library makes the rows of an item from what the kernel makes, as for all kernels of which this is true:
    applies them, or rounds those of f32. */
-static bool is_librarys(const exam *e) {
-  return op_is_applied(e->of->problem.op) ? !e->kernel->apply : e->kernel->f32_only;
+static bool is_librarys(const run_request *r, const run_item *one) {
+  const posenc_kernel *kernel = r->kernels[one->kernel];
+  return op_is_applied(r->shapes[one->shape].problem.op) ? !kernel->apply : kernel->f32_only;
 }
 
-/* Whether an exam of an earlier kernel on this shape checks that code of the library. */
-static bool is_library_known(examination *all, size_t number) {
-  const exam *e = &all->asked[number].of;
-  for (size_t n = 0; n < number && is_librarys(e); n++) {
-    const exam *before = &all->asked[n].of;
-    if (before->of == e->of && is_librarys(before) && is_taken(all, n) && is_first(all, n)) return true;
-  }
+/* Whether the exam of an earlier kernel on this shape checks that code of the library. */
+static bool is_library_known(const run_request *r, const run_item *one) {
+  for (const run_item *before = r->items; before < one && is_librarys(r, one); before++)
+    if (before->shape == one->shape && is_librarys(r, before) && run_takes(before) && is_first(r, before)) return true;
   return false;
 }
 
-/* Whether an exam of 16 bits is of a kernel that takes another one of f32 in the same operation. */
-static bool is_seen_in_f32(examination *all, size_t number) {
-  const exam *e = &all->asked[number].of;
-  const posenc_problem of = exam_shape(e).problem;
-  for (size_t n = 0; n < all->exams && posenc_dtype_bytes(of.dtype) == 2; n++) {
-    const exam *other = &all->asked[n].of;
-    const posenc_problem of_other = exam_shape(other).problem;
-    if (other->kernel == e->kernel && !other->cases && of_other.op == of.op && of_other.dtype == POSENC_F32 &&
-        is_taken(all, n))
+/* Whether an item of 16 bits is of a kernel that takes another one of f32 in the same operation. */
+static bool is_seen_in_f32(const run_request *r, const run_item *one) {
+  const shape *of = &r->shapes[one->shape];
+  for (const run_item *other = r->items; other < r->items + r->item_count; other++) {
+    const shape *of_other = &r->shapes[other->shape];
+    if (posenc_dtype_bytes(of->problem.dtype) == 2 && other->kernel == one->kernel && !r->cases[other->shape] &&
+        run_op(r, other) == run_op(r, one) && of_other->problem.dtype == POSENC_F32 && run_takes(other))
       return true;
   }
   return false;
 }
 
-static void refusal_worker(void *argument) {
-  const inquiry *q = argument;
-  arena_tell_faults();
-  isolate_result(exam_refusal(&q->of) ? "refused" : "taken");
-}
-
-static void set_piece(piece *set, size_t number, void (*does)(void *), void *argument, const exam *e) {
-  *set = (piece){.number = number, .work = does, .argument = argument};
-  set->how = (isolation){.kernels = &e->kernel, .kernel_count = 1, .silence = e->request->silence};
-}
-
-/* A kernel that crashes when it is asked does not take the shape, and its exam reports that. */
-static void note_answer(inquiry *q, const isolated *end) {
-  const bool is_taken = end->result && strcmp(end->result, "taken") == 0;
-  q->state = end->how == ENDED_BY_SILENCE ? SILENT : is_taken ? TAKEN : REFUSED;
-}
-
-/* Returns the result of an exam whose kernel hung when it was asked whether it takes an earlier shape, or null if it
-   answered: its exam would take as long to hang again. */
-static char *text_of_silence(const examination *all, const work *w) {
-  for (size_t n = 0; n < w->exam; n++) {
-    const inquiry *q = &all->asked[n];
-    if (q->of.kernel != w->part.kernel || q->state != SILENT) continue;
-    isolated end = {.how = ENDED_BY_SILENCE};
-    snprintf(end.last, sizeof end.last, "a plan of %s", q->of.of->name);
-    return text_of_end(&w->part, &end);
-  }
-  return NULL;
+/* Returns the result of a part whose kernel hung when it was asked about its shape or an earlier one, or null if it
+   answered: the exam would take as long to hang again. */
+static char *text_of_silence(const work *w) {
+  const run_request *r = w->all->request;
+  const run_item *one = &r->items[w->item], *silent = run_unanswered(r, one->kernel, false);
+  const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
+  exam_result made;
+  if (!silent || one < silent) return NULL;
+  result_begin(&made, &w->part, NULL);
+  record_check failed = check_record(property_name(SURVIVAL), &broken, &made.memory);
+  failed.note =
+      record_format(&made.memory, "%s, when asked about %s", silent->answer.words, r->shapes[silent->shape].name);
+  return text_of_check(&made, &failed);
 }
 
 /* Returns the result of a text, for record_free; null if it has none. */
@@ -420,7 +369,7 @@ static const record_result *result_of(const char *text) {
    count. */
 static void take_result(work *w, const record_result *result, char *text, bool hangs) {
   examination *all = w->all;
-  const work **noted = hung_in(all, &w->part);
+  const work **noted = hung_in(w);
   w->state = ENDED;
   w->text = text;
   w->done = w->elements;
@@ -431,21 +380,18 @@ static void take_result(work *w, const record_result *result, char *text, bool h
   record_free(result);
 }
 
-/* Decides which checks a part makes; false if something must be asked before. A part whose kernel has hung gets its
-   record. */
-static bool prepare(work *w) {
-  examination *all = w->all;
+/* Decides which checks a part makes. A part whose kernel has hung gets its record. */
+static void prepare(work *w) {
+  const run_request *r = w->all->request;
+  const run_item *one = &r->items[w->item];
   exam *e = &w->part;
-  all->needed = NULL;
-  const work *hung = *hung_in(all, e);
-  e->brief = all->request->exam.brief || e->cases || !is_first(all, w->exam);
-  e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(all, w->exam);
+  const work *hung = *hung_in(w);
+  e->brief = r->exam.brief || e->cases || !is_first(r, one);
+  e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(r, one);
   /* A kernel cannot tell for what its rows of f32 are made. */
-  e->brief = e->brief || (is_seen_in_f32(all, w->exam) && is_library_known(all, w->exam));
-  if (!hung && all->needed) return false;
-  char *text = hung ? text_of_left_out(e, &hung->part) : text_of_silence(all, w);
+  e->brief = e->brief || (is_seen_in_f32(r, one) && is_library_known(r, one));
+  char *text = hung ? text_of_left_out(e, &hung->part) : text_of_silence(w);
   if (text) take_result(w, result_of(text), text, !hung);
-  return true;
 }
 
 static void show_work(const char *doing, double share, void *argument) {
@@ -458,25 +404,22 @@ static void show_work(const char *doing, double share, void *argument) {
   progress_show(all->progress.stage, "", done, all->progress.total, "elements");
 }
 
-/* Sets the next piece: the first part that can begin, or a question that it needs. Questions have the numbers after
-   those of all parts. */
+/* Sets the next piece: the first part that has not begun. */
 static bool next_piece(piece *set, void *argument) {
   examination *all = argument;
   for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
     work *w = &all->works[n];
     if (w->state != WAITS) continue;
-    const bool is_ready = prepare(w);
-    if (w->state == ENDED || (!is_ready && all->needed->state == ASKED)) continue;
-    if (!is_ready) {
-      all->needed->state = ASKED;
-      set_piece(set, all->count + (size_t)(all->needed - all->asked), refusal_worker, all->needed, &all->needed->of);
-      return true;
-    }
+    prepare(w);
+    if (w->state == ENDED) continue;
     w->state = BEGUN;
-    set_piece(set, n, check_worker, &w->part, &w->part);
-    set->how.on_progress = show_work;
-    set->how.argument = w;
-    set->how.threads = threads_each(all->count);
+    *set = (piece){.number = n, .work = check_worker, .argument = &w->part};
+    set->how = (isolation){.kernels = &w->part.kernel,
+                           .kernel_count = 1,
+                           .silence = all->request->silence,
+                           .threads = threads_each(all->count),
+                           .on_progress = show_work,
+                           .argument = w};
     return true;
   }
   return false;
@@ -484,16 +427,14 @@ static bool next_piece(piece *set, void *argument) {
 
 static void piece_ended(size_t number, const isolated *end, void *argument) {
   examination *all = argument;
+  work *w = &all->works[number];
   if (end->how == ENDED_FORK_FAILED) {
     all->fork_failed = true;
-  } else if (number >= all->count) {
-    note_answer(&all->asked[number - all->count], end);
-  } else {
-    work *w = &all->works[number];
-    const record_result *result = result_of(end->result);
-    char *text = result ? memory_copy_text(end->result) : text_of_end(&w->part, end);
-    take_result(w, result ? result : result_of(text), text, end->how == ENDED_BY_SILENCE);
+    return;
   }
+  const record_result *result = result_of(end->result);
+  char *text = result ? memory_copy_text(end->result) : text_of_end(&w->part, end);
+  take_result(w, result ? result : result_of(text), text, end->how == ENDED_BY_SILENCE);
 }
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
@@ -501,7 +442,7 @@ static void piece_ended(size_t number, const isolated *end, void *argument) {
 static void tell_left_out(const examination *all, record_memory *in) {
   for (size_t n = 0; n < all->count; n++) {
     work *w = &all->works[n];
-    if (*hung_in(all, &w->part) != w) continue;
+    if (*hung_in(w) != w) continue;
     size_t left_out = 0;
     for (size_t m = 0; m < all->count; m++)
       left_out += all->works[m].part.kernel == w->part.kernel && is_left_out(all->works[m].result);
@@ -519,7 +460,7 @@ static void tell_left_out(const examination *all, record_memory *in) {
 
 static int in_order(const void *a, const void *b) {
   const work *x = a, *y = b;
-  if (x->exam != y->exam) return x->exam < y->exam ? -1 : 1;
+  if (x->item != y->item) return x->item < y->item ? -1 : 1;
   return (x->part.of_rows.from > y->part.of_rows.from) - (x->part.of_rows.from < y->part.of_rows.from);
 }
 
@@ -530,16 +471,13 @@ static int larger_first(const void *a, const void *b) {
 }
 
 static void open_examination(examination *all, const run_request *parts) {
-  const size_t exams = all->exams = all->request->item_count;
   all->count = parts->item_count;
   all->works = memory_take(all->count + 1, sizeof *all->works);
-  all->asked = memory_take(exams + 1, sizeof *all->asked);
-  all->hung = memory_take(exams + 1, sizeof(*all->hung));
-  for (size_t n = 0; n < exams; n++) all->asked[n].of = exam_of(all->request, &all->request->items[n]);
+  all->hung = memory_take(all->request->kernel_count + 1, sizeof(*all->hung));
   for (size_t n = 0; n < all->count; n++) {
     const run_item *part = &parts->items[n];
     work *w = &all->works[n];
-    *w = (work){.all = all, .exam = run_number(all->request, part), .part = exam_of(all->request, part)};
+    *w = (work){.all = all, .item = run_number(all->request, part), .part = exam_of(all->request, part)};
     w->elements = exam_elements(&w->part);
     all->progress.total += w->elements;
   }
@@ -549,7 +487,6 @@ static void open_examination(examination *all, const run_request *parts) {
 static void close_examination(examination *all) {
   for (size_t n = 0; n < all->count; n++) free(all->works[n].text);
   free(all->works);
-  free(all->asked);
   free(all->hung);
 }
 
@@ -585,7 +522,8 @@ static json_t *write(const run_request *request, findings *f) {
   return record_write_accuracy(made);
 }
 
-json_t *verify_run(const run_request *given) {
+json_t *verify_run(run_request *given) {
+  if (!run_ask(given, true)) return NULL;
   run_request request = *given;
   findings f = {.kept = NULL};
   request.team = threads_most();

@@ -22,13 +22,14 @@
 /*
  * Makes the accuracy record (BEGIN(accuracy) of records/fields.def, doc/records.md).
  *
- * Each kernel is examined in a process of its own, one shape at a time. If the process ends early, the record has one
- * failed check: memory if the kernel touched memory outside its rows, else survival.
+ * Kernels that were not asked which shapes they take are asked first (run_ask). Each kernel is examined in a process of
+ * its own, one shape at a time. If the process ends early, the record has one failed check: memory if the kernel
+ * touched memory outside its rows, else survival.
  *
  * Returns null, with errno EAGAIN, if a process could not be created, which is not the fault of a kernel. No other
  * thread may be running, and no OpenMP region may have run in this process (fork).
  */
-json_t *verify_run(const run_request *request);
+json_t *verify_run(run_request *request);
 
 /* Returns the reason why such a problem is not verified although kernels may compute it, or null. The problems that it
    is computed from are verified. */
