@@ -168,6 +168,7 @@ static run_answer answer_of(const run_request *r, const asking *q) {
     posenc_plan *plan;
     isolate_say("making the plan", 0.0);
     const posenc_status status = posenc_plan_create(&plan, problem, &options);
+    isolate_say("releasing the plan", 1.0);
     a.how = status == POSENC_OK ? RUN_PLANNED : RUN_UNPLANNED;
     if (status == POSENC_OK)
       posenc_plan_destroy(plan);

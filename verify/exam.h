@@ -149,11 +149,10 @@ typedef struct profile_task {
   run_profile wanted;
 } profile_task;
 
-/* Make a profile, or the distances of exact rows, which no kernel computes, in a process of its own. Its result is for
-   record_received. */
-typedef void show_share(const char *doing, double share, void *argument);
-isolated profile_make(profile_task *of, show_share *show, void *argument);
-isolated profile_make_unique(show_share *show, void *argument);
+/* Send a profile, and the distances of exact rows, which no kernel computes, from a worker. argument: a profile_task,
+   which the distances do not need. */
+void profile_worker(void *argument);
+void unique_worker(void *argument);
 
 /* Returns about how many elements are compared, most of them by the scan. */
 double profile_elements(run_profile wanted);

@@ -536,15 +536,15 @@ record_unique profile_unique(void) {
   return made;
 }
 
-/* ---- processes of their own ------------------------------------------------------------------------------------ */
+/* ---- in processes of their own ----------------------------------------------------------------------------------- */
 
-static void unique_worker(void *argument) {
+void unique_worker(void *argument) {
   (void)argument;
   const record_unique made = profile_unique();
   record_send(record_write_unique(&made));
 }
 
-static void profile_worker(void *argument) {
+void profile_worker(void *argument) {
   const profile_task *of = argument;
   const posenc_options options = run_options(of->request, NULL);
   record_memory memory = {NULL};
@@ -552,20 +552,6 @@ static void profile_worker(void *argument) {
   const record_profile made = profile_of(of->kernel, &options, of->wanted == RUN_SCAN, &memory);
   record_send(record_write_profile(&made));
   record_release(&memory);
-}
-
-isolated profile_make(profile_task *of, show_share *show, void *argument) {
-  return isolate(profile_worker, of,
-                 &(isolation){.kernels = &of->kernel,
-                              .kernel_count = 1,
-                              .silence = of->request->silence,
-                              .on_progress = show,
-                              .argument = argument});
-}
-
-isolated profile_make_unique(show_share *show, void *argument) {
-  static const double patience = 600.0;
-  return isolate(unique_worker, NULL, &(isolation){.silence = patience, .on_progress = show, .argument = argument});
 }
 
 double profile_elements(run_profile wanted) {

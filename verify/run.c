@@ -73,19 +73,6 @@ static bool is_left_out(const record_result *result) {
   return result->checks_count > 0 && first->skipped && strcmp(first->property, property_name(SURVIVAL)) == 0;
 }
 
-/* The progress of a run in elements; `mine` are the elements of the current process. */
-typedef struct showing {
-  const char *stage, *name;
-  double done, total, mine;
-  bool fork_failed; /* a process could not be created, and the run ends */
-} showing;
-
-static void show(const char *doing, double share, void *argument) {
-  const showing *s = argument;
-  (void)doing;
-  progress_show(s->stage, s->name, s->done + share * s->mine, s->total, "elements");
-}
-
 /* Returns the exam of an item of the request, or of a part of one. */
 static exam exam_of(const run_request *request, const run_item *one) {
   return (exam){.request = request,
@@ -181,7 +168,7 @@ static void portion_forget(portion *s) {
   free(s->profiles);
 }
 
-/* ---- beyond the tables ------------------------------------------------------------------------------------------ */
+/* ---- what was found ----------------------------------------------------------------------------------------- */
 
 /* What a run has found. Structs that were read are kept until its end. */
 typedef struct findings {
@@ -204,65 +191,6 @@ static void forget(findings *f) {
   record_release(&f->memory);
 }
 
-/* Adds the distances of exact rows, which no kernel computes. Returns false if no process could be created. */
-static bool add_unique(findings *f) {
-  showing s = {.stage = "verify: rows", .name = "distances of rows", .mine = (double)PROFILE_ROWS * PROFILE_DIM};
-  s.total = s.mine;
-  isolated end = profile_make_unique(show, &s);
-  json_t *json = record_received(&end);
-  if (json) f->of.unique = *(const record_unique *)keep(f, record_take_unique(json));
-  json_decref(json);
-  return json;
-}
-
-/* Whether exams of the kernel were left out, because it hung. */
-static bool has_hung(const record_accuracy *found, const posenc_kernel *kernel) {
-  RECORD_EACH(result, found, records)
-    if (is_left_out(result) && strcmp(result->kernel, kernel->name) == 0) return true;
-  return false;
-}
-
-/* Returns the empty profile of a kernel whose process ended so. */
-static record_profile failed_profile(const posenc_kernel *kernel, const isolated *end, record_memory *in) {
-  record_profile made = profile_empty(kernel);
-  made.failure = check_of_end(end, in);
-  return made;
-}
-
-/* Returns a kernel's profile, or an empty one with a "failure" if it crashes. */
-static record_profile profiled(profile_task of, showing *s, findings *f) {
-  s->name = of.kernel->name;
-  s->mine = profile_elements(of.wanted);
-  isolated end = profile_make(&of, show, s);
-  json_t *json = record_received(&end);
-  s->done += s->mine;
-  s->fork_failed = end.how == ENDED_FORK_FAILED;
-  const record_profile *made = json ? keep(f, record_take_profile(json)) : NULL;
-  json_decref(json);
-  return made ? *made : failed_profile(of.kernel, &end, &f->memory);
-}
-
-/* Adds the profiles of kernels, and the distances of rows. Returns false if no process could be created. */
-static bool add_profiles(const portion *own, findings *f) {
-  const run_request *request = &own->request;
-  const size_t kernels = request->kernel_count;
-  record_profile *curves = record_allocate(&f->memory, kernels, sizeof *curves);
-  showing s = {.stage = "verify: profile"};
-  f->of.profile = curves;
-  f->of.has_unique = true;
-  for (size_t k = 0; k < kernels; k++) s.total += profile_elements(own->profiles[k]);
-  if (own->unique && !add_unique(f)) return false;
-  for (size_t k = 0; k < kernels && !s.fork_failed; k++) {
-    const profile_task of = {request, request->kernels[k], own->profiles[k]};
-    if (!of.wanted) continue;
-    const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
-    record_profile *one = &curves[f->of.profile_count++];
-    *one = has_hung(&f->of, of.kernel) ? failed_profile(of.kernel, &hung, &f->memory) : profiled(of, &s, f);
-    f->of.failed += one->failure.there;
-  }
-  return !s.fork_failed;
-}
-
 /* ---- shards -------------------------------------------------------------------------------------------------- */
 
 /* Returns which results and profiles of the whole run are this shard's. */
@@ -281,33 +209,33 @@ static record_run_shard shard_of(const run_request *whole, const portion *own, r
 
 typedef struct examination examination;
 
-/* A part of an exam, which a worker makes. */
+/* A part of an exam, or a profile, which a worker makes. */
 typedef struct work {
   examination *all;
-  size_t item; /* the number of the whole run's item */
+  size_t kernel; /* its number */
+  size_t item;   /* of an exam, the number of the whole run's item */
   exam part;
+  /* Else a profile; or, if none is wanted of a kernel, the distances of exact rows. Both use all processors. */
+  bool is_profile;
+  profile_task profile;
   double elements, done;
   enum { WAITS, BEGUN, ENDED } state;
   /* The result as the worker has sent it, which takes less memory than a struct: the process is copied for each further
      exam. With parsed records, the copies took a quarter of the time of tests/kernels. */
   char *text;
-  const record_result *result; /* null until all exams have ended */
+  const record_result *result; /* of an exam; null until all have ended */
 } work;
 
 struct examination {
   const run_request *request;
-  work *works; /* in the order in which they begin: the largest first */
-  size_t count;
-  const work **hung; /* by kernel: where it hung, or null */
+  work *works;         /* in the order in which they begin: the largest first */
+  size_t exams, count; /* profiles are behind the exams */
+  size_t running;
+  const work **hung; /* by kernel: the exam in which it hung, or null */
   record_counts counts;
-  showing progress;
+  double elements;
   bool fork_failed; /* no process could be created, and the run ends */
 };
-
-/* Returns where the part is kept in which the kernel of an exam hung. */
-static const work **hung_in(const work *w) {
-  return &w->all->hung[w->all->request->items[w->item].kernel];
-}
 
 /* Whether this is the first item of its kernel, operation and dtype whose shape the kernel takes. */
 static bool is_first(const run_request *r, const run_item *one) {
@@ -369,15 +297,38 @@ static const record_result *result_of(const char *text) {
    count. */
 static void take_result(work *w, const record_result *result, char *text, bool hangs) {
   examination *all = w->all;
-  const work **noted = hung_in(w);
+  const work **noted = &all->hung[w->kernel];
   w->state = ENDED;
   w->text = text;
   w->done = w->elements;
   all->counts.skipped += *result->refusal != '\0';
   record_count(&all->counts, result->checks, result->checks_count);
-  if (*result->refusal) all->progress.total -= w->elements, w->done = 0.0;
+  if (*result->refusal) all->elements -= w->elements, w->done = 0.0;
   if (hangs && !*noted) *noted = w;
   record_free(result);
+}
+
+/* Takes a profile's text over. */
+static void take_profile(work *w, char *text) {
+  w->state = ENDED;
+  w->text = text;
+  w->done = w->elements;
+}
+
+/* Returns the text of an empty profile, of a kernel whose process ended so. */
+static char *text_of_failed_profile(const work *w, const isolated *end) {
+  record_memory memory = {NULL};
+  record_profile made = profile_empty(w->profile.kernel);
+  made.failure = check_of_end(end, &memory);
+  char *text = record_text(record_write_profile(&made));
+  record_release(&memory);
+  return text;
+}
+
+/* A kernel that has hung in an exam gets an empty profile. */
+static void prepare_profile(work *w) {
+  const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
+  if (w->profile.kernel && w->all->hung[w->kernel]) take_profile(w, text_of_failed_profile(w, &hung));
 }
 
 /* Decides which checks a part makes. A part whose kernel has hung gets its record. */
@@ -385,7 +336,7 @@ static void prepare(work *w) {
   const run_request *r = w->all->request;
   const run_item *one = &r->items[w->item];
   exam *e = &w->part;
-  const work *hung = *hung_in(w);
+  const work *hung = w->all->hung[w->kernel];
   e->brief = r->exam.brief || e->cases || !is_first(r, one);
   e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(r, one);
   /* A kernel cannot tell for what its rows of f32 are made. */
@@ -401,50 +352,83 @@ static void show_work(const char *doing, double share, void *argument) {
   (void)doing;
   own->done = share * own->elements;
   for (size_t n = 0; n < all->count; n++) done += all->works[n].done;
-  progress_show(all->progress.stage, "", done, all->progress.total, "elements");
+  progress_show(all->request->exam.rests ? "verify: measure" : "verify", "", done, all->elements, "elements");
 }
 
-/* Sets the next piece: the first part that has not begun. */
+static void set_exam(piece *set, work *w) {
+  set->work = check_worker;
+  set->argument = &w->part;
+  set->how = (isolation){.kernels = &w->part.kernel,
+                         .kernel_count = 1,
+                         .silence = w->all->request->silence,
+                         .threads = threads_each(w->all->exams)};
+}
+
+static void set_profile(piece *set, work *w) {
+  static const double patience = 600.0; /* without a kernel */
+  const profile_task *of = &w->profile;
+  set->work = of->kernel ? profile_worker : unique_worker;
+  set->argument = &w->profile;
+  set->how.silence = patience;
+  if (of->kernel) set->how = (isolation){.kernels = &of->kernel, .kernel_count = 1, .silence = of->request->silence};
+}
+
+/* Sets the next piece: the first one that has not begun. A profile begins when nothing else runs. */
 static bool next_piece(piece *set, void *argument) {
   examination *all = argument;
   for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
     work *w = &all->works[n];
     if (w->state != WAITS) continue;
-    prepare(w);
+    if (w->is_profile && all->running) return false;
+    (w->is_profile ? prepare_profile : prepare)(w);
     if (w->state == ENDED) continue;
     w->state = BEGUN;
-    *set = (piece){.number = n, .work = check_worker, .argument = &w->part};
-    set->how = (isolation){.kernels = &w->part.kernel,
-                           .kernel_count = 1,
-                           .silence = all->request->silence,
-                           .threads = threads_each(all->count),
-                           .on_progress = show_work,
-                           .argument = w};
+    all->running++;
+    *set = (piece){.number = n};
+    (w->is_profile ? set_profile : set_exam)(set, w);
+    set->how.on_progress = show_work;
+    set->how.argument = w;
     return true;
   }
   return false;
 }
 
-static void piece_ended(size_t number, const isolated *end, void *argument) {
-  examination *all = argument;
-  work *w = &all->works[number];
-  if (end->how == ENDED_FORK_FAILED) {
-    all->fork_failed = true;
-    return;
-  }
+static void exam_ended(work *w, const isolated *end) {
   const record_result *result = result_of(end->result);
   char *text = result ? memory_copy_text(end->result) : text_of_end(&w->part, end);
   take_result(w, result ? result : result_of(text), text, end->how == ENDED_BY_SILENCE);
 }
 
+static void profile_ended(work *w, const isolated *end) {
+  json_t *json = record_of_text(end->result);
+  const bool is_made = json;
+  json_decref(json);
+  if (is_made)
+    take_profile(w, memory_copy_text(end->result));
+  else if (w->profile.kernel)
+    take_profile(w, text_of_failed_profile(w, end));
+  else
+    w->all->fork_failed = true; /* no kernel could have ended it */
+}
+
+static void piece_ended(size_t number, const isolated *end, void *argument) {
+  examination *all = argument;
+  work *w = &all->works[number];
+  all->running--;
+  if (end->how == ENDED_FORK_FAILED)
+    all->fork_failed = true;
+  else
+    (w->is_profile ? profile_ended : exam_ended)(w, end);
+}
+
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
    failures alone tell it, too. */
 static void tell_left_out(const examination *all, record_memory *in) {
-  for (size_t n = 0; n < all->count; n++) {
+  for (size_t n = 0; n < all->exams; n++) {
     work *w = &all->works[n];
-    if (*hung_in(w) != w) continue;
+    if (all->hung[w->kernel] != w) continue;
     size_t left_out = 0;
-    for (size_t m = 0; m < all->count; m++)
+    for (size_t m = 0; m < all->exams; m++)
       left_out += all->works[m].part.kernel == w->part.kernel && is_left_out(all->works[m].result);
     if (!left_out) continue;
     record_result *told = record_allocate(in, 1, sizeof *told);
@@ -470,18 +454,31 @@ static int larger_first(const void *a, const void *b) {
   return in_order(a, b);
 }
 
-static void open_examination(examination *all, const run_request *parts) {
-  all->count = parts->item_count;
-  all->works = memory_take(all->count + 1, sizeof *all->works);
-  all->hung = memory_take(all->request->kernel_count + 1, sizeof(*all->hung));
-  for (size_t n = 0; n < all->count; n++) {
-    const run_item *part = &parts->items[n];
+/* Adds a profile, or without a kernel the distances of exact rows. */
+static void add_profile(examination *all, const posenc_kernel *kernel, size_t number, run_profile wanted) {
+  all->works[all->count++] = (work){.all = all,
+                                    .kernel = number,
+                                    .is_profile = true,
+                                    .profile = {all->request, kernel, wanted},
+                                    .elements = profile_elements(wanted)};
+}
+
+static void open_examination(examination *all, const portion *own) {
+  const run_request *r = all->request;
+  all->exams = all->count = own->request.item_count;
+  all->works = memory_take(all->exams + r->kernel_count + 1, sizeof *all->works);
+  all->hung = memory_take(r->kernel_count + 1, sizeof(*all->hung));
+  for (size_t n = 0; n < all->exams; n++) {
+    const run_item *part = &own->request.items[n];
     work *w = &all->works[n];
-    *w = (work){.all = all, .item = run_number(all->request, part), .part = exam_of(all->request, part)};
+    *w = (work){.all = all, .kernel = part->kernel, .item = run_number(r, part), .part = exam_of(r, part)};
     w->elements = exam_elements(&w->part);
-    all->progress.total += w->elements;
   }
-  qsort(all->works, all->count, sizeof *all->works, larger_first);
+  qsort(all->works, all->exams, sizeof *all->works, larger_first);
+  if (own->unique) add_profile(all, NULL, 0, RUN_SCAN);
+  for (size_t k = 0; k < r->kernel_count; k++)
+    if (own->profiles[k]) add_profile(all, r->kernels[k], k, own->profiles[k]);
+  for (size_t n = 0; n < all->count; n++) all->elements += all->works[n].elements;
 }
 
 static void close_examination(examination *all) {
@@ -490,22 +487,44 @@ static void close_examination(examination *all) {
   free(all->hung);
 }
 
-/* Adds the results of the parts of a run, in their order. Returns false if no process could be created. */
-static bool examine_all(const run_request *request, const run_request *parts, findings *f) {
-  examination all = {.request = request, .progress = {.stage = request->exam.rests ? "verify: measure" : "verify"}};
-  open_examination(&all, parts);
+static void collect_results(examination *all, findings *f) {
+  record_result *results = record_allocate(&f->memory, all->exams, sizeof *results);
+  for (size_t n = 0; n < all->exams; n++) all->works[n].result = keep(f, result_of(all->works[n].text));
+  tell_left_out(all, &f->memory);
+  qsort(all->works, all->exams, sizeof *all->works, in_order);
+  for (size_t n = 0; n < all->exams; n++) results[n] = *all->works[n].result;
+  f->of.records = results;
+  f->of.records_count = all->exams;
+  f->of.passed = all->counts.passed;
+  f->of.failed = all->counts.failed;
+  f->of.skipped = all->counts.skipped;
+}
+
+static void collect_profiles(const examination *all, findings *f) {
+  record_profile *curves = record_allocate(&f->memory, all->count - all->exams, sizeof *curves);
+  f->of.profile = curves;
+  f->of.has_unique = true;
+  for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
+    json_t *json = record_of_text(w->text);
+    if (w->profile.kernel) {
+      record_profile *one = &curves[f->of.profile_count++];
+      *one = *(const record_profile *)keep(f, record_take_profile(json));
+      f->of.failed += one->failure.there;
+    } else {
+      f->of.unique = *(const record_unique *)keep(f, record_take_unique(json));
+    }
+    json_decref(json);
+  }
+}
+
+/* Makes the works of a portion of a run. Returns false if no process could be created. */
+static bool examine_all(const run_request *request, const portion *own, findings *f) {
+  examination all = {.request = request};
+  open_examination(&all, own);
   isolate_all(&(pieces){next_piece, piece_ended, &all});
   if (!all.fork_failed) {
-    record_result *results = record_allocate(&f->memory, all.count, sizeof *results);
-    for (size_t n = 0; n < all.count; n++) all.works[n].result = keep(f, result_of(all.works[n].text));
-    tell_left_out(&all, &f->memory);
-    qsort(all.works, all.count, sizeof *all.works, in_order);
-    for (size_t n = 0; n < all.count; n++) results[n] = *all.works[n].result;
-    f->of.records = results;
-    f->of.records_count = all.count;
-    f->of.passed = all.counts.passed;
-    f->of.failed = all.counts.failed;
-    f->of.skipped = all.counts.skipped;
+    collect_results(&all, f);
+    collect_profiles(&all, f);
   }
   close_examination(&all);
   return !all.fork_failed;
@@ -529,8 +548,7 @@ json_t *verify_run(run_request *given) {
   request.team = threads_most();
   portion own = portion_of(&request);
   add_contracts(given, &f.of, &f.memory);
-  const bool is_made = examine_all(&request, &own.request, &f) && add_profiles(&own, &f),
-             is_part = is_made && shard_is_part(given->only);
+  const bool is_made = examine_all(&request, &own, &f), is_part = is_made && shard_is_part(given->only);
   if (is_part) f.of.shard = shard_of(given, &own, &f.memory);
   json_t *json = is_made ? write(given, &f) : NULL;
   if (is_part) run_forget(&f.of.shard.run);
