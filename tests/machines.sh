@@ -220,7 +220,7 @@ sed -i 's/"busy": false/"busy": true/' peers-times.json
 check 'packages of a busy machine' beside 0 --beside one/report.json --packages peers-times.json
 check 'are called so' tells 'on one thread of quipu, while other processes ran'
 check 'two reports have the machines first' ends 0 one/report.json two/report.json -o both
-check 'with their figures' tells "9.8 MiB | $use | **50.0 %**"
+check 'with their figures' tells "9.8 MiB | $use | 50 % of"
 with_records='--from accuracy.json --from bench.json'
 check 'beside it, no report' leaves_nothing 'accuracy.json: not a report.json of posenc report or make publish' \
   $with_records --beside accuracy.json
