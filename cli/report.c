@@ -402,9 +402,20 @@ static void refuse_inputs(const char *folder, char **files, size_t count) {
   }
 }
 
+/* Returns the record of make check-peers, or null. */
+static const record_package_errors *read_package_errors(const options *given) {
+  if (!given->packages) return NULL;
+  record_fault why;
+  json_t *json = load_json("--packages", given->packages, 0);
+  const record_package_errors *packages = record_read_package_errors(json, &why);
+  if (!packages) die("--packages %s: not a peers.json of make check-peers: %s", given->packages, why.text);
+  json_decref(json);
+  return packages;
+}
+
 static int run_machines(const options *given) {
   const option_set of_one = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(SEED), BUDGET_SET, TIMING_SET, SET(TIME_LIMIT),
-                                   SET(FROM), SET(FULL), SET(CASES), SET(BESIDE), SET(PACKAGES));
+                                   SET(FROM), SET(FULL), SET(CASES), SET(BESIDE));
   const char *folder = given->output;
   char **files = given->operands;
   const size_t count = given->operand_count;
@@ -420,13 +431,16 @@ static int run_machines(const options *given) {
     if (!reports[i]) die("%s: not a report.json of posenc report: %s", files[i], why.text);
     json_decref(json);
   }
+  const record_package_errors *packages = read_package_errors(given);
   if (!output_make_folder(folder)) die_folder(folder);
   refuse_inputs(folder, files, count);
-  const int status = report_write_machines(
-      folder, &(machines_inputs){reports, files, count, given->labels.items, given->labels.count, given->command_line});
+  const int status =
+      report_write_machines(folder, &(machines_inputs){reports, files, count, given->labels.items, given->labels.count,
+                                                       packages, given->command_line});
   if (status != STATUS_ERROR) print_page(folder);
   for (size_t i = 0; i < count; i++) record_free(reports[i]);
   free(reports);
+  record_free(packages);
   return status;
 }
 

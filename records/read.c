@@ -582,6 +582,11 @@ const record_baseline *record_read_baseline(const json_t *json, record_fault *fa
   return read_record(json, read_baseline, sizeof(record_baseline), fault);
 }
 
+const record_package_errors *record_read_package_errors(const json_t *json, record_fault *fault) {
+  if (!has_schema(json, "schema", "posenc-peers-errors-1", fault)) return NULL;
+  return read_record(json, read_package_errors, sizeof(record_package_errors), fault);
+}
+
 #define TAKE(type)                                                                                                     \
   const record_##type *record_take_##type(const json_t *json) {                                                        \
     return read_record(json, read_##type, sizeof(record_##type), NULL);                                                \

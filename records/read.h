@@ -179,6 +179,7 @@ const record_timing *record_read_timing(const json_t *json, record_fault *fault)
 const record_report *record_read_report(const json_t *json, record_fault *fault);
 const record_published *record_read_published(const json_t *json, record_fault *fault);
 const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
+const record_package_errors *record_read_package_errors(const json_t *json, record_fault *fault);
 
 /* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Fields
    of another kind count as missing. */

@@ -339,6 +339,30 @@ static void write_errors_of_each(page *p, const record_machines *record) {
   write_commands(p, record);
 }
 
+/* Writes the errors of packages themselves, which ran on one machine. */
+static void write_packages(page *p, const record_package_errors *of) {
+  if (!of->there) return;
+  char caption[400];
+  snprintf(caption, sizeof caption,
+           "Packages themselves, as installed, on %.100s, %.10s: the largest error of their functions' tables below "
+           "position 2²⁰ (of grids: of all), and the first position that right code in that dtype would not have so.",
+           of->machine, of->date);
+  static const page_column columns[] = {{"package", false}, {"function", false}, {"dtype", false},
+                                        {"largest", true},  {"at", true},        {"first wrong", false},
+                                        {"command", false}};
+  page_table(p, caption, columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(row, of, rows) {
+    page_cell(p, "%s", row->package);
+    page_cell(p, "%s", row->function);
+    page_cell(p, "%s", row->dtype);
+    page_cell_number(p, row->max_abs, 2);
+    page_cell(p, "%s", row->at);
+    page_cell(p, "%s", row->first_wrong);
+    page_prose(p, CODE("%s"), row->command);
+  }
+  page_table_end(p);
+}
+
 static void write_accuracy(page *p, const record_machines *record) {
   const int64_t compared = record->accuracy.compared, same = record->accuracy.same, unlike = record->accuracy.unlike;
   page_section(p, "Accuracy");
@@ -366,6 +390,7 @@ static void write_accuracy(page *p, const record_machines *record) {
   page_close(p, PAGE_PARAGRAPH);
   if (same != compared) write_differences(p, record);
   write_errors_of_each(p, record);
+  write_packages(p, &record->packages);
 }
 
 /* Whether the accuracy record has the same fact of a timing record, on all machines. */

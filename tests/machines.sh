@@ -221,12 +221,24 @@ check 'packages of a busy machine' beside 0 --beside one/report.json --packages 
 check 'are called so' tells 'on one thread of quipu, while other processes ran'
 check 'two reports have the machines first' ends 0 one/report.json two/report.json -o both
 check 'with their figures' tells "9.8 MiB | $use | 50 % of"
+error() { # PACKAGE ERROR
+  printf '{"package": "%s", "function": "table", "dtype": "f32", "max_abs": %s, "at": "1033512", "first_wrong": "none",
+    "command": "peers.py write 0 x.npy"}' "$@"
+}
+printf '{"schema": "posenc-peers-errors-1", "date": "%s", "machine": "quipu", "rows": [%s, %s]}' "$now" \
+  "$(error 'torch 9.9' 0.039)" "$(error 'jax 8.8' null)" >peers.json
+check 'the errors of packages' ends 0 one/report.json two/report.json --packages peers.json -o both
+check 'with the command' tells '| torch 9.9 | table | f32 | 0.039 | 1033512 | none | `peers.py write 0 x.npy` |'
+check 'of a function that failed there is none' tells '| jax 8.8 | table | f32 | – |'
+check 'and in the record' grep -q '"packages": *{' both/report.json
 with_records='--from accuracy.json --from bench.json'
 check 'beside it, no report' leaves_nothing 'accuracy.json: not a report.json of posenc report or make publish' \
   $with_records --beside accuracy.json
 sed 's/"machines"/"machine"/' kept/report.json >lacking.json
 check 'nor what is published without machines' leaves_nothing 'machines is missing' $with_records --beside lacking.json
 check 'nor packages' leaves_nothing "its schema is not 'posenc-peers-2'" $with_records --packages kept/report.json
+check 'nor their times beside reports of several' leaves_nothing 'not a peers.json of make check-peers' \
+  one/report.json two/report.json --packages peers-times.json
 check 'nor two names' leaves_nothing '--label b: there is no machine for it' $with_records --label a --label b
 check 'nor beside reports of several' leaves_nothing '--beside' one/report.json two/report.json --beside one/report.json
 

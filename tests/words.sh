@@ -41,6 +41,7 @@ claim :: name :: ^(reports|tools)/ :: what is often said of encodings
 claim :: name :: ^records/fields[.]def claims?$ :: what is often said of encodings, in a report
 claim :: text :: ^(cli|common|records)/ :: open 6: a bound, in messages that tests quote
 peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
+peer :: text :: peers[.](json|md) :: files that have the name of their target
 settle :: name :: SETTLED$ :: memory that grows no more
 whatever :: text :: ^verify/ :: open 1: any
 ROWS

@@ -6,7 +6,7 @@
   peers.py install FOLDER    makes a virtual environment of them, and says what could not be had
   peers.py pins              lists the names of what is pinned
   peers.py rows              lists the rows below: package, function, dtype, recipe and options of posenc
-  peers.py check FOLDER      computes all rows, writes FOLDER/peers.md and FOLDER/peers.csv; PACKAGE... selects
+  peers.py check FOLDER      computes all rows, writes FOLDER/peers.md, peers.csv and peers.json; PACKAGE... selects
   peers.py write ROW FILE    writes the table of a row, by its number, as .npy: at most 131072 positions
 
 "check" and "write" run in that environment, the others need the standard library alone. POSENC is the command.
@@ -30,11 +30,13 @@ import json
 import math
 import os
 import pathlib
+import platform
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import typing
 
@@ -808,6 +810,13 @@ def markdown(titles, rows):
     return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows]) + "\n"
 
 
+def cpu():
+    """The processor's name; where the system does not tell it, its architecture."""
+    with open("/proc/cpuinfo") as file:
+        models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
 def check(folder, packages):
     found, errors_in = {}, []
     for package in packages or dict.fromkeys(row.package for row in ROWS):
@@ -841,6 +850,12 @@ def report(folder, found):
                       command_of(number, row)))
     with open(os.path.join(folder, "peers.csv"), "w", newline="") as file:
         csv.writer(file).writerows([HEAD, *table])
+    rows = [{"package": line[0], "function": line[1], "dtype": line[2], "max_abs": found[number].get("largest"),
+             "at": line[6], "first_wrong": line[7], "command": line[8]}
+            for number, line in zip(sorted(found), table, strict=True)]
+    with open(os.path.join(folder, "peers.json"), "w") as file:  # posenc report reads it
+        json.dump({"schema": "posenc-peers-errors-1", "date": time.strftime("%Y-%m-%d"), "machine": cpu(),
+                   "rows": rows}, file, indent=1)
     with open(os.path.join(folder, "peers.md"), "w") as file:
         file.write(markdown(HEAD[:-1], [line[:-1] for line in table]))
 

@@ -10,9 +10,10 @@
 #   ELEMENTS   how many elements of a table are compared, at most about
 #   EMULATED   the same in an emulator, where a process takes half a second to start
 #   KEPT       report.json of other machines, or of earlier runs, to stand beside these
+#   PACKAGES   peers.json of make check-peers, for a table of the packages' own errors
 set -eu
 : "${srcdir:=.}" "${PLATFORMS:=generic avx2 avx512 neon sve opencl aarch64 s390x}" "${ELEMENTS:=20000}" \
-  "${EMULATED:=500}" "${KEPT:=}"
+  "${EMULATED:=500}" "${KEPT:=}" "${PACKAGES:=}"
 : "${KERNELS:=cr-*,rotation-*,naive,naive-f64,recipe/*}"
 srcdir=$(cd "$srcdir" && pwd)
 top=$PWD/platforms
@@ -103,5 +104,6 @@ labels() { # REPORT...: an option for each
 options=$(labels "$@")
 for report in $KEPT; do set -- "$@" "$report"; done
 [ $# -gt 1 ] || fail 'one platform alone: the table takes two'
+[ -z "$PACKAGES" ] || set -- "$@" --packages "$PACKAGES"
 # shellcheck disable=SC2086 # options
 ./posenc report "$@" $options -o "$top/all"

@@ -20,7 +20,6 @@ import json
 import math
 import os
 import pathlib
-import platform
 import random
 import statistics
 import sys
@@ -173,13 +172,11 @@ def version(package):
 
 
 def head_of(options):
-    with open("/proc/cpuinfo") as file:
-        models = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
     from posenc import _library
 
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "machine": models[0] if models else platform.machine(),
+        "machine": peers.cpu(),
         "processors": len(os.sched_getaffinity(0)),
         "turns": options.turns,
         "versions": {"posenc": _library.version(), **{package: version(package) for package in options.packages}},

@@ -77,7 +77,8 @@ typedef struct machines_inputs {
   char *const *names; /* names of the files, for messages */
   size_t count;
   const char *const *labels;
-  size_t label_count; /* at most count */
+  size_t label_count;                    /* at most count */
+  const record_package_errors *packages; /* or null */
   const char *command;
 } machines_inputs;
 

@@ -464,6 +464,7 @@ bool machines_make(record_machines *made, const machines_inputs *given, record_m
                             .accuracy = accuracy_of(&m),
                             .front = make_front(&m, machines),
                             .front_count = m.count};
+  if (given->packages) made->packages = *given->packages;
   set_fastest(&m, made);
   set_times(&m, made);
   return true;
