@@ -72,15 +72,15 @@ const char *catalogue_options(void) {
 
 /* ---- the kernel on an OpenCL device ------------------------------------------------------------ */
 
-/* What the process of the device says: whether it is a GPU, then its refusal or nothing. Null until it is asked for. */
+/* What the process of the device says: "GPU" or nothing, then its refusal or nothing. Null until it is asked for. */
 static char *device_answer;
-static const char is_gpu[] = "GPU";
+static bool is_device_gpu;
 
 static void ask_device(void *argument) {
   (void)argument;
   isolate_say("opening the OpenCL device", 0.0);
   const opencl_answer found = opencl_ask();
-  char *text = memory_print("%s\n%s", found.is_gpu ? is_gpu : "", found.refusal ? found.refusal : "");
+  char *text = memory_print("%s\n%s", found.is_gpu ? "GPU" : "", found.refusal ? found.refusal : "");
   isolate_result(text);
   free(text);
 }
@@ -97,6 +97,7 @@ void catalogue_ask_device(const posenc_kernel *kernel) {
   describe_exit(&end, words, sizeof words);
   device_answer = end.result ? end.result : memory_print("\n%s", words);
   const char *refusal = strchr(device_answer, '\n');
+  is_device_gpu = strncmp(device_answer, "GPU\n", 4) == 0;
   if (!refusal || refusal[1]) opencl_cr.absent = refusal ? refusal + 1 : device_answer;
 }
 
@@ -105,8 +106,7 @@ bool catalogue_open_device(const posenc_kernel *kernel) {
 }
 
 const char *catalogue_untimed(const posenc_kernel *kernel) {
-  if (!catalogue_on_device(kernel) || kernel->absent || strncmp(device_answer, is_gpu, strlen(is_gpu)) == 0)
-    return NULL;
+  if (!catalogue_on_device(kernel) || kernel->absent || is_device_gpu) return NULL;
   return "its OpenCL device is no GPU, which a processor emulates: such times are not taken";
 }
 

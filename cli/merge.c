@@ -44,14 +44,6 @@ static const char notes[] = "Which records can be merged:\n"
                             "  $ posenc merge one.json two.json -o accuracy.json\n";
 
 /* Returns the exit status of posenc verify or posenc bench for the record. */
-/* Returns the result of ranges, see merge_join. */
-static const record_result *join(const record_result *const *parts, size_t count) {
-  json_t *json = verify_join(parts, count);
-  const record_result *made = json ? record_take_result(json) : NULL;
-  json_decref(json);
-  return made;
-}
-
 static int status_of(const json_t *record) {
   if (!json_object_get(record, "benchmarks")) return trusted_status(record, NULL);
   const record_timing *timing = record_take_timing(record);
@@ -66,7 +58,7 @@ static int run(options *given) {
   json_t **records = allocated(calloc(count, sizeof(*records)));
   for (size_t i = 0; i < count; i++) records[i] = load_json(NULL, names[i], 0);
   char why[2500];
-  json_t *merged = merge_records(records, names, count, join, why, sizeof why);
+  json_t *merged = merge_records(records, names, count, verify_join, why, sizeof why);
   for (size_t i = 0; i < count; i++) json_decref(records[i]);
   free(records);
   if (!merged) die("%s", why);

@@ -381,10 +381,7 @@ static void print_page(const char *folder) {
 
 static void check_labels(const texts *labels) {
   for (size_t n = 0; n < labels->count; n++) {
-    json_t *utf8 = json_string(labels->items[n]);
-    const bool is_name = utf8 && *labels->items[n];
-    json_decref(utf8);
-    if (!is_name) die_value("--label", labels->items[n], "no name");
+    if (!record_is_utf8(labels->items[n]) || !*labels->items[n]) die_value("--label", labels->items[n], "no name");
     for (size_t i = 0; i < n; i++)
       if (strcmp(labels->items[i], labels->items[n]) == 0)
         die_value("--label", labels->items[n], "another machine is called so");
@@ -460,7 +457,8 @@ static const record_package_times *read_packages(const options *given) {
   json_t *json = load_json("--packages", given->packages, 0);
   const record_package_times *packages = record_take_package_times(json);
   if (strcmp(packages->schema, "posenc-peers-2") != 0)
-    die("--packages: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-2'");
+    die("--packages %s: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-2'",
+        given->packages);
   json_decref(json);
   return packages;
 }

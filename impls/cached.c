@@ -28,7 +28,9 @@ static posenc_status fill(kept_table *made, const posenc_problem *table, const p
   made->rows = (char *)posenc_alloc(bytes);
   if (!made->rows) return POSENC_OUT_OF_MEMORY;
   const posenc_kernel *kernel = made->kernel;
-  const posenc_status status = kernel->prepare ? kernel->prepare(table, options, &made->constants) : POSENC_OK;
+  posenc_options how = *options;
+  how.stores = POSENC_STORES_REGULAR; /* calls will read the rows */
+  const posenc_status status = kernel->prepare ? kernel->prepare(table, &how, &made->constants) : POSENC_OK;
   if (status != POSENC_OK) return status;
   if (table->rows) kernel->execute(made->constants, table, 0, table->rows, made->rows);
   rows_zero_padding(table, 0, table->rows, made->rows, (size_t)table->dim * posenc_dtype_bytes(table->dtype));

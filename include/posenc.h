@@ -589,8 +589,8 @@ POSENC_API const char *posenc_kernel_refusal(const posenc_kernel *kernel, const 
 
 /* How kernels with both kinds of stores write rows. The bits are the same. */
 typedef enum posenc_stores {
-  /* Streaming if the rows of one call are too large for the caches, and the memory is not new: pages that the system
-     has just cleared are in the caches. */
+  /* Streaming if the rows of one call, or of one thread's part of it, are too large for the caches, and the memory is
+     not new: pages that the system has just cleared are in the caches. */
   POSENC_STORES_AUTO = 0,
   POSENC_STORES_REGULAR = 1, /* through the caches: for rows that are read soon */
   /* Past the caches, where `out`, dim and dtype allow it (posenc_alloc): leaves the caches to other data. */

@@ -148,14 +148,15 @@ static bool add_read(history *all, const source *from, const json_t *record, cha
   const record_accuracy *accuracy = NULL;
   const record_report *report = NULL;
   const record_timing *timing = NULL;
+  const void *read = NULL;
   if (has_kind(record, "posenc-accuracy-"))
-    accuracy = record_read_accuracy(record, &fault);
+    read = accuracy = record_read_accuracy(record, &fault);
   else if (has_kind(record, "posenc-report-"))
-    report = record_read_report(record, &fault);
+    read = report = record_read_report(record, &fault);
   else if (*record_schema_of(record))
-    timing = record_read_timing(record, &fault);
+    read = timing = record_read_timing(record, &fault);
   all->read = memory_grow(all->read, all->read_count + 1, sizeof(*all->read));
-  all->read[all->read_count++] = accuracy ? (const void *)accuracy : report ? (const void *)report : timing;
+  all->read[all->read_count++] = read;
   if (timing && !timings_check(timing, why, size)) return false;
   if (report)
     add_report(all, from, report);

@@ -369,7 +369,6 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
     return made;                                                                                                       \
   }
 EMPTY(report)
-EMPTY(front_machine)
 EMPTY(table)
 EMPTY(row)
 EMPTY(result)
@@ -506,8 +505,19 @@ static bool are_totals(const totals *t, int64_t passed, int64_t failed, int64_t 
          is_total(t, "skipped", skipped, t->counted.skipped, fault);
 }
 
+/* Whether each kernel is listed once: what is made of the results for each kernel has room for each result once. */
+static bool is_each_once(const record_accuracy *record, record_fault *fault) {
+  RECORD_EACH(kernel, record, kernels)
+    if (record_find_kernel(record->kernels, record->kernels_count, kernel->name) != kernel) {
+      snprintf(fault->text, sizeof fault->text, "kernels has '%.80s' twice", kernel->name);
+      return false;
+    }
+  return true;
+}
+
 static bool is_consistent(const record_accuracy *record, record_fault *fault) {
   totals t = {.where = "", .known = "kernels"};
+  if (!is_each_once(record, fault)) return false;
   for (size_t i = 0; i < record->records_count; i++) {
     const record_result *one = &record->records[i];
     const bool is_listed = record_find_kernel(record->kernels, record->kernels_count, one->kernel);

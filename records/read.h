@@ -216,9 +216,6 @@ json_t *record_write_shape(const record_shape *from);
 json_t *record_write_check(const record_check *from);
 json_t *record_write_context(const record_context *from);
 json_t *record_write_run(const record_run *from);
-json_t *record_write_run_shard(const record_run_shard *from);
-json_t *record_write_kernel(const record_kernel *from);
-json_t *record_write_encoding(const record_encoding *from);
 json_t *record_write_result(const record_result *from);
 json_t *record_write_profile(const record_profile *from);
 json_t *record_write_unique(const record_unique *from);
@@ -228,7 +225,6 @@ json_t *record_write_fitness(const record_fitness *from);
 
 /* Return a struct with the values of what is not there: of its fields and of those of inner objects. */
 record_report record_empty_report(void);
-record_front_machine record_empty_front_machine(void);
 record_table record_empty_table(void);
 record_row record_empty_row(void);
 record_result record_empty_result(void);

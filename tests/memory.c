@@ -55,15 +55,21 @@ static void test_choice(void) {
 
 enum { LINE = 64, MARK = 0x55 };
 
-/* Applies the problem to two sequences that are apart, into memory filled with marks. */
+/* Two sequences that are apart. */
+static posenc_slice two_of(const posenc_problem *problem) {
+  posenc_slice slice = posenc_rows(0, problem->rows);
+  slice.batch = 2;
+  slice.stride = problem->rows * problem->heads * problem->dim + 32;
+  return slice;
+}
+
+/* Applies the problem to them, into memory filled with marks. */
 static bool apply_into(const posenc_kernel *kernel, const posenc_problem *problem, posenc_stores stores, const char *x,
                        char *out, size_t bytes) {
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   options.stores = stores;
-  posenc_slice slice = posenc_rows(0, problem->rows);
-  slice.batch = 2;
-  slice.stride = problem->rows * problem->heads * problem->dim + 32;
+  const posenc_slice slice = two_of(problem);
   memset(out, MARK, bytes);
   posenc_plan *plan = NULL;
   const bool made =
@@ -83,11 +89,14 @@ static void test_streamed(const char *name, posenc_problem problem, posenc_layou
   char *x = posenc_alloc(result), *want = posenc_alloc(room), *got = posenc_alloc(room);
   if (!x || !want || !got) abort();
   for (size_t i = 0; i < result / 2; i++) ((uint16_t *)(void *)x)[i] = (uint16_t)(0x3c00 + i * 37 % 1021);
+  memset(got, MARK, room); /* it is new no longer */
   for (size_t off = 0; off <= element; off += element) {
     if (posenc_kernel_refusal(kernel, &problem, NULL) && kernel) {
       skip(name, posenc_kernel_refusal(kernel, &problem, NULL));
       continue;
     }
+    const posenc_slice slice = two_of(&problem);
+    ok(apply_streams(POSENC_STORES_AUTO, &problem, &slice, x, got + off), "so large a result is streamed");
     const bool made = apply_into(kernel, &problem, POSENC_STORES_REGULAR, x, want + off, room - LINE) &&
                       apply_into(kernel, &problem, POSENC_STORES_AUTO, x, got + off, room - LINE);
     ok(made && memcmp(want + off, got + off, room - LINE) == 0,
@@ -100,7 +109,7 @@ static void test_streamed(const char *name, posenc_problem problem, posenc_layou
 }
 
 static void test_all_streamed(void) {
-  static const char *const names[] = {NULL, "cached", "cr-portable"};
+  static const char *const names[] = {NULL, "cached", "cr-portable", "cr-threads"};
   for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
     test_streamed(names[n], posenc_rope(4000, 3, 128), POSENC_SPLIT, POSENC_F32);
     test_streamed(names[n], posenc_rope(1000, 11, 114), POSENC_INTERLEAVED, POSENC_F32);

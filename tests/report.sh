@@ -710,6 +710,7 @@ known-accuracy%s/"failed": 0/"failed": 1/%failed is 1, but by the checks it is 0
 known-accuracy%s/"passed": 3/"passed": 4/%passed is 4, but
 known-accuracy%s/"skipped": 0/"skipped": 2/%skipped is 2, but
 known-accuracy%s/"kernel": "naive"/"kernel": "ghost"/%kernel is 'ghost', which is not in kernels
+known-accuracy%s/"name": "quick"/"name": "naive"/%kernels has 'naive' twice
 known-accuracy%s/"rows": 64/"rows": -5/%rows is not an integer of 0 or more
 known-accuracy%s/"mode": "exhaustive"/"mode": "guessed"/%mode is not exhaustive, sampled or cases
 known-bench%s/"ns_per_element": 2.25/"ns_per_element": -1/%ns_per_element is not a number of 0 or more

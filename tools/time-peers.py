@@ -139,7 +139,7 @@ def processes(options):
     left = len(numbers) * len(options.packages)
     for threads in numbers:
         for package in options.packages:
-            before, begin = os.getloadavg()[0], time.time()
+            begin = time.time()
             if begin > end:
                 print(f"time-peers: {package}, {threads} threads: {NO_TIME}", flush=True)
                 continue
@@ -150,7 +150,6 @@ def processes(options):
                 {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},
                 preexec_fn=lambda: os.sched_setaffinity(0, random.sample(processors, threads)))
             for line in lines:
-                line["load"] = [before, os.getloadavg()[0]]
                 if line.get("failed", NO_TIME) != NO_TIME:
                     print(f"time-peers: {package}: {line['problem']}: {line['failed']}", flush=True)
             if run.returncode:

@@ -532,7 +532,15 @@ static const record_result *ended(const record_result *const *parts, size_t coun
   return NULL;
 }
 
-json_t *verify_join(const record_result *const *parts, size_t count) {
+/* Returns a copy that owns all that it has, for record_free. */
+static const record_result *kept_result(const record_result *made) {
+  json_t *json = record_write_result(made);
+  const record_result *kept = record_take_result(json);
+  json_decref(json);
+  return kept;
+}
+
+const record_result *verify_join(const record_result *const *parts, size_t count) {
   const int64_t of = parts[0]->range.of;
   const record_result *end = ended(parts, count);
   record_memory memory = {NULL};
@@ -540,14 +548,14 @@ json_t *verify_join(const record_result *const *parts, size_t count) {
   if (end) {
     made = *end;
     made.range.there = false;
-    return record_write_result(&made);
+    return kept_result(&made);
   }
   if (of <= 0) return NULL;
   segment *segments = memory_take((size_t)of, sizeof *segments);
   bool ok = true;
   for (size_t i = 0; ok && i < count; i++) ok = add_segments(segments, of, parts[i]);
-  json_t *json = ok && join(parts, count, segments, &made, &memory) ? record_write_result(&made) : NULL;
+  const record_result *kept = ok && join(parts, count, segments, &made, &memory) ? kept_result(&made) : NULL;
   record_release(&memory);
   free(segments);
-  return json;
+  return kept;
 }

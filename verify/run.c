@@ -56,12 +56,12 @@ static char *text_of_end(const exam *e, const isolated *end) {
   return text_of_check(&made, &failed);
 }
 
-/* Returns the result of an exam that is not made, because the kernel hung in that of another shape: each would last
-   until the time limit. */
-static char *text_of_left_out(const exam *e, const exam *hung) {
+/* Returns the result of an exam that is not made, because the kernel hung on another shape: each would last until the
+   time limit. */
+static char *text_of_left_out(const exam *e, const shape *hung) {
   char why[200];
   exam_result made;
-  snprintf(why, sizeof why, "left out, because the kernel hung on %s", hung->of->name);
+  snprintf(why, sizeof why, "left out, because the kernel hung on %s", hung->name);
   const check skipped = {.skip = why};
   result_begin(&made, e, NULL);
   const record_check only = check_record(property_name(SURVIVAL), &skipped, &made.memory);
@@ -331,17 +331,26 @@ static void prepare_profile(work *w) {
   if (w->profile.kernel && w->all->hung[w->kernel]) take_profile(w, text_of_failed_profile(w, &hung));
 }
 
+/* Returns the shape on which the kernel has hung, in an exam or when it was asked; null if it has not. */
+static const shape *shape_of_hang(const work *w) {
+  const run_request *r = w->all->request;
+  const work *hung = w->all->hung[w->kernel];
+  const run_item *asked = run_unanswered(r, w->kernel, false);
+  if (!hung) return NULL;
+  return asked ? &r->shapes[asked->shape] : hung->part.of;
+}
+
 /* Decides which checks a part makes. A part whose kernel has hung gets its record. */
 static void prepare(work *w) {
   const run_request *r = w->all->request;
   const run_item *one = &r->items[w->item];
   exam *e = &w->part;
-  const work *hung = w->all->hung[w->kernel];
+  const shape *hung = shape_of_hang(w);
   e->brief = r->exam.brief || e->cases || !is_first(r, one);
   e->apply_known = !e->brief && op_is_applied(e->of->problem.op) && is_library_known(r, one);
   /* A kernel cannot tell for what its rows of f32 are made. */
   e->brief = e->brief || (is_seen_in_f32(r, one) && is_library_known(r, one));
-  char *text = hung ? text_of_left_out(e, &hung->part) : text_of_silence(w);
+  char *text = hung ? text_of_left_out(e, hung) : text_of_silence(w);
   if (text) take_result(w, result_of(text), text, !hung);
 }
 

@@ -38,11 +38,10 @@ const char *verify_refusal(const posenc_problem *problem);
 /* ---- joining --------------------------------------------------------------------------------------------------- */
 
 /*
- * Returns the result of a whole exam, joined from those of its ranges in their order, as JSON, a new reference. If
- * no check fails, it is bit for bit the result of one exam of the whole table. Returns null if they do not fit
- * together.
+ * Returns the result of a whole exam, joined from those of its ranges in their order, for record_free. If no check
+ * fails, it is bit for bit the result of one exam of the whole table. Returns null if they do not fit together.
  */
-json_t *verify_join(const record_result *const *parts, size_t count);
+const record_result *verify_join(const record_result *const *parts, size_t count);
 
 /* ---- hard-to-round cases --------------------------------------------------------------------------------------- */
 

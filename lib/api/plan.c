@@ -128,8 +128,8 @@ static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, con
     problem->axes = made->axes = axes_copy(problem->axes);
     if (!made->axes) return POSENC_OUT_OF_MEMORY;
   }
-  /* Rows that are intermediate results should stay in a cache. They are made a few at a time, which are not streamed
-     unless it is asked for. */
+  /* Rows of add, rope and rope caches are intermediate results, which should stay in a cache: what asks for streaming
+     asks for it of the result, as a kernel that applies its rows itself has to know. */
   posenc_options how = *options;
   if (problem->op != POSENC_TABLE && how.stores == POSENC_STORES_STREAMING) how.stores = POSENC_STORES_AUTO;
   const posenc_problem table = posenc_table_of(problem);

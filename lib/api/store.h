@@ -32,7 +32,8 @@ static inline bool store_pays(size_t row_bytes, size_t rows, size_t element_byte
   return row_bytes * rows >= store_streams_from(row_bytes, element_bytes) && !store_is_new(out, row_bytes * rows);
 }
 
-/* The same for a result of so many bytes, one after the other, that is made of as many of x. */
+/* Whether streaming a result of add or rope of so many bytes pays: from half the size of a table on, as x takes as much
+   of the caches. */
 static inline bool store_pays_applied(size_t bytes, size_t element_bytes, const void *out) {
   return bytes >= store_streams_from(0, element_bytes) / 2 && !store_is_new(out, bytes);
 }

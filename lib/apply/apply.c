@@ -40,8 +40,8 @@ static void rope_row(const apply_loops *loops, const posenc_problem *problem, ap
 /* A part has whole heads. */
 enum { PART_BYTES = 1 << 12 };
 
-/* From so many heads on the processor's own prefetches are faster, as rows are made seldom; of a table that is read,
-   with any number of heads (doc/notebook.md). */
+/* Without prefetches of ours rope is faster from so many heads on, as rows are made seldom; and with any number of
+   heads if the table is finished (doc/notebook.md). */
 enum { MANY_HEADS = 5 };
 
 bool apply_streams(posenc_stores stores, const posenc_problem *problem, const posenc_slice *slice, const void *x,

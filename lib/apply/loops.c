@@ -94,7 +94,8 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
-/* Compile-time parameters of rope, which leave no branch in the loops; `fetch` is one if it is APPLY_FETCH_NEAR. */
+/* Compile-time parameters of rope, which leave no branch in the loops; `fetch` is known at compile time only if it is
+   APPLY_FETCH_NEAR. */
 typedef struct rope_variant {
   posenc_dtype dtype;
   bool neighbours;

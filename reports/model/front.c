@@ -48,12 +48,11 @@ record_front_machine front_machine(const record_report *report, const char *labe
   const record_facts *facts = of->timing.there ? &of->timing : &of->accuracy;
   const record_table *table = report_table(report, report->headline.shape), *largest = largest_of(report);
   const char *cpu = record_fact_text(facts, "cpu"), *timed = record_fact_text(facts, "date");
+  const char *named = *cpu ? cpu : "unknown";
   const record_ratio none = record_empty_ratio();
   record_machine_use *uses = record_allocate(in, report->uses_count + 1, sizeof *uses);
   record_front_machine made = {.there = true,
-                               .label = label  ? record_utf8(in, label)
-                                        : *cpu ? cpu
-                                               : "unknown",
+                               .label = label ? record_utf8(in, label) : named,
                                .date = *timed ? timed : record_fact_text(&of->accuracy, "date"),
                                .cpu = cpu,
                                .has_cpu = true,
