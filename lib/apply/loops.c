@@ -159,7 +159,7 @@ INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const fl
 
 /* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. It keeps its place between
    the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer with x in memory. */
-INLINE void fetch(rope_variant as, const char *x) {
+INLINE void fetch_ahead(rope_variant as, const char *x) {
   enum { AHEAD = 8192 };
   const void *const there = (const void *)((uintptr_t)x + AHEAD); /* may be past the end */
   __asm__ volatile("" ::: "memory");
@@ -172,8 +172,8 @@ INLINE void turn_halves(rope_variant as, int steps, const turns *by, const char 
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
-    fetch(as, x + n * bytes); /* both halves in the order of their addresses */
-    fetch(as, x + n * bytes + bytes);
+    fetch_ahead(as, x + n * bytes); /* both halves in the order of their addresses */
+    fetch_ahead(as, x + n * bytes + bytes);
     if (as.dtype == POSENC_F32) {
       const floats c = by->cosine[n], s = by->sine[n], a = load_floats(x), b = load_floats(x + other);
       store_floats(out, a * c - b * s);
@@ -193,7 +193,7 @@ INLINE void turn_neighbours(rope_variant as, int steps, const turns *by, const c
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
     const floats c = by->cosine[n], s = by->sine[n];
-    fetch(as, x);
+    fetch_ahead(as, x);
     if (as.dtype == POSENC_F32) {
       const floats pair = load_floats(x);
       store_floats(out, pair * c + __builtin_shufflevector(pair, pair, EACH(SWAPPED)) * s);

@@ -5,6 +5,7 @@ an argument is of it, but NumPy where an array must be made."""
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import sys
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ def empty(shape: tuple[int, ...], dtype: Any, *, like: Any = None) -> Any:
         return torch.empty(shape, dtype=getattr(torch, LONG[short]))
     if short == "bf16":
         try:
-            import ml_dtypes  # type: ignore[import,unused-ignore]
+            ml_dtypes = importlib.import_module("ml_dtypes")
         except ImportError:
             raise TypeError(f"dtype={dtype!r}: NumPy has no bfloat16; torch.bfloat16 makes a tensor") from None
         return _numpy().empty(shape, ml_dtypes.bfloat16)
