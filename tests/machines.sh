@@ -210,12 +210,12 @@ peer() { # PACKAGE WAY THREADS ROWS MEDIAN
   echo "$(peer jax 'libposenc, cached' 1 5000 1)]}"
 } >peers-times.json
 check 'packages' beside 0 --beside one/report.json --packages peers-times.json
-check 'with version, error and quotient' tells '| torch 9.9 | a table: torch, compiled | 0.2 | **4.0 times** (2.00–8.00) |'
+check 'with version, error and quotient' tells '| torch 9.9 | a table: torch, compiled | 0.2 | **4.00 times** (2.00–8.00) |'
 check 'each by its fastest way, of that table, with one thread' test "$(grep -c '| a table: ' both.md)" -eq 2
 check 'of a quiet machine' eval '! grep -q "while other processes ran" both.md'
 cp both/report.json packages.json
 check 'are kept' beside 0 --beside packages.json --label new
-check 'for the next page' tells '| jax 8.8 | a table: jax | 0.2 | **3.0 times** (2.00–8.00) |'
+check 'for the next page' tells '| jax 8.8 | a table: jax | 0.2 | **3.00 times** (2.00–8.00) |'
 sed -i 's/"busy": false/"busy": true/' peers-times.json
 check 'packages of a busy machine' beside 0 --beside one/report.json --packages peers-times.json
 check 'are called so' tells 'on one thread of quipu, while other processes ran'

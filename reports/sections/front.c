@@ -132,7 +132,7 @@ void front_write_packages(page *p, const record_package *packages, size_t count)
     page_cell(p, "%s %s", one->name, one->version);
     page_cell(p, "%s: %s", one->problem, one->way);
     page_cell_number(p, one->max_abs, 1);
-    page_cell(p, STRONG("%s times") " %s", words_significant(one->ratio.estimate, 2).text,
+    page_cell(p, STRONG("%s times") " %s", words_significant(one->ratio.estimate, 3).text,
               words_interval(&one->ratio).text);
   }
   page_table_end(p);
