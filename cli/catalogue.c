@@ -72,7 +72,8 @@ const char *catalogue_options(void) {
 
 /* ---- the kernel on an OpenCL device ------------------------------------------------------------ */
 
-/* What the process of the device says: "GPU" or nothing, then its refusal or nothing. Null until it is asked for. */
+/* Two lines that the process of the device writes: "GPU" or nothing; and why the device cannot be used, or nothing.
+   Null until the process has run. */
 static char *device_answer;
 static bool is_device_gpu;
 

@@ -586,8 +586,8 @@ static void take_stacked(options *given, const stored *at, const char *contents)
   if (at->last && given->model && !contents) given->problem.layout = POSENC_INTERLEAVED_CS;
 }
 
-/* Of a grid, takes the layout that the values show, if none is given. Returns the words for that; null if none is
-   taken. */
+/* Takes the layout that the values of a grid show, unless --layout gives one. Returns how the output tells of it; null
+   if no layout is taken. */
 static const char *take_layout(options *given, table_file *table) {
   static const char *const words[] = {[POSENC_INTERLEAVED] = "layout interleaved, as the values show; none is given",
                                       [POSENC_INTERLEAVED_CS] =
@@ -621,7 +621,7 @@ static file_result check_table(options *given, output **out) {
   const bool recorded = take_recorded(given, table, file);
   const table_part of_file = recorded_part(table, file);
   if (part == TABLE_BOTH) part = of_file;
-  /* Of two tables side by side, or without copies, the columns are those of all axes. */
+  /* Two tables side by side, and a table without copied columns, have the columns of all axes together. */
   if (given->grid && part == TABLE_BOTH && (at->joined || contents)) given->grid->grouped = false;
   double *positions = recorded ? take_positions(given, table, file) : NULL;
   if (part == TABLE_BOTH)

@@ -160,7 +160,7 @@ static const char notes[] = "A ratio is NEW divided by OLD: 1.05 is 5 % more tim
 
 /* ---- records ---- */
 
-/* What is compared, and the comparison, whose texts are theirs. */
+/* The two records, and their comparison, whose texts belong to the records. */
 typedef struct comparison {
   compare_input sides[2];
   record_memory memory;

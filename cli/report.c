@@ -53,11 +53,6 @@ typedef struct records {
   const char *accuracy_path, *timing_path; /* paths given to --from */
 } records;
 
-static bool has_schema(const json_t *holder, const char *key, const char *prefix) {
-  const char *schema = json_string_value(json_object_get(holder, key));
-  return schema && strncmp(schema, prefix, strlen(prefix)) == 0;
-}
-
 /* Exits if a record is a part of a run. */
 static void refuse_shard(const char *path, bool is_shard) {
   if (is_shard) die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
@@ -77,12 +72,12 @@ static void take_timing(records *found, const char *path, const json_t *record) 
 /* Reads a record of --from. */
 static void take_record(records *found, const char *path) {
   json_t *record = load_json("--from", path, 0);
-  if (has_schema(record, "schema", "posenc-accuracy-")) {
+  if (record_is_of(record, "posenc-accuracy-")) {
     if (found->accuracy) die_value("--from", path, "the second record of its kind");
     refuse_shard(path, json_object_get(record, "shard"));
     found->accuracy = json_incref(record);
     found->accuracy_path = path;
-  } else if (has_schema(json_object_get(record, "context"), "posenc_schema", "posenc-bench-")) {
+  } else if (record_is_of(record, "posenc-bench-")) {
     take_timing(found, path, record);
   } else {
     die_value("--from", path, "neither an accuracy record nor a timing record");

@@ -60,7 +60,7 @@ typedef struct run_range {
   int64_t from, to, of;
 } run_range;
 
-/* What a kernel says of a shape. */
+/* Whether a kernel takes a shape. */
 typedef enum run_taking {
   RUN_NOT_ASKED,
   RUN_REFUSED,

@@ -397,10 +397,8 @@ static void compare_accuracy(record_comparison *made, const record_accuracy *was
 /* ---- accuracy and speed ---- */
 
 bool compare_open(compare_input *made, const json_t *json, char *why, size_t size) {
-  static const char accuracy[] = "posenc-accuracy-";
   *made = (compare_input){.timing = record_take_timing(json)};
-  const bool ok = timings_check(made->timing, why, size),
-             is_accuracy = strncmp(record_schema_of(json), accuracy, strlen(accuracy)) == 0;
+  const bool ok = timings_check(made->timing, why, size), is_accuracy = record_is_of(json, "posenc-accuracy-");
   if (is_accuracy) made->accuracy = record_take_accuracy(json);
   if (!is_accuracy && made->timing->benchmarks) return ok;
   record_free(made->timing);

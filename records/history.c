@@ -138,10 +138,6 @@ static void add_report(history *all, const source *from, const record_report *re
   add_entry(all, from, NULL, timing);
 }
 
-static bool has_kind(const json_t *record, const char *schema) {
-  return strncmp(record_schema_of(record), schema, strlen(schema)) == 0;
-}
-
 /* Reads a record of one of the kinds, which is null otherwise, and adds it. Returns false with a defect. */
 static bool add_read(history *all, const source *from, const json_t *record, char *why, size_t size) {
   record_fault fault = {"neither an accuracy record, a timing record nor a report"};
@@ -149,9 +145,9 @@ static bool add_read(history *all, const source *from, const json_t *record, cha
   const record_report *report = NULL;
   const record_timing *timing = NULL;
   const void *read = NULL;
-  if (has_kind(record, "posenc-accuracy-"))
+  if (record_is_of(record, "posenc-accuracy-"))
     read = accuracy = record_read_accuracy(record, &fault);
-  else if (has_kind(record, "posenc-report-"))
+  else if (record_is_of(record, "posenc-report-"))
     read = report = record_read_report(record, &fault);
   else if (*record_schema_of(record))
     read = timing = record_read_timing(record, &fault);

@@ -151,8 +151,7 @@ static bool are_items_known(const record_run *run) {
 
 static bool read_input(const merger *m, input *one, const json_t *json) {
   static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
-  static const char timings[] = "posenc-bench-";
-  const bool is_timing = strncmp(record_schema_of(json), timings, strlen(timings)) == 0;
+  const bool is_timing = record_is_of(json, "posenc-bench-");
   record_fault fault;
   if (is_timing && (one->timing = record_read_timing(json, &fault))) {
     one->facts = &one->timing->context.facts;

@@ -449,6 +449,10 @@ const char *record_schema_of(const json_t *json) {
   return *schema ? schema : field_string(json_object_get(json, "context"), "posenc_schema");
 }
 
+bool record_is_of(const json_t *json, const char *prefix) {
+  return strncmp(record_schema_of(json), prefix, strlen(prefix)) == 0;
+}
+
 static bool has_schema(const json_t *json, const char *key, const char *schema, record_fault *fault) {
   if (strcmp(record_schema_of(json), schema) == 0) return true;
   snprintf(fault->text, sizeof fault->text, "%s is not '%s'", key, schema);

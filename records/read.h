@@ -39,6 +39,11 @@ static inline double record_number_value(record_number n) {
   return (double)n.whole + n.part;
 }
 
+/* Whether the numbers are equal, where NaN equals NaN. */
+static inline bool record_same_number(double a, double b) {
+  return a == b || (isnan(a) && isnan(b));
+}
+
 /* Returns infinity for NaN, as which null in a record is read. */
 static inline double record_or_infinity(double x) {
   return isnan(x) ? (double)INFINITY : x;
@@ -168,6 +173,8 @@ typedef struct record_fault {
 
 /* Returns the schema of a record, of timings that of their context; "" if it has none. */
 const char *record_schema_of(const json_t *json);
+/* Whether it is that of a kind of record, in any version: "posenc-accuracy-". */
+bool record_is_of(const json_t *json, const char *prefix);
 
 /*
  * Returns a record of that schema in which all required fields are present and of the right kind, to be released with
@@ -232,6 +239,11 @@ record_benchmark record_empty_benchmark(void);
 record_row_timing record_empty_row_timing(void);
 record_spread record_empty_spread(void);
 record_ratio record_empty_ratio(void);
+
+/* Returns the share of the processors that other processes used while times were taken; NaN if it is not known. */
+static inline double record_others(const record_report *report) {
+  return report->stability.there ? report->stability.others : NAN;
+}
 
 /* Return what both have, as a row of a table and the shape of a table. */
 record_row record_row_of(const record_result *result);

@@ -9,12 +9,8 @@ static bool is_same_text(const char *a, const char *b) {
   return (a == record_null) == (b == record_null) && strcmp(a, b) == 0;
 }
 
-static bool is_same_number(double a, double b) {
-  return a == b || (isnan(a) && isnan(b));
-}
-
 static bool is_same_position(record_number a, record_number b) {
-  return a.whole == b.whole && is_same_number(a.part, b.part);
+  return a.whole == b.whole && record_same_number(a.part, b.part);
 }
 
 static bool are_same_texts(const char *const *a, size_t count, const char *const *b, size_t other) {
@@ -111,7 +107,7 @@ static bool are_same_arrays(const void *a, size_t count, const void *b, size_t o
 #define PAIR_OR_NULL(need, key, ...) COUNTS(need, key, "")
 #define PLACES_OR_NULL(need, key, ...) (are_same_positions(BOTH(key)) || tell_lists(told, #key)) &&
 #define REAL(need, key, ...)                                                                                           \
-  ((BOTH_HAVE(need, key) && is_same_number(a->key, b->key)) || tell_numbers(told, #key, SIDES(need, key))) &&
+  ((BOTH_HAVE(need, key) && record_same_number(a->key, b->key)) || tell_numbers(told, #key, SIDES(need, key))) &&
 #define NUMBER(need, key, ...) REAL(need, key, "")
 #define AMOUNT(need, key, ...) REAL(need, key, "")
 #define POSITION(need, key, ...)                                                                                       \

@@ -58,10 +58,11 @@ ln -s "$published" build/posenc-published
 cat >build/posenc <<'END'
 #!/bin/sh
 [ "$1" = report ] || { echo "{\"environment\": {\"commit\": \"$commit\"}}"; exit; }
-echo "$*" >>"$known/asked"
+asked=$*
+echo "$asked" >>"$known/asked"
 while [ "$1" != -o ]; do shift; done
 echo "$2" >>"$known/measured"
-mkdir "$2" && cp "$known"/report.json "$2" && echo x >"$2/index.html" || exit
+mkdir "$2" && cp "$known"/report.json "$2" && echo "$asked" >"$2/index.html" || exit
 printf '# A\n\n## Files\n\n[page](index.html)\n\n## B\n' >"$2/report.md"
 echo x >"$2/accuracy.json" && echo "{\"context\":{\"others\":$others}}" >"$2/bench.json" || exit
 echo "$2/index.html" && exit "$promises"
@@ -112,6 +113,9 @@ export PUBLISH_FROM PUBLISH_LABEL PUBLISH_PACKAGES
 check 'the page is made again of records' publish
 check 'beside the machines of before, under its name, with packages' grep -q \
   -- '--label Zen 9 --packages peers-times.json --beside .*/reports/published/report.json -o' known/asked
+page=source/reports/published/index.html
+check 'the page names them without their folder' \
+  eval 'grep -q -- "--from accuracy.json --from bench.json " $page && ! grep -qF "$work" $page'
 unset PUBLISH_LABEL PUBLISH_PACKAGES
 check 'which are given' grep -q 'published.new' known/measured
 unset PUBLISH_FROM

@@ -87,9 +87,11 @@ trap 'rm -f "$section" "$readme"; [ ! -e "$new" ] || echo "publish: not publishe
 }
 [ -n "$PUBLISH_OPTIONS" ] || require_quiet "$(used_by_others "$new/bench.json")" during
 # Commands on the page name files of the top folder, and no folder of this machine.
-case $srcdir in
-/*) find "$new" -type f -exec sed -i "s|$(printf '%s' "$srcdir" | sed 's/[]\.*^$|[]/\\&/g')/|./|g" {} + ;;
-esac
+name_in() { # FOLDER WITH: files of the folder are named with this before their names instead
+  find "$new" -type f -exec sed -i "s|$(printf '%s' "$1" | sed 's/[]\.*^$|[]/\\&/g')/|$2|g" {} +
+}
+case $srcdir in /*) name_in "$srcdir" ./ ;; esac
+case $PUBLISH_FROM in /*) name_in "$PUBLISH_FROM" '' ;; esac
 sed -i '/^## Files$/,/^## /{/^## Files$/d;/^## /!d}' "$new/report.md" # they are in no repository
 ./posenc-published --brief "$new" || exit
 ./posenc-published "$new" >"$section"

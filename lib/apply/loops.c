@@ -302,7 +302,7 @@ INLINE void rope_by(apply_fetch fetch, const posenc_problem *problem, int64_t fr
     rope_as((rope_variant){POSENC_BF16, false, fetch}, problem, from, row, x, out);
 }
 
-/* Of its own: where x may be in the caches, a branch for each step would show. */
+/* A function apart, as its loops have a branch for each step, which costs time where x is in the caches. */
 TARGET static __attribute__((noinline)) void rope_far(apply_fetch fetch, const posenc_problem *problem, int64_t from,
                                                       const float *row, const char *x, char *out) {
   rope_by(fetch, problem, from, row, x, out);

@@ -63,7 +63,7 @@ record_front_machine front_machine(const record_report *report, const char *labe
                                .commit = record_fact_text(facts, "commit"),
                                .has_commit = true,
                                .source = "",
-                               .others = report->stability.there ? report->stability.others : NAN,
+                               .others = record_others(report),
                                .has_others = true,
                                .uses = uses};
   RECORD_EACH(use, report, uses)
@@ -77,8 +77,7 @@ record_front_machine front_machine(const record_report *report, const char *labe
 /* ---- several ---- */
 
 bool front_read(front_beside *made, const json_t *json, record_fault *fault) {
-  static const char published[] = "posenc-published-";
-  const bool is_published = strncmp(record_schema_of(json), published, strlen(published)) == 0;
+  const bool is_published = record_is_of(json, "posenc-published-");
   *made = (front_beside){.report = is_published ? NULL : record_read_report(json, fault),
                          .published = is_published ? record_read_published(json, fault) : NULL};
   return made->report || made->published;

@@ -68,18 +68,13 @@ static bool have_own_labels(const machine_list *m, const record_machine *machine
   return true;
 }
 
-/* Returns the share of the processors that other processes used while times were taken; NaN if it is not known. */
-static double others_of(const record_report *report) {
-  return report->stability.there ? report->stability.others : NAN;
-}
-
 static const record_machine *make_machines(const machine_list *m, const machines_inputs *given) {
   record_machine *machines = record_allocate(m->in, m->count, sizeof *machines);
   for (size_t i = 0; i < m->count; i++)
     machines[i] = (record_machine){.there = true,
                                    .label = i < given->label_count ? given->labels[i] : label_of(m, i),
                                    .failed = m->reports[i]->checks.failed,
-                                   .others = others_of(m->reports[i]),
+                                   .others = record_others(m->reports[i]),
                                    .has_others = true,
                                    .environment = m->reports[i]->environment};
   return machines;
@@ -284,13 +279,8 @@ static bool is_like(const machine_list *m, size_t i, size_t k, const record_tabl
   return !sampled || m->reports[i]->budget == m->reports[k]->budget;
 }
 
-/* Whether the numbers are equal, where NaN equals NaN. */
-static bool is_same_number(double a, double b) {
-  return a == b || (isnan(a) && isnan(b));
-}
-
 static bool has_same_figures(const record_row *a, const record_row *b) {
-  return is_same_number(a->max_ulp.ulp, b->max_ulp.ulp) && is_same_number(a->max_abs.abs, b->max_abs.abs) &&
+  return record_same_number(a->max_ulp.ulp, b->max_ulp.ulp) && record_same_number(a->max_abs.abs, b->max_abs.abs) &&
          a->misrounded == b->misrounded;
 }
 

@@ -128,7 +128,7 @@ bool words_is_busy(double others) {
 }
 
 words words_busy(const record_report *report) {
-  const double others = report->stability.there ? report->stability.others : NAN;
+  const double others = record_others(report);
   words result = {""};
   if (words_is_busy(others))
     snprintf(result.text, sizeof result.text, "other processes used %.40s\u00a0%% of the machine",
