@@ -5,19 +5,25 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* TILE: pairs that are computed together, row by row. PART: pairs of an unrolled loop. */
-enum { TILE = 64, PART = 16 };
+/* TILE: pairs that are computed together, row by row. PART: pairs of an unrolled loop. KEPT: about as many rows are
+   kept, but no two that are nearer to each other than APART_LEAST. */
+enum { TILE = 64, PART = 16, KEPT = 1024, APART_LEAST = 64 };
 
 typedef struct state {
   float sine[TILE], cosine[TILE];
 } state;
 
+/* Every row comes from the one before, so a call would begin at position 0. It begins at a row that the plan has kept:
+   calls of few rows, as those of add and rope are, would else take a time that grows with the square of the rows. */
 typedef struct steps {
   float *sine, *cosine; /* sines and cosines of one position, padded to whole tiles */
+  int64_t apart, count; /* rows between two that are kept; how many are kept of a tile */
+  state *kept;          /* of the first tile, of the second, … */
 } steps;
 
 static void release(void *constants) {
   steps *made = (steps *)constants;
+  free(made->kept);
   free(made->sine);
   free(made->cosine);
   free(made);
@@ -26,27 +32,6 @@ static void release(void *constants) {
 static float frequency_of(const posenc_problem *problem, int64_t index) {
   const float base = (float)problem->base, denominator = (float)kernel_denominator(problem);
   return 1.0f / powf(base, (float)index / denominator);
-}
-
-static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
-  (void)options;
-  const int64_t pairs = problem->dim / 2;
-  const size_t padded = ((size_t)pairs + TILE - 1) / TILE * TILE;
-  steps *made = (steps *)calloc(1, sizeof *made);
-  if (!made) return POSENC_OUT_OF_MEMORY;
-  made->sine = (float *)calloc(padded, sizeof *made->sine);
-  made->cosine = (float *)calloc(padded, sizeof *made->cosine);
-  if (!made->sine || !made->cosine) {
-    release(made);
-    return POSENC_OUT_OF_MEMORY;
-  }
-  for (int64_t i = 0; i < pairs; i++) {
-    const float frequency = frequency_of(problem, i);
-    made->sine[i] = sinf(frequency);
-    made->cosine[i] = cosf(frequency);
-  }
-  *constants = made;
-  return POSENC_OK;
 }
 
 /* Rotates to the next position. Inlined, as the compiler must otherwise assume that the steps may alias the state. */
@@ -62,18 +47,58 @@ static inline __attribute__((always_inline)) void rotate(state *at, const float 
   }
 }
 
-/* Computes the state at `position`. Every row comes from the one before, so this starts at position 0. */
-static state state_at(const steps *step, int64_t pair, int64_t pairs, int64_t position) {
-  state at = {.sine = {0}};
-  for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
-  for (int64_t p = 0; p < position; p++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
-  return at;
-}
-
 /* Returns the number of pairs of the tile that begins with `pair`. */
 static int64_t pairs_from(const posenc_problem *problem, int64_t pair) {
   const int64_t left = problem->dim / 2 - pair;
   return left < TILE ? left : TILE;
+}
+
+/* Computes the rows that are kept, from position 0 on. */
+static void keep_rows(steps *step, const posenc_problem *problem) {
+  state *kept = step->kept;
+  for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
+    const int64_t pairs = pairs_from(problem, pair);
+    state at = {.sine = {0}};
+    for (int i = 0; i < TILE; i++) at.cosine[i] = 1.0f;
+    for (int64_t p = 0; p < problem->first; p++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
+    for (int64_t n = 0; n < step->count; n++) {
+      for (int64_t r = 0; n > 0 && r < step->apart; r++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
+      *kept++ = at;
+    }
+  }
+}
+
+static posenc_status prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
+  (void)options;
+  const int64_t pairs = problem->dim / 2;
+  const size_t tiles = ((size_t)pairs + TILE - 1) / TILE, padded = tiles * TILE;
+  steps *made = (steps *)calloc(1, sizeof *made);
+  if (!made) return POSENC_OUT_OF_MEMORY;
+  made->sine = (float *)calloc(padded, sizeof *made->sine);
+  made->cosine = (float *)calloc(padded, sizeof *made->cosine);
+  made->apart = problem->rows / KEPT > APART_LEAST ? problem->rows / KEPT : APART_LEAST;
+  made->count = problem->rows / made->apart + 1;
+  made->kept = (state *)calloc(tiles, (size_t)made->count * sizeof *made->kept);
+  if (!made->sine || !made->cosine || !made->kept) {
+    release(made);
+    return POSENC_OUT_OF_MEMORY;
+  }
+  for (int64_t i = 0; i < pairs; i++) {
+    const float frequency = frequency_of(problem, i);
+    made->sine[i] = sinf(frequency);
+    made->cosine[i] = cosf(frequency);
+  }
+  keep_rows(made, problem);
+  *constants = made;
+  return POSENC_OK;
+}
+
+/* Returns a row's state, of the tile that begins with `pair`. The row of a list may be beyond the problem's rows. */
+static state state_at(const steps *step, int64_t pair, int64_t pairs, int64_t row) {
+  const int64_t before = row / step->apart, last = step->count - 1, from = before < last ? before : last;
+  state at = step->kept[pair / TILE * step->count + from];
+  for (int64_t r = from * step->apart; r < row; r++) rotate(&at, step->sine + pair, step->cosine + pair, pairs);
+  return at;
 }
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
@@ -82,7 +107,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
     float *table = (float *)out + pair * columns.step;
-    state at = state_at(step, pair, pairs, problem->first + row);
+    state at = state_at(step, pair, pairs, row);
     for (int64_t r = 0; r < rows; r++, table += problem->dim) {
       for (int64_t i = 0; i < pairs; i++) {
         table[columns.sin + i * columns.step] = at.sine[i];
@@ -100,7 +125,7 @@ static bool tell_stages(const void *constants, const posenc_problem *problem, in
   const steps *step = (const steps *)constants;
   for (int64_t pair = 0; pair < problem->dim / 2; pair += TILE) {
     const int64_t pairs = pairs_from(problem, pair);
-    state at = state_at(step, pair, pairs, problem->first + row);
+    state at = state_at(step, pair, pairs, row);
     for (int64_t r = 0; r < rows; r++) {
       for (int64_t i = 0; i < pairs; i++) {
         const double frequency = (double)frequency_of(problem, pair + i);
