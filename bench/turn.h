@@ -206,7 +206,8 @@ typedef struct beside_limits {
 typedef struct mode_facts {
   bool takes_long;
   int64_t rows, iterations; /* rows of an iteration; iterations of a repetition */
-  double seconds, beside;   /* approximate seconds of a repetition; and, to be foretold, of its limits, else 0 */
+  double seconds;           /* approximate time of a repetition */
+  double beside;            /* that of measuring its limits, if the run's time is to be foretold; else 0 */
   size_t limit_bytes;       /* 0: it has no limit */
 } mode_facts;
 

@@ -15,7 +15,8 @@
 
 #define AT(figure) offsetof(record_benchmark, figure)
 
-/* The columns of a mode's table: medians of these figures. A column is left out if no benchmark has the figure. */
+/* The columns of a mode's table: medians of these figures. A column is left out if the mode's first
+   benchmark lacks the figure: a mode's benchmarks have the same. */
 static const struct {
   const char *head;
   size_t at; /* of the figure in record_benchmark */

@@ -87,13 +87,13 @@ typedef struct run_item {
 
 /* How kernels are verified. */
 typedef struct run_exam {
-  uint64_t seed;  /* seed of samples */
+  uint64_t seed;  /* of samples, of x and of drawn problems */
   int64_t budget; /* most pairs that are compared in a table (verify/subject.h) */
   int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
   bool brief;     /* without the checks of other problems and calls (stress.h) */
   bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */
   bool explain;   /* also attribute the errors of tables to stages */
-  bool encodings; /* the last shard's caller also checks the other encodings, which a run notes */
+  bool encodings; /* the command checks the other encodings too; of a sharded run, the last shard does */
   /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
   bool (*open)(const posenc_kernel *kernel);
   const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */

@@ -108,7 +108,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
 }
 
 /* Returns the first vector store of the kernel, or of the default if that is null; 0 if it does not run. On x86
-   the default's table is of f64, because clang stores f32 vectors of cr-avx512 in halves, by AVX. */
+   the default's table is of f64, because cr-avx512 stores vectors of f32 in halves, by AVX. */
 static instruction first_store(const posenc_kernel *kernel, unsigned isa) {
   posenc_problem problem = posenc_table(64, 64);
   posenc_options options = posenc_default_options();

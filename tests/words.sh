@@ -43,7 +43,6 @@ claim :: text :: ^(cli|common|records)/ :: open 6: a bound, in messages that tes
 peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
 peer :: text :: peers[.](json|md) :: files that have the name of their target
 settle :: name :: SETTLED$ :: memory that grows no more
-whatever :: text :: ^verify/ :: open 1: any
 ROWS
 
 # ---- words ----

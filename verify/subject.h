@@ -143,7 +143,7 @@ typedef struct window_numbers {
 window_numbers sampling_windows(const sampling *v, run_range r);
 
 /* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
-   (rows.c). */
+   (table-exam.h). */
 static inline bool rows_are_special(const posenc_problem *problem) {
   if (problem->op == POSENC_ADD || problem->op == POSENC_ROPE) return false;
   return problem->positions || problem->axes || problem->dim % 2;
@@ -178,7 +178,7 @@ typedef struct subject {
   bool shared;          /* several threads may compute its windows at the same time */
   int64_t origin;       /* position of row 0 of the reference's problem */
   accuracy found;
-  bool measured;   /* its errors are measured, whatever the bound: to break it is no reason to leave out checks */
+  bool measured;   /* its errors are measured, also if they break the bound: no check is left out for that */
   accuracy beside; /* errors in other problems that are checked beside this one, of those that propose_takes */
   uint64_t digest; /* of all windows, in order */
   check checks[PROPERTIES];

@@ -53,10 +53,10 @@
  * f64 in 2^60, and for one sine near 2^-40 in 2^27. An exact value even nearer to a midpoint might be misrounded. No
  * proof is known that excludes this for every base and dim. In a table of 2^40 positions and 4096 columns, values that
  * behave like random numbers come no nearer to a midpoint of f32 than about 2^-77. The nearest ones that a scan of 2^32
- * elements found are in reference/worst/. The values that do not are sines of an angle x that is a midpoint itself;
- * they are x³/6 from it. With the least frequency, 2^-40, this is 2^-98 in bf16, for x = 257 × 2^-40; with fractional
- * positions, whose angles may be 2^-38, it is 2^-117 (cr.c). With an attention factor A, A x is the midpoint: 2^-133
- * was found, which 256 bits decide.
+ * elements found are in reference/worst/. Values that do not behave so are sines of an angle x that is a midpoint
+ * itself; they are x³/6 from it. With the least frequency, 2^-40, this is 2^-98 in bf16, for x = 257 × 2^-40; with
+ * fractional positions, whose angles may be 2^-38, it is 2^-117 (cr.c). With an attention factor A, A x is the
+ * midpoint: 2^-133 was found, which 256 bits decide.
  */
 #ifndef POSENC_IMPLS_CR_CR_H
 #define POSENC_IMPLS_CR_CR_H
@@ -176,10 +176,9 @@ const char *cr_can_do(const posenc_problem *problem);
 
 /* Returns the number of bits of the format's significand, including the hidden one. */
 static inline int cr_precision(posenc_dtype dtype) {
-  return dtype == POSENC_F64   ? 53
-         : dtype == POSENC_F32 ? 24
-         : dtype == POSENC_F16 ? ROUND_F16_PRECISION
-                               : ROUND_BF16_PRECISION;
+  if (dtype == POSENC_F64) return 53;
+  if (dtype == POSENC_F32) return 24;
+  return dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION;
 }
 
 /* Returns the mask of the low bits, 52 less the precision, of a double's mantissa that are zero in a midpoint of the

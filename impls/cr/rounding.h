@@ -36,8 +36,8 @@ INLINE u64s store_between(posenc_dtype dtype, void *to, const doubles *least, co
   return (u64s) __builtin_convertvector(low ^ high, u32s);
 }
 
-/* store_pair for 16-bit formats, by way of f32 unless the columns are certified. The lower half of `tested` is zero for
-   a midpoint, and its upper half is that of the f32, or nearly so. */
+/* store_pair for 16-bit formats, by way of f32 unless the columns are certified. `tested`: its lower half is zero where
+   the f32 is a midpoint, and its upper half shows small numbers (cr_least_f32). */
 INLINE flags store_u16_pair(posenc_dtype dtype, bool streamed, bool certified, void *to, doubles a, doubles b,
                             flags uncertain) {
   if (certified) {
@@ -66,9 +66,9 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, bool certified, void 
     stream_doubles(to, (doubles)to_floats(a, b));
   } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
     store_floats(to, to_floats(a, b));
-  } else { /* the bits of LANES floats each */
-    store_u16s(to, (u16s) __builtin_convertvector(a, half_floats));
-    store_u16s((float *)to + LANES, (u16s) __builtin_convertvector(b, half_floats));
+  } else {
+    store_half_floats(to, __builtin_convertvector(a, half_floats));
+    store_half_floats((float *)to + LANES, __builtin_convertvector(b, half_floats));
   }
   if (certified) return uncertain;
   const u32s low = low_words(on_grid(a, CR_GRID), on_grid(b, CR_GRID));

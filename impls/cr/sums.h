@@ -36,7 +36,7 @@
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
 
-#include "impls/cr/recurrence.h"
+#include "impls/cr/tiles.h"
 #include "impls/cr/rounding.h"
 #include "lib/exact/angle.h"
 #include "lib/simd/exact.h"

@@ -12,7 +12,7 @@
    vectors of this processor hold, or in half as many. STREAM_VECTORS: TILE, the most columns of a tile, is what eight
    vectors of 512 bits hold, or four of 1024. Where vectors have more room than that, some have no columns. */
 enum { VECTORS = 8, STREAM_VECTORS = 32, STREAMS = false, SHIFT_FROM = 0, SUM_VECTORS = 4 };
-#include "impls/cr/recurrence.h"
+#include "impls/cr/tiles.h"
 
 /* SVE's types can be in no array and no struct. So the vectors of a tile are variables, and an array has their
    addresses, which the compiler removes when it has unrolled the loops over vectors. */
@@ -76,14 +76,14 @@ INLINE void store_vectors(variant as, int64_t count, char *out, int row, svfloat
   found->rows[found->count++] = row;
 }
 
-/* As `advance` of recurrence.h, in one operation. */
+/* As `advance` of tiles.h, in one operation. */
 INLINE void advance_vectors(variant as, svfloat64_t *const *before, svfloat64_t *const *now,
                             svfloat64_t *const *twice_cosine) {
   UNROLL(8)
   for (int v = 0; v < as.vectors; v++) *before[v] = svnmls_x(svptrue_b64(), *before[v], *twice_cosine[v], *now[v]);
 }
 
-/* As `run` of recurrence.h. */
+/* As run_recurrence of tiles.h. */
 INLINE void run_vectors(variant as, destination to, column_span from, bool back, uncertain_rows *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
@@ -118,7 +118,7 @@ INLINE void tile_of_vectors(variant as, destination to, column_span from) {
   if (found.count) recompute_uncertain(to, from, &found);
 }
 
-/* Like `tiles` of recurrence.h, but leaves no columns. Few columns are computed in half as many vectors, and predicates
+/* Like `tiles` of tiles.h, but leaves no columns. Few columns are computed in half as many vectors, and predicates
    cut off the rest. */
 INLINE void tiles_of_vectors(variant as, const destination *to, column_span from) {
   variant half = as;

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
- * instruction set (lib/simd), and defines VECTORS, the even number of vectors of columns that are computed
- * together in registers; STREAM_VECTORS, the number for streaming stores, at least as many; STREAMS, whether `stream`
- * bypasses the caches; SHIFT_FROM, see `execute`; and SUM_VECTORS, the VECTORS of sums.h. Then it includes this file,
- * and has its `execute` and `stage_samples`. A kernel that computes the rows of a block in its own way defines TILES as
- * the name of a function like `tiles`; it includes recurrence.h for that.
+ * instruction set (lib/simd: LANES, FUSED, types and operations of vectors), defines the constants below, and includes
+ * this file, which makes `execute` and `stage_samples` of it. Without one of the constants it does not compile.
+ *
+ *   VECTORS         vectors of columns that are computed together in registers, an even number
+ *   STREAM_VECTORS  the same for streaming stores, at least as many
+ *   STREAMS         whether `stream` bypasses the caches
+ *   SHIFT_FROM      bytes of rows from which `execute` aligns regular stores to cache lines, if STREAMS
+ *   SUM_VECTORS     the VECTORS of sums.h
+ *   TILES           a macro that may be left out: the function, like `tiles` (tiles.h), that makes the rows of a block;
+ *                   a kernel with one of its own includes tiles.h before it
+ *
+ * tiles.h makes of them TILE, TAIL, CHUNK and PART, sums.h SUM_TILE, and below COLUMN_MAKERS the variants of a table.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
 
 #include "impls/cr/cr.h"
-#include "impls/cr/recurrence.h"
 #include "impls/cr/sums.h"
+#include "impls/cr/tiles.h"
 #include "lib/api/store.h"
 
 #ifndef TILES
@@ -73,14 +80,18 @@ TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *
   }
 }
 
-/* How a block uses the anchors that were found: as they are, without the row before; as they are; or advanced from the
-   block before. */
-typedef enum anchor_use { ANCHOR_ALONE, ANCHOR_FOUND, ANCHOR_ADVANCED } anchor_use;
+/* What a block makes of the anchors in anchor_sincos. */
+typedef enum anchor_use {
+  ANCHOR_ALONE,   /* its only row */
+  ANCHOR_FOUND,   /* its anchor; the row before is computed from it */
+  ANCHOR_ADVANCED /* they are those of the block before: its anchor is computed from them, then the row before */
+} anchor_use;
 
-/* The order of the columns of a pair, in the loop below a constant of the compiler, and `use`, which is no constant. */
+/* The order of the columns of a pair. find_anchors calls find_columns with two constants, so that its loop has no
+   branches of them. */
 typedef struct pair_order {
-  bool interleaved, cosine_first;
-  anchor_use use;
+  bool interleaved, cosine_first; /* constants in find_columns */
+  anchor_use use;                 /* known at run time only */
 } pair_order;
 
 INLINE pair_order pair_order_of(const posenc_problem *problem, anchor_use use) {
@@ -167,18 +178,18 @@ TARGET static void execute_rows(column_maker *make, const cr_table *table, const
                                 pair_span span, int64_t row, int64_t rows, char *out) {
   pair_order order = pair_order_of(problem, ANCHOR_FOUND);
   destination to = {.table = table, .problem = problem, .out = out, .row_bytes = row_bytes_of(problem)};
-  for (int64_t run = 0, end; run < rows; run = end) {
-    const int64_t position = problem->first + row + run, center = rotation_block_at(position, rows - run).center;
+  for (int64_t begin = 0, end; begin < rows; begin = end) {
+    const int64_t position = problem->first + row + begin, center = rotation_block_at(position, rows - begin).center;
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
-    end = left < rows - run ? run + left : rows;
+    end = left < rows - begin ? begin + left : rows;
     for (int64_t some = 0; some < span.count; some += CHUNK) {
       const pair_span chunk = {span.first + some, span.count - some < CHUNK ? span.count - some : CHUNK};
       anchor_sincos found;
-      for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
+      for (int64_t done = begin; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
-        if (done == run) find_anchor_sincos(table, chunk.first, chunk.count, to.at.center, &found);
-        order.use = done > run ? ANCHOR_ADVANCED : ANCHOR_FOUND;
+        if (done == begin) find_anchor_sincos(table, chunk.first, chunk.count, to.at.center, &found);
+        order.use = done > begin ? ANCHOR_ADVANCED : ANCHOR_FOUND;
         execute_block(make, &to, chunk, &found, order);
       }
     }
@@ -303,7 +314,9 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
   const bool certified = is_certified(table, problem, row, rows);
-  column_maker *const make = streams ? certified ? of->both : of->streamed : certified ? of->certified : of->whole;
+  column_maker *const regular = certified ? of->certified : of->whole,
+                      *const streaming = certified ? of->both : of->streamed,
+                      *const make = streams ? streaming : regular;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
     const pair_span shifted = {shift, pairs};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes and stores the rows of a tile from its anchor on, with the rounding test, for template.h and sums.h: see
- * there for what is defined before. */
-#ifndef POSENC_IMPLS_CR_RECURRENCE_H
-#define POSENC_IMPLS_CR_RECURRENCE_H
+/* Computes and stores the rows of a tile from its anchor on, with the rounding test, for template.h and sums.h.
+ * VECTORS, STREAM_VECTORS and STREAMS are the kernel's (see the table in template.h), LANES and the operations those of
+ * its header in lib/simd. */
+#ifndef POSENC_IMPLS_CR_TILES_H
+#define POSENC_IMPLS_CR_TILES_H
 
 #include "impls/cr/cr.h"
 #include "impls/cr/rounding.h"
@@ -58,8 +59,9 @@ typedef void column_maker(const destination *to, int64_t column, int64_t count, 
    dtype of tables with an attention factor is known at run time only. */
 typedef struct variant {
   posenc_dtype dtype;
-  column_maker *rest;   /* makes columns that fill no tile; not for `alone` and `scaled` */
-  column_maker *tested; /* makes those of the next row, if this row tests none; as above */
+  /* Not used by `alone` and `scaled`: */
+  column_maker *rest;   /* makes columns that fill no tile */
+  column_maker *tested; /* makes the columns of the next row, where this row is certified */
   int vectors;
   bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
   bool alone;                       /* the anchor is the only row */
@@ -118,10 +120,10 @@ INLINE int rows_to_run(rotation_block at, bool back) {
   return back ? -at.from : at.to;
 }
 
-/* Computes the rows of the block from its anchor on, or back from the row before it, which an anchor alone has not. The
-   two states swap their parts after each row. */
-INLINE void run(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
-                uncertain_rows *found) {
+/* Computes the rows of the block from its anchor on, or, if `back`, from the row before the anchor; a variant that is
+   `alone` has no such row. The two states swap their parts after each row. */
+INLINE void run_recurrence(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
+                           uncertain_rows *found) {
   const rotation_block at = as.alone ? (rotation_block){to.at.center, 0, 1} : to.at; /* 0 and 1 are constants */
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[VECTORS], before[VECTORS];
@@ -142,9 +144,10 @@ INLINE void run(variant as, destination to, column_span from, bool back, char *o
   }
 }
 
-/* `run` for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store per
-   vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
-INLINE void run_wide(variant as, destination to, column_span from, bool back, char *out, uncertain_rows *found) {
+/* run_recurrence for more vectors than the registers hold twice. The earlier rows are in memory: one load and one store
+   per vector. Left to itself, the compiler would move both states of some vectors, which takes twice as long. */
+INLINE void run_recurrence_wide(variant as, destination to, column_span from, bool back, char *out,
+                                uncertain_rows *found) {
   const rotation_block at = to.at;
   const int first = back ? -1 : 0, way = back ? -1 : 1, rows = rows_to_run(at, back);
   doubles now[STREAM_VECTORS];
@@ -215,8 +218,8 @@ INLINE void narrow_tile(variant as, destination to, column_span from) {
   char *const place = to.out + from.column * bytes_of(as), *const out = whole ? place : part;
   uncertain_rows found;
   found.count = 0;
-  run(as, to, from, false, out, row_bytes, &found);
-  run(as, to, from, true, out, row_bytes, &found);
+  run_recurrence(as, to, from, false, out, row_bytes, &found);
+  run_recurrence(as, to, from, true, out, row_bytes, &found);
   for (int row = 0; !whole && row < to.at.to - to.at.from; row++)
     memcpy(place + row * to.row_bytes, part + row * row_bytes, (size_t)(from.count * bytes_of(as)));
   if (found.count) recompute_uncertain(to, from, &found);
@@ -239,8 +242,8 @@ INLINE void narrow_tiles(variant as, const destination *to, column_span from) {
   while (from.count) narrow_tile(as, *to, split_columns(&from, from.count < TAIL ? from.count : TAIL));
 }
 
-/* Makes whole tiles, and then the rest. Columns of the next row are always tested, as certificates do not hold for
-   them: they start from another anchor than in the next row's own block. */
+/* Makes whole tiles, and then the rest. Columns of the next row are always tested: a certificate holds for columns that
+   start from the anchor of their own row's block, and these start from the anchor of the row before. */
 INLINE void tiles(variant as, const destination *to, column_span from) {
   const int64_t width = as.vectors * LANES;
   const bool is_cut = as.certified && has_next_row(*to, from);
@@ -251,11 +254,11 @@ INLINE void tiles(variant as, const destination *to, column_span from) {
     uncertain_rows found;
     found.count = 0;
     if (as.vectors > VECTORS) {
-      run_wide(as, by, tile, false, out, &found);
-      run_wide(as, by, tile, true, out, &found);
+      run_recurrence_wide(as, by, tile, false, out, &found);
+      run_recurrence_wide(as, by, tile, true, out, &found);
     } else {
-      run(as, by, tile, false, out, by.row_bytes, &found);
-      run(as, by, tile, true, out, by.row_bytes, &found);
+      run_recurrence(as, by, tile, false, out, by.row_bytes, &found);
+      run_recurrence(as, by, tile, true, out, by.row_bytes, &found);
     }
     if (found.count) recompute_uncertain(by, tile, &found);
   }

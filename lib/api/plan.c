@@ -128,8 +128,7 @@ static posenc_status fill_plan(posenc_plan *made, const rows_tables *tables, con
     problem->axes = made->axes = axes_copy(problem->axes);
     if (!made->axes) return POSENC_OUT_OF_MEMORY;
   }
-  /* Rows of add, rope and rope caches are intermediate results, which should stay in a cache: what asks for streaming
-     asks for it of the result, as a kernel that applies its rows itself has to know. */
+  /* STREAMING is asked of the result. Rows of add, rope and rope caches are no result, and should stay in a cache. */
   posenc_options how = *options;
   if (problem->op != POSENC_TABLE && how.stores == POSENC_STORES_STREAMING) how.stores = POSENC_STORES_AUTO;
   const posenc_problem table = posenc_table_of(problem);

@@ -81,6 +81,7 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 UNALIGNED(doubles)
 UNALIGNED(u64s)
 UNALIGNED(floats)
+UNALIGNED(half_floats)
 UNALIGNED(u32s)
 UNALIGNED(half_u32s)
 UNALIGNED(u16s)
