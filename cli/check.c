@@ -401,20 +401,19 @@ static table_file *open_checked(const options *given, const char *file, table_pa
 }
 
 static void add_check(file_result *found, record_check finding) {
-  record_file *of = &found->of;
-  record_check *all = record_allocate(&found->memory, of->checks_count + 1, sizeof *all);
-  memcpy(all, of->checks, of->checks_count * sizeof *all);
-  finding.property = record_format(&found->memory, "%s", finding.property);
-  finding.note = record_format(&found->memory, "%s", finding.note);
-  all[of->checks_count++] = finding;
-  of->checks = all;
+  finding_add(finding, &found->of.checks, &found->of.checks_count, &found->memory);
+}
+
+/* Returns what the errors of a table are, that agrees with what is expected; "" if that is not known. */
+static const char *errors_of(const record_agreement *agreement) {
+  return agreement->errors ? agreement->errors : "";
 }
 
 /* Sets the cause: why the file is not what was asked for, or why it fails although its formula is right. `told` is the
    record of posenc identify, here and below. */
-static void set_cause(file_result *found, const json_t *told, bool is_table) {
+static void set_cause(file_result *found, const record_identified *told, bool is_table) {
   record_file *of = &found->of;
-  const char *cause = field_string(told, "cause"), *errors = field_string(json_object_get(told, "agreement"), "errors");
+  const char *cause = told->cause ? told->cause : "", *errors = errors_of(&told->agreement);
   const bool is_inaccurate = of->limit.there && !of->checks[OF_ACCURACY].ok;
   if (*cause)
     of->cause = record_format(&found->memory, "%s", cause);
@@ -425,31 +424,29 @@ static void set_cause(file_result *found, const json_t *told, bool is_table) {
 
 /* Whether no element of the file has a larger error than those that identify has seen, not in a column or row that is
    no part of the formula, either. */
-static bool are_within(const record_file *of, const json_t *agreement) {
+static bool are_within(const record_file *of, const record_agreement *agreement) {
   const double of_doubles = 1e-15;
-  return of->max_abs.abs <= 2.0 * field_number(agreement, "within") + of_doubles;
+  return agreement->has_within && of->max_abs.abs <= 2.0 * agreement->within + of_doubles;
 }
 
 /* Whether a table is what identify has found, within the limit of a check that is given none, at successive positions
    if none are asked. */
-static bool is_found_within(const options *given, const json_t *told) {
-  const json_t *list = json_object_get(told, "positions");
-  return strcmp(field_string(told, "verdict"), "table") == 0 && field_integer(told, "unexplained") == 0 &&
-         json_array_size(json_object_get(told, "damage")) == 0 && field_integer(told, "not_finite") == 0 &&
-         field_integer(told, "padding_rows") <= 1 && (!json_is_object(list) || given->problem.positions) &&
-         field_integer(told, "step") >= 0;
+static bool is_found_within(const options *given, const record_identified *told) {
+  return strcmp(told->verdict, "table") == 0 && told->unexplained == 0 && told->damage_count == 0 &&
+         told->not_finite == 0 && told->padding_rows <= 1 && (!told->positions.there || given->problem.positions) &&
+         told->step >= 0;
 }
 
 /* Writes why the file is not within the limit of a check that is given none. */
-static void tell_beyond(const record_file *of, const json_t *agreement, bool is_table, const char *code, char *text,
-                        size_t size) {
+static void tell_beyond(const record_file *of, const record_agreement *agreement, bool is_table, const char *code,
+                        char *text, size_t size) {
   const record_check *untouched = &of->checks[OF_UNTOUCHED];
-  const char *errors = field_string(agreement, "errors");
+  const char *errors = errors_of(agreement);
   if (*of->cause)
     snprintf(text, size, "%s", of->cause);
   else if (!is_table && !untouched->ok)
     snprintf(text, size, "columns that rope leaves alone: %s", untouched->note);
-  else if (json_is_true(json_object_get(agreement, "agrees")))
+  else if (agreement->agrees)
     snprintf(text, size,
              "the formula agrees, but errors are larger than those of code in %s%s%s; --max-abs %.2g passes", code,
              *errors ? ": " : "", errors, tolerance_above(record_or_infinity(of->max_abs.abs)));
@@ -458,19 +455,19 @@ static void tell_beyond(const record_file *of, const json_t *agreement, bool is_
 }
 
 /* Adds the finding of a check without a limit: whether the file is what the options say, or with --expect alone what it
-   was found to be, within the errors of code as it is usual. told: null if all errors are within `right` ulp, or an
-   array is within its limit. */
-static void add_formula(const options *given, file_result *found, const json_t *told, bool is_table, double right) {
+   was found to be, within the errors of code as it is usual. told: of nothing if all errors are within `right` ulp, or
+   an array is within its limit. */
+static void add_formula(const options *given, file_result *found, const record_identified *told, bool is_table,
+                        double right) {
   const record_file *of = &found->of;
-  const json_t *agreement = json_object_get(told, "agreement");
-  const char *errors = field_string(agreement, "errors"), *held = is_table ? field_string(told, "held") : of->held,
-             *code = strcmp(held, "f64") == 0 ? "f64" : "f32";
+  const record_agreement *agreement = &told->agreement;
+  const char *errors = errors_of(agreement), *held = of->held, *code = strcmp(held, "f64") == 0 ? "f64" : "f32";
   const bool is_near = of->max_ulp.ulp <= right, is_wider = is_stored_wider(of, held);
   bool is_ok = is_near;
   if (!is_table)
     is_ok = is_array_within(of);
-  else if (json_is_object(agreement) && !is_near)
-    is_ok = json_is_true(json_object_get(agreement, "agrees")) && are_within(of, agreement);
+  else if (agreement->there && !is_near)
+    is_ok = agreement->agrees && are_within(of, agreement);
   else if (!is_near)
     is_ok = given->expect && is_found_within(given, told);
   char text[300];
@@ -506,30 +503,24 @@ static void add_findings(const options *given, table_file *table, table_part par
   const char *file = given->operands[0];
   const question what = {.problem = given->problem, .part = part};
   options without = *given;
-  size_t n;
-  json_t *finding;
-  bool unused;
   if (!is_sought) without.model = NULL;
   const question *const sought = is_sought ? &what : NULL;
-  json_t *told = NULL;
+  identified told = {.read = NULL};
   if (is_asked)
-    told = table ? identified_table(&without, table, file, sought, &unused)
-                 : identified_array(&without, file, sought, &unused);
-  if (is_sought) set_cause(found, told, table);
-  if (table) of->held = record_format(&found->memory, "%s", field_string(told, "held"));
+    told = table ? identified_table(&without, table, file, sought) : identified_array(&without, file, sought);
+  if (is_sought) set_cause(found, &told.of, table);
+  if (table) of->held = record_format(&found->memory, "%s", told.of.held ? told.of.held : "");
   if (!is_sought && !is_limited && given->model) {
     char name[240];
     snprintf(name, sizeof name, "%.200s", given->config);
     add_check(found, finding_of("config", true, name));
   }
-  json_array_foreach(json_object_get(told, "findings"), n, finding)
-      add_check(found, finding_of(field_string(finding, "property"), json_is_true(json_object_get(finding, "ok")),
-                                  field_string(finding, "note")));
-  if (!is_limited) add_formula(given, found, told, table, RIGHT);
+  for (size_t n = 0; n < told.of.findings_count; n++) add_check(found, told.of.findings[n]);
+  if (!is_limited) add_formula(given, found, &told.of, table, RIGHT);
   const bool is_half = table && part != TABLE_BOTH && table_stored(table)->halved;
   of->unchecked = record_format(&found->memory, "%s%s%s", unchecked(given), of->unchecked,
                                 is_half ? "; not checked: the other of its two tables" : "");
-  json_decref(told);
+  identified_forget(&told);
 }
 
 /* The tables of a file of angles: that which is compared, and that which is identified. Of frequencies, the first has

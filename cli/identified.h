@@ -7,9 +7,9 @@
 #include "cli/options.h"
 #include "inspect/files/table.h"
 #include "inspect/identify/identity.h"
+#include "records/read.h"
 #include "verify/files.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ enum { VECTOR_ROWS = 1024 };
 void expect_require(const char *option, const char *text);
 
 /* Prints a line such as "rope to q.npy, axes blhd: columns 0 to 63 of 128, pairs are halves, turned back". */
-void print_applied(const json_t *record, FILE *stream);
+void print_applied(const record_applied *applied, FILE *stream);
 
 /* The problem that posenc check compares a file with, and the part of that problem's table that is in the file. */
 typedef struct question {
@@ -28,22 +28,33 @@ typedef struct question {
   table_part part;
 } question;
 
-/* Returns the record of posenc identify of a table, a new reference: identity_json, with "findings" for --config and
-   --expect, if given: {"property": "config" | "expect", "ok": bool, "note": text} and the other members of a check in a
-   record of posenc check. *is_right: the table is a positional encoding and agrees with --config and --expect.
+/* What was found of a file, the memory of its texts and lists, and the record of the process that found it, or null.
+   The caller releases it by identified_forget. */
+typedef struct identified {
+  record_identified of;
+  bool is_right; /* the table is a positional encoding and agrees with --config and --expect */
+  record_memory memory;
+  const record_identified *read;
+} identified;
 
-   For --config and for `asked`, which is null in identify, "cause" is why the file differs from that, absent if it does
-   not or if that is not known. Both commands learn it here, and nowhere else. */
-json_t *identified_table(const options *given, table_file *table, const char *file, const question *asked,
-                         bool *is_right);
+void identified_forget(identified *found);
+
+/* Identifies a table, with findings for --config and --expect, if given.
+
+   For --config and for `asked`, which is null in identify, `cause` is why the file differs from that, "" or null if it
+   does not or if that is not known. Both commands learn it here, and nowhere else. */
+identified identified_table(const options *given, table_file *table, const char *file, const question *asked);
 
 /* As identified_table, for the table that --op has applied to --x. The verdict is "none" if there is no such table. */
-json_t *identified_array(const options *given, const char *file, const question *asked, bool *is_right);
+identified identified_array(const options *given, const char *file, const question *asked);
 
 /* Returns a finding, which is like a check of a record, and keeps the texts. */
 record_check finding_of(const char *property, bool is_ok, const char *text);
 
+/* Adds a check to a list, whose texts and which are then in `in`. */
+void finding_add(record_check finding, const record_check **list, size_t *count, record_memory *in);
+
 /* Whether all findings of a record, --config's and --expect's, are as asked. */
-bool findings_are_met(const json_t *record);
+bool findings_are_met(const record_identified *of);
 
 #endif

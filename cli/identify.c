@@ -2,7 +2,6 @@
 #include "cli/files.h"
 #include "cli/identified.h"
 #include "cli/model.h"
-#include "common/field.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/identity.h"
 
@@ -56,151 +55,131 @@ static const char notes[] = "FILE is NumPy's .npy file, a safetensors or a GGUF 
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
-static double number_at(const json_t *array, size_t n) {
-  return json_number_value(json_array_get(array, n));
+static bool is_text(const char *text) {
+  return text && text != record_null;
 }
 
-static void print_columns(const json_t *record, FILE *stream) {
-  const char *part = field_string(record, "part"), *odd = json_string_value(json_object_get(record, "odd"));
-  size_t n;
-  json_t *one;
-  fprintf(stream, "%-15s %s%s, %" JSON_INTEGER_FORMAT " columns of dim %" JSON_INTEGER_FORMAT "%s%s\n", "layout",
-          field_string(record, "layout"),
-          strcmp(part, "both") == 0  ? ""
-          : strcmp(part, "cos") == 0 ? ", cosines alone"
-                                     : ", sines alone",
-          field_integer(record, "columns"), field_integer(record, "dim"), odd ? ", odd " : "", odd ? odd : "");
-  json_array_foreach(json_object_get(record, "damage"), n, one) {
-    const char *kind = field_string(one, "kind");
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ": ", n ? "" : "damaged column", field_integer(one, "column"));
-    if (strcmp(kind, "constant") == 0)
-      fprintf(stream, "%.9g in all rows\n", field_number(one, "value"));
-    else if (strcmp(kind, "moved") == 0)
-      fprintf(stream, "values of column %" JSON_INTEGER_FORMAT "\n", field_integer(one, "like"));
+static void print_columns(const record_identified *of, FILE *stream) {
+  fprintf(stream, "%-15s %s%s, %" PRId64 " columns of dim %" PRId64 "%s%s\n", "layout", of->layout,
+          strcmp(of->part, "both") == 0  ? ""
+          : strcmp(of->part, "cos") == 0 ? ", cosines alone"
+                                         : ", sines alone",
+          of->columns, of->dim, is_text(of->odd) ? ", odd " : "", is_text(of->odd) ? of->odd : "");
+  RECORD_EACH(one, of, damage) {
+    fprintf(stream, "%-15s %" PRId64 ": ", one == of->damage ? "damaged column" : "", one->column);
+    if (strcmp(one->kind, "constant") == 0)
+      fprintf(stream, "%.9g in all rows\n", one->value);
+    else if (strcmp(one->kind, "moved") == 0)
+      fprintf(stream, "values of column %" PRId64 "\n", one->like);
     else
       fputs("no part of the table\n", stream);
   }
 }
 
-static void print_scaling(const json_t *record, FILE *stream) {
-  const json_t *scaling = json_object_get(record, "scaling"), *value;
-  const char *key;
-  if (!json_is_object(scaling)) return;
-  fprintf(stream, "%-15s %s", "scaling", field_string(scaling, "kind"));
-  json_object_foreach((json_t *)scaling, key, value) {
-    if (json_is_array(value) && json_array_size(value) == 2 && strcmp(key, "original_range") == 0) {
-      if (number_at(value, 0) < number_at(value, 1))
-        fprintf(stream, ", original may be %.0f to %.0f", number_at(value, 0), number_at(value, 1));
-    } else if (strcmp(key, "factors") == 0) {
-      const json_t *errors = json_object_get(scaling, "factor_errors");
-      fprintf(stream, ", %s", key);
-      for (size_t n = 0; n < json_array_size(value); n++)
-        fprintf(stream, "%s%s", n ? ":" : " ",
-                number_within(number_at(value, n), number_at(errors, n) / number_at(value, n)).text);
-    } else if (json_is_boolean(value)) {
-      fprintf(stream, ", %s %s", key, json_is_true(value) ? "yes" : "no");
-    } else if (json_is_number(value)) {
-      fprintf(stream, ", %s %.9g", key, json_number_value(value));
-    }
-  }
+static void print_key(const char *key, bool is_there, double value, FILE *stream) {
+  if (is_there) fprintf(stream, ", %s %.9g", key, value);
+}
+
+static void print_scaling(const record_scaling *s, FILE *stream) {
+  const record_number *range = s->original_range;
+  if (!s->there) return;
+  fprintf(stream, "%-15s %s", "scaling", s->kind);
+  print_key("factor", s->has_factor, s->factor, stream);
+  print_key("original", s->has_original, (double)s->original, stream);
+  print_key("low", s->has_low, s->low, stream);
+  print_key("high", s->has_high, s->high, stream);
+  if (s->has_truncate) fprintf(stream, ", truncate %s", s->truncate ? "yes" : "no");
+  print_key("attention", s->has_attention, s->attention, stream);
+  if (s->factors_count) fputs(", factors", stream);
+  for (size_t n = 0; n < s->factors_count; n++)
+    fprintf(stream, "%s%s", n ? ":" : " ", number_within(s->factors[n], s->factor_errors[n] / s->factors[n]).text);
+  print_key("stretch", s->stretch > 0.0, s->stretch, stream);
+  print_key("base", s->base > 0.0, s->base, stream);
+  print_key("attention_factor", fabs(s->attention_factor) > 0.0, s->attention_factor, stream);
+  if (s->original_range_count == 2 && range[0].whole < range[1].whole)
+    fprintf(stream, ", original may be %" PRId64 " to %" PRId64, range[0].whole, range[1].whole);
   fputc('\n', stream);
 }
 
-static void print_positions(const json_t *record, FILE *stream) {
-  const json_t *range = json_object_get(record, "offset_range"), *list = json_object_get(record, "positions");
-  if (json_is_object(list)) {
-    const json_t *first = json_object_get(list, "first");
-    fprintf(stream, "%-15s a list of %" JSON_INTEGER_FORMAT " in %" JSON_INTEGER_FORMAT " runs:", "positions",
-            field_integer(list, "count"), field_integer(list, "runs"));
-    for (size_t n = 0; n < json_array_size(first); n++) fprintf(stream, " %.9g", number_at(first, n));
-    fprintf(stream, "%s\n", (size_t)field_integer(list, "count") > json_array_size(first) ? " .." : "");
+static void print_positions(const record_identified *of, FILE *stream) {
+  const record_number *range = of->offset_range;
+  const record_found_positions *list = &of->positions;
+  if (list->there) {
+    fprintf(stream, "%-15s a list of %" PRId64 " in %" PRId64 " runs:", "positions", list->count, list->runs);
+    for (size_t n = 0; n < list->first_count; n++) fprintf(stream, " %.9g", list->first[n]);
+    fprintf(stream, "%s\n", (size_t)list->count > list->first_count ? " .." : "");
     return;
   }
-  fprintf(stream, "%-15s %.15g%s\n", "first position", field_number(record, "offset"),
-          field_integer(record, "step") < 0 ? ", rows are reversed" : "");
-  if (number_at(range, 0) < number_at(range, 1))
-    fprintf(stream, "%-15s %.0f to %.0f\n", "which may be", number_at(range, 0), number_at(range, 1));
-  if (field_integer(record, "other_offsets"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " other first positions, which these rows do not tell apart\n", "or",
-            field_integer(record, "other_offsets"));
+  fprintf(stream, "%-15s %.15g%s\n", "first position", record_number_value(of->offset),
+          of->step < 0 ? ", rows are reversed" : "");
+  if (of->offset_range_count == 2 && range[0].whole < range[1].whole)
+    fprintf(stream, "%-15s %" PRId64 " to %" PRId64 "\n", "which may be", range[0].whole, range[1].whole);
+  if (of->other_offsets)
+    fprintf(stream, "%-15s %" PRId64 " other first positions, which these rows do not tell apart\n", "or",
+            of->other_offsets);
 }
 
-static void print_formula(const json_t *record, FILE *stream) {
-  const json_t *also = json_object_get(record, "also");
-  const double half = (double)field_integer(record, "dim") / 2.0, base = field_number(record, "base");
-  if (json_is_true(json_object_get(record, "any_base")))
+/* Prints a number with as many digits as its error leaves. */
+static void print_within(const char *label, double value, double error, FILE *stream) {
+  fprintf(stream, "%-15s %s\n", label, number_within(value, error / fabs(value)).text);
+}
+
+static void print_formula(const record_identified *of, FILE *stream) {
+  const record_found_formula *also = &of->also;
+  const double half = (double)of->dim / 2.0;
+  if (of->any_base)
     fprintf(stream, "%-15s any: of one frequency, all are the same\n", "base");
   else
-    fprintf(stream, "%-15s %s, by i/(%g - %.15g)\n", "base",
-            number_within(base, field_number(record, "base_error") / base).text, half, field_number(record, "shift"));
-  if (json_is_object(also))
+    fprintf(stream, "%-15s %s, by i/(%g - %.15g)\n", "base", number_within(of->base, of->base_error / of->base).text,
+            half, of->shift);
+  if (also->there)
     fprintf(stream, "%-15s base %.9g, by i/(%g - %.15g), scaling %s: these rows do not tell the two apart\n", "or",
-            field_number(also, "base"), half, field_number(also, "shift"), field_string(also, "scaling"));
-  print_scaling(record, stream);
-  print_positions(record, stream);
-  const double scale = field_number(record, "scale"), amplitude = field_number(record, "amplitude"),
-               added = field_number(record, "added");
-  fprintf(stream, "%-15s %s\n%-15s %s\n", "scale",
-          number_within(scale, field_number(record, "scale_error") / scale).text, "amplitude",
-          number_within(amplitude, field_number(record, "amplitude_error") / amplitude).text);
-  if (fabs(added) > 0.0)
-    fprintf(stream, "%-15s %s\n", "added",
-            number_within(added, field_number(record, "added_error") / fabs(added)).text);
-  if (field_integer(record, "padding_rows"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT ", the first at position %" JSON_INTEGER_FORMAT "\n", "rows of zeros",
-            field_integer(record, "padding_rows"), field_integer(record, "padding"));
+            also->base, half, also->shift, also->scaling);
+  print_scaling(&of->scaling, stream);
+  print_positions(of, stream);
+  print_within("scale", of->scale, of->scale_error, stream);
+  print_within("amplitude", of->amplitude, of->amplitude_error, stream);
+  if (fabs(of->added) > 0.0) print_within("added", of->added, of->added_error, stream);
+  if (of->padding_rows)
+    fprintf(stream, "%-15s %" PRId64 ", the first at position %" PRId64 "\n", "rows of zeros", of->padding_rows,
+            of->padding);
 }
 
-static void print_errors(const json_t *record, FILE *stream) {
-  const json_t *worst = json_object_get(record, "worst");
-  fprintf(stream, "%-15s %s", "dtype", field_string(record, "stored"));
-  if (strcmp(field_string(record, "stored"), field_string(record, "held")) != 0)
-    fprintf(stream, ", with values of %s", field_string(record, "held"));
-  fprintf(stream,
-          "\n%-15s %.3g from exact, at position %.15g, column %" JSON_INTEGER_FORMAT
-          "; %.3g if each were rounded once\n",
-          "largest error", field_number(record, "max_abs"), field_number(worst, "position"),
-          field_integer(worst, "column"), field_number(record, "max_abs_if_exact"));
-  if (!json_is_true(json_object_get(record, "proved")))
-    fprintf(stream, "%-15s exact values are doubles here, without a proof\n", "");
-  if (field_integer(record, "not_finite"))
-    fprintf(stream, "%-15s %" JSON_INTEGER_FORMAT " (NaN or infinite)\n", "not finite",
-            field_integer(record, "not_finite"));
+static void print_errors(const record_identified *of, FILE *stream) {
+  fprintf(stream, "%-15s %s", "dtype", of->stored);
+  if (strcmp(of->stored, of->held) != 0) fprintf(stream, ", with values of %s", of->held);
+  fprintf(stream, "\n%-15s %.3g from exact, at position %.15g, column %" PRId64 "; %.3g if each were rounded once\n",
+          "largest error", of->max_abs, of->worst.position, of->worst.column, of->max_abs_if_exact);
+  if (!of->proved) fprintf(stream, "%-15s exact values are doubles here, without a proof\n", "");
+  if (of->not_finite) fprintf(stream, "%-15s %" PRId64 " (NaN or infinite)\n", "not finite", of->not_finite);
 }
 
-static void print_makers(const json_t *record, FILE *stream) {
-  size_t n;
-  json_t *one;
-  const size_t closest = json_array_size(json_object_get(record, "closest"));
+static void print_makers(const record_identified *of, FILE *stream) {
   fprintf(stream, "\n%-24s %12s %12s %11s %11s\n", "made by", "elements", "equal", "rms apart", "max apart");
-  json_array_foreach(json_object_get(record, "makers"), n, one) {
-    fprintf(stream, "%-24s %12" JSON_INTEGER_FORMAT " %12" JSON_INTEGER_FORMAT " %11.3g %11.3g%s\n",
-            field_string(one, "name"), field_integer(one, "elements"), field_integer(one, "equal"),
-            field_number(one, "rms"), field_number(one, "max"), n < closest ? "  <-" : "");
-  }
+  RECORD_EACH(one, of, makers)
+    fprintf(stream, "%-24s %12" PRId64 " %12" PRId64 " %11.3g %11.3g%s\n", one->name, one->elements, one->equal,
+            one->rms, one->max, one < of->makers + of->closest_count ? "  <-" : "");
 }
 
 /* Prints the least tolerance that the table passes, in two digits. Of an array that a table was applied to, the errors
    of the table are not those of the result. */
-static void print_tolerance(const json_t *record, FILE *stream) {
-  const json_t *closest = json_array_get(json_object_get(record, "makers"), 0);
-  const double most = field_number(record, "max_abs");
-  const bool is_exact = strcmp(field_string(closest, "name"), "exact") == 0 &&
-                        field_integer(closest, "equal") == field_integer(closest, "elements");
-  if (json_object_get(record, "applied") || !json_object_get(record, "max_abs")) return;
+static void print_tolerance(const record_identified *of, FILE *stream) {
+  const record_found_maker *closest = of->makers_count ? of->makers : NULL;
+  const bool is_exact = closest && strcmp(closest->name, "exact") == 0 && closest->equal == closest->elements;
+  if (of->applied.there || !of->has_max_abs) return;
   if (is_exact)
     fputs(" --max-ulp 1", stream);
-  else if (most > 0.0)
-    fprintf(stream, " --max-abs %.2g", tolerance_above(most));
+  else if (of->max_abs > 0.0)
+    fprintf(stream, " --max-abs %.2g", tolerance_above(of->max_abs));
 }
 
 /* Prints the command that checks the file for what was found, unless that is not what it was asked to be. */
-static void print_check(const options *given, const json_t *record, FILE *stream) {
+static void print_check(const options *given, const record_identified *of, FILE *stream) {
   static const char of_x[] = "--x X";
-  const char *check = json_string_value(json_object_get(record, "check")), *x = check ? strstr(check, of_x) : NULL;
-  if (!check && field_integer(record, "step") < 0)
+  const char *check = is_text(of->check) && of->has_check ? of->check : NULL, *x = check ? strstr(check, of_x) : NULL;
+  if (!check && of->step < 0)
     fputs("\nposenc check --positions, with the descending list, holds timesteps to that.\n", stream);
-  if (!check || !findings_are_met(record)) return;
+  if (!check || !findings_are_met(of)) return;
   fputs("\nposenc check ", stream);
   print_quoted(stream, given->operands[0]);
   for (size_t n = 0; n < given->tensors.count; n++)
@@ -209,48 +188,41 @@ static void print_check(const options *given, const json_t *record, FILE *stream
   if (given->x_tensor) fputs(" --x-tensor ", stream), print_quoted(stream, given->x_tensor);
   fprintf(stream, "%s%.*s", *check ? " " : "", x ? (int)(x - check) : (int)strlen(check), check);
   if (x) fputs("--x ", stream), print_quoted(stream, given->x), fputs(x + strlen(of_x), stream);
-  print_tolerance(record, stream);
+  print_tolerance(of, stream);
   fputs(" holds it to that.\n", stream);
 }
 
 /* Prints the comparisons with --config and --expect. */
-static void print_findings(const json_t *record, FILE *stream) {
-  size_t n;
-  json_t *finding;
-  json_array_foreach(json_object_get(record, "findings"), n, finding)
-      fprintf(stream, "%-15s %s%s%s\n", field_string(finding, "property"),
-              json_is_true(json_object_get(finding, "ok")) ? "agrees" : "DISAGREES",
-              *field_string(finding, "note") ? ": " : "", field_string(finding, "note"));
+static void print_findings(const record_identified *of, FILE *stream) {
+  RECORD_EACH(finding, of, findings)
+    fprintf(stream, "%-15s %s%s%s\n", finding->property, finding->ok ? "agrees" : "DISAGREES",
+            *finding->note ? ": " : "", finding->note);
 }
 
-static void print_text(const options *given, const json_t *record, FILE *stream) {
-  const json_t *tensor = json_object_get(record, "tensor");
-  const bool is_applied = json_object_get(record, "applied");
-  fprintf(stream, "%s\n", field_string(record, "sentence"));
-  print_findings(record, stream);
-  if (strcmp(field_string(record, "verdict"), "none") == 0) return;
+static void print_text(const options *given, const record_identified *of, FILE *stream) {
+  const bool is_named = is_text(of->tensor);
+  fprintf(stream, "%s\n", of->sentence);
+  print_findings(of, stream);
+  if (strcmp(of->verdict, "none") == 0) return;
   fputc('\n', stream);
-  if (is_applied)
-    fprintf(stream, "%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT ", recovered\n", field_string(record, "file"),
-            field_integer(record, "rows"), field_integer(record, "columns"));
+  if (of->applied.there)
+    fprintf(stream, "%s: %" PRId64 "x%" PRId64 ", recovered\n", of->file, of->rows, of->columns);
   else
-    fprintf(stream, "%s%s%s: %" JSON_INTEGER_FORMAT "x%" JSON_INTEGER_FORMAT " %s (%s)\n", field_string(record, "file"),
-            json_is_string(tensor) ? ", " : "", json_is_string(tensor) ? json_string_value(tensor) : "",
-            field_integer(record, "rows"), field_integer(record, "columns"), field_string(record, "stored"),
-            field_string(record, "format"));
-  if (strcmp(field_string(record, "verdict"), "grid") == 0) {
-    if (is_applied) print_applied(record, stream);
-    print_check(given, record, stream);
+    fprintf(stream, "%s%s%s: %" PRId64 "x%" PRId64 " %s (%s)\n", of->file, is_named ? ", " : "",
+            is_named ? of->tensor : "", of->rows, of->columns, of->stored, of->format);
+  if (strcmp(of->verdict, "grid") == 0) {
+    if (of->applied.there) print_applied(&of->applied, stream);
+    print_check(given, of, stream);
   }
-  if (strcmp(field_string(record, "verdict"), "table") != 0) return;
-  if (is_applied)
-    print_applied(record, stream);
+  if (strcmp(of->verdict, "table") != 0) return;
+  if (of->applied.there)
+    print_applied(&of->applied, stream);
   else
-    print_columns(record, stream);
-  print_formula(record, stream);
-  print_errors(record, stream);
-  print_makers(record, stream);
-  print_check(given, record, stream);
+    print_columns(of, stream);
+  print_formula(of, stream);
+  print_errors(of, stream);
+  print_makers(of, stream);
+  print_check(given, of, stream);
 }
 
 /* ---- angles ------------------------------------------------------------------------------------- */
@@ -282,34 +254,30 @@ static bool take_folded(table_file *table, const char *file, int *blocks) {
 }
 
 /* Adds to the options for check that the columns of each axis were there twice, side by side. */
-static void record_grouped(json_t *record) {
-  const char *check = json_string_value(json_object_get(record, "check")),
-             *grid = check ? strstr(check, "--grid ") : NULL;
+static void record_grouped(identified *made) {
+  const char *check = made->of.check, *grid = check ? strstr(check, "--grid ") : NULL;
   if (!grid) return;
   const char *end = strchr(grid + strlen("--grid "), ' ');
   const int ahead = (int)(end ? end - check : (ptrdiff_t)strlen(check));
-  json_object_set_new(record, "check", json_sprintf("%.*s,grouped=yes%s", ahead, check, end ? end : ""));
+  made->of.check = record_format(&made->memory, "%.*s,grouped=yes%s", ahead, check, end ? end : "");
 }
 
 /* Says what the file has, before the sentence on the table. */
-static void record_contents(json_t *record, const char *what, const char *then) {
-  json_t *sentence = json_incref(json_object_get(record, "sentence"));
-  json_object_set_new(record, "sentence", json_sprintf("%s; %s%s", what, then, json_string_value(sentence)));
-  json_object_set_new(record, "contents", json_string(what));
-  json_decref(sentence);
+static void record_contents(identified *made, const char *what, const char *then) {
+  made->of.sentence = record_format(&made->memory, "%s; %s%s", what, then, made->of.sentence);
+  made->of.contents = what;
 }
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
 /* Prints the fragment of a config alone. Returns false if there is none. */
-static bool print_config(const json_t *record, const char *file, FILE *stream) {
-  const json_t *fragment = json_object_get(record, "config");
-  const char *refusal = json_string_value(json_object_get(fragment, "refusal"));
-  if (!fragment || refusal) {
-    note("%s: no config makes it: %s", file, refusal ? refusal : field_string(record, "sentence"));
+static bool print_config(const record_identified *of, const char *file, FILE *stream) {
+  const bool is_refused = record_find_fact(&of->config, "refusal");
+  if (!of->config.there || is_refused) {
+    note("%s: no config makes it: %s", file, is_refused ? record_fact_text(&of->config, "refusal") : of->sentence);
     return false;
   }
-  field_print(fragment, stream);
+  record_print_facts(&of->config, stream);
   return true;
 }
 
@@ -322,28 +290,27 @@ static int run(options *given) {
   table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_JOINED) : NULL;
   if (table && tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
-  bool is_right;
   recovered of_angles = {0};
   const char *angles = table ? take_angles(given, &table, file, &of_angles) : NULL;
   const char *rows = table && !angles ? take_model_rows(given, table, file) : NULL;
   int blocks = 0;
   const bool is_folded = table && !angles && take_folded(table, file, &blocks);
-  json_t *record =
-      table ? identified_table(given, table, file, NULL, &is_right) : identified_array(given, file, NULL, &is_right);
-  if (rows) record_contents(record, rows, "");
-  if (angles) record_contents(record, angles, "their cosines and sines: ");
-  if (is_folded) record_contents(record, "each column twice", "");
-  if (blocks > 1) record_grouped(record);
+  identified found = table ? identified_table(given, table, file, NULL) : identified_array(given, file, NULL);
+  if (rows) record_contents(&found, rows, "");
+  if (angles) record_contents(&found, angles, "their cosines and sines: ");
+  if (is_folded) record_contents(&found, "each column twice", "");
+  if (blocks > 1) record_grouped(&found);
   if (table && !angles) table_close(table);
   recovered_free(&of_angles);
   if (given->as_config)
-    is_right = print_config(record, file, output_stream(out)) && is_right;
+    found.is_right = print_config(&found.of, file, output_stream(out)) && found.is_right;
   else if (format_is(given, "json"))
-    field_print(record, output_stream(out));
+    record_print(record_write_identified(&found.of), output_stream(out));
   else
-    print_text(given, record, output_stream(out));
-  if (saved) field_print(record, output_stream(saved));
-  json_decref(record);
+    print_text(given, &found.of, output_stream(out));
+  if (saved) record_print(record_write_identified(&found.of), output_stream(saved));
+  const bool is_right = found.is_right;
+  identified_forget(&found);
   close_output("--save", given->save, saved);
   close_output("--output", given->output, out);
   return is_right ? EXIT_SUCCESS : STATUS_NO_TABLE;

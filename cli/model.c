@@ -9,6 +9,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
+#include "records/make.h"
 #include "verify/files.h"
 
 #include <inttypes.h>
@@ -220,26 +221,25 @@ bool model_is_known(const options *given, char *why, size_t size) {
   return true;
 }
 
-bool model_applies(const options *given, const json_t *applied, char *why, size_t size) {
+bool model_applies(const options *given, const record_applied *applied, char *why, size_t size) {
   const bool is_several = !given->layer_type && model_layers(given->model);
   const char *layer = is_several ? model_layer(given->model, 0) : given->layer_type;
-  const char *pairs = field_string(applied, "pairs");
-  const int64_t start = field_integer(applied, "start"), dim = field_integer(applied, "dim"),
-                columns = field_integer(applied, "columns");
+  const char *pairs = applied->pairs;
   model_rope rope;
   fault unused;
-  if (!applied || !*pairs || !model_rope_of(given->model, layer, NULL, NULL, &rope, &unused)) return true;
+  if (!applied->there || !*pairs || !model_rope_of(given->model, layer, NULL, NULL, &rope, &unused)) return true;
   const int64_t first = is_given(given, OPTION_START) ? given->start : rope.start;
-  const bool is_head = rope.has_dim && rope.dim == dim && rope.head == columns;
+  const bool is_head = rope.has_dim && rope.dim == applied->dim && rope.head == applied->columns;
   const bool is_told = rope.has_pairs || is_given(given, OPTION_LAYOUT);
   const posenc_layout layout = is_given(given, OPTION_LAYOUT) ? given->problem.layout : rope.pairs;
-  if (json_object_get(applied, "written"))
+  if (*applied->written)
     snprintf(why, size, "%s", written_mistake(strcmp(pairs, "split") == 0 ? POSENC_SPLIT : POSENC_INTERLEAVED));
   else if (is_told && strcmp(pairs, layout_name(layout)) != 0)
     snprintf(why, size, "%s", pairs_mistake(layout));
-  else if (is_head && start != first)
-    snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", start, first);
-  else if (json_is_true(json_object_get(applied, "back")) != given->problem.inverse)
+  else if (is_head && applied->start != first)
+    snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", applied->start,
+             first);
+  else if (applied->back != given->problem.inverse)
     snprintf(why, size, "%s", turn_mistake(given->problem.inverse));
   else
     return true;
@@ -306,6 +306,8 @@ static json_t *rope_json(const options *given, const model_rope *rope) {
   problem.base = rope->base;
   problem.scaling = model_scaling(rope, length);
   problem.scale = rope->scale;
+  const record_scaling scaled = scaling_record(&problem.scaling, rope->dim);
+  json_t *scaling = scaled.there ? record_write_scaling(&scaled) : json_null();
   json_t *frequencies = json_array(), *sections = json_array(), *option = scaling_option(&problem), *most = NULL;
   double *w = memory_take((size_t)rope->dim / 2 + 1, sizeof *w);
   if (is_known) {
@@ -319,10 +321,10 @@ static json_t *rope_json(const options *given, const model_rope *rope) {
                    "base", rope->base, "dim", (json_int_t)(rope->has_dim ? rope->dim : 0), "axis",
                    (json_int_t)(rope->has_dim ? rope->axis : 0), "head", (json_int_t)(rope->has_dim ? rope->head : 0),
                    "start", (json_int_t)rope->start, "pairs", rope->has_pairs ? layout_name(rope->pairs) : NULL,
-                   "positions", (json_int_t)rope->positions, "scaling", scaling_json(&problem.scaling, rope->dim),
-                   "option", option, "attention", posenc_attention(&problem), "scale", rope->scale, "length",
-                   (json_int_t)length, "by_length", rope->by_length, "sections", sections, "cyclic", rope->in_turns,
-                   "grid", rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
+                   "positions", (json_int_t)rope->positions, "scaling", scaling, "option", option, "attention",
+                   posenc_attention(&problem), "scale", rope->scale, "length", (json_int_t)length, "by_length",
+                   rope->by_length, "sections", sections, "cyclic", rope->in_turns, "grid",
+                   rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
 }
 
 static json_t *explained(const options *given, const char *layer) {

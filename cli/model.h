@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 #include "inspect/files/table.h"
+#include "records/read.h"
 
 /* Opens the file of --config, prints notes on what a problem cannot contain, and sets what options have not set: base,
    columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Does nothing without
@@ -28,9 +29,9 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
 /* Whether the ropes of all layers that are asked for are known; otherwise writes the key that is not to `why`. */
 bool model_is_known(const options *given, char *why, size_t size);
 
-/* Whether the pairs, the first column and the direction of a rope that was found ("applied" of posenc identify) are
-   those of --config, as far as it describes them; otherwise writes the differences to `why`. */
-bool model_applies(const options *given, const json_t *applied, char *why, size_t size);
+/* Whether the pairs, the first column and the direction of a rope that posenc identify has found are those of
+   --config, as far as it describes them; otherwise writes the differences to `why`. */
+bool model_applies(const options *given, const record_applied *applied, char *why, size_t size);
 
 /* Prints the ropes of --config: those of --layer-type, or of all kinds of layers; and the layers without one. */
 void explain_model(const options *given, FILE *stream);

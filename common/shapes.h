@@ -86,7 +86,18 @@ typedef struct scaling_key {
   size_t offset;
 } scaling_key;
 
-enum { SCALING_KEYS = 8, SCALINGS = POSENC_SCALING_LONGROPE + 1 };
+enum {
+  SCALING_FACTOR,
+  SCALING_ORIGINAL,
+  SCALING_LENGTH,
+  SCALING_LOW,
+  SCALING_HIGH,
+  SCALING_TRUNCATE,
+  SCALING_ATTENTION,
+  SCALING_FACTORS,
+  SCALING_KEYS
+};
+enum { SCALINGS = POSENC_SCALING_LONGROPE + 1 };
 extern const scaling_key scaling_keys[SCALING_KEYS];
 
 typedef struct scaling_form {
@@ -104,9 +115,11 @@ void scaling_default(const scaling_form *form, int key, FILE *stream);
 /* Prints the value of --scaling, without keys that have their defaults. dim: the problem's. */
 void scaling_write(const posenc_scaling *scaling, int64_t dim, FILE *stream);
 
-/* Returns {"kind": name, key: value, ...} with the keys of the kind; null if there is no scaling. An infinite factor is
-   null. */
-json_t *scaling_json(const posenc_scaling *scaling, int64_t dim);
+/* Whether its kind has this key. */
+bool scaling_has(const posenc_scaling *scaling, int key);
+
+/* Whether two scalings of a problem's dim are of one kind, with the same values. */
+bool scaling_is_same(const posenc_scaling *a, const posenc_scaling *b, int64_t dim);
 
 /* ---- axes ------------------------------------------------------------------------------------------------ */
 

@@ -19,6 +19,35 @@ static json_t *positions_json(const posenc_problem *p) {
   return all;
 }
 
+/* Returns the value of a key, NaN if the scaling has none. */
+static double key_of(const posenc_scaling *s, int key, double value) {
+  return scaling_has(s, key) ? value : NAN;
+}
+
+record_scaling scaling_record(const posenc_scaling *s, int64_t dim) {
+  const bool has_original = scaling_has(s, SCALING_ORIGINAL), has_length = scaling_has(s, SCALING_LENGTH),
+             has_truncate = scaling_has(s, SCALING_TRUNCATE),
+             has_factors = scaling_has(s, SCALING_FACTORS) && s->factors;
+  return (record_scaling){.there = s->kind != POSENC_SCALING_NONE || s->attention != 0.0,
+                          .kind = scaling_forms[s->kind].name,
+                          .factor = key_of(s, SCALING_FACTOR, s->factor),
+                          .has_factor = scaling_has(s, SCALING_FACTOR),
+                          .original = has_original ? s->original : 0,
+                          .has_original = has_original,
+                          .length = has_length ? s->length : 0,
+                          .has_length = has_length,
+                          .low = key_of(s, SCALING_LOW, s->low),
+                          .has_low = scaling_has(s, SCALING_LOW),
+                          .high = key_of(s, SCALING_HIGH, s->high),
+                          .has_high = scaling_has(s, SCALING_HIGH),
+                          .truncate = has_truncate && s->truncate,
+                          .has_truncate = has_truncate,
+                          .attention = key_of(s, SCALING_ATTENTION, s->attention),
+                          .has_attention = scaling_has(s, SCALING_ATTENTION),
+                          .factors = has_factors ? s->factors : NULL,
+                          .factors_count = has_factors ? (size_t)dim / 2 : 0};
+}
+
 record_shape shape_record(const shape *s) {
   const posenc_problem *p = &s->problem;
   return (record_shape){
@@ -42,9 +71,7 @@ record_shape shape_record(const shape *s) {
       .inverse = p->inverse,
       .has_inverse = true,
       .scale = p->scale != 1.0 ? p->scale : NAN,
-      .scaling = p->scaling.kind != POSENC_SCALING_NONE || p->scaling.attention != 0.0
-                     ? allocated(scaling_json(&p->scaling, p->dim))
-                     : NULL,
+      .scaling = scaling_record(&p->scaling, p->dim),
       .odd = p->odd != POSENC_ODD_REFUSED ? odd_name(p->odd) : NULL,
       .positions = p->positions ? positions_json(p) : NULL,
       .grid = p->axes ? allocated(grid_text(p->axes, p->dim)) : NULL,
@@ -52,7 +79,6 @@ record_shape shape_record(const shape *s) {
 }
 
 void shape_forget(record_shape *made) {
-  json_decref(made->scaling);
   json_decref(made->positions);
   free((char *)(uintptr_t)made->grid);
 }
@@ -65,14 +91,7 @@ json_t *shape_json(const shape *s) {
 }
 
 record_facts environment_record(record_memory *in) {
-  json_t *json = allocated(environment_json());
-  const record_facts told = record_facts_of(json, in);
-  record_fact *kept = record_allocate(in, told.list_count, sizeof *kept);
-  for (size_t i = 0; i < told.list_count; i++)
-    kept[i] = (record_fact){record_format(in, "%s", told.list[i].key), record_format(in, "%s", told.list[i].value),
-                            told.list[i].is_text};
-  json_decref(json);
-  return (record_facts){true, kept, told.list_count};
+  return record_keep_facts(allocated(environment_json()), in);
 }
 
 record_bound bound_record(const posenc_bound *bound) {

@@ -7,6 +7,9 @@
 #include "common/shapes.h"
 #include "records/read.h"
 
+/* Returns the keys and values of a scaling, with the texts and factors of `s`. It is not `there` if there is none. */
+record_scaling scaling_record(const posenc_scaling *s, int64_t dim);
+
 /* Returns what a record has of a shape, for shape_forget. Names and layouts are those of the shape, which must outlive
    it. A list of more than SHAPE_POSITIONS positions is its count and digest. */
 record_shape shape_record(const shape *s);

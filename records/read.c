@@ -65,6 +65,13 @@ const char *record_utf8(record_memory *in, const char *text) {
   return made;
 }
 
+const char *record_name(record_memory *in, const char *name, const char *also) {
+  json_t *plain = allocated(field_name(name, also));
+  const char *made = record_format(in, "%s", json_string_value(plain));
+  json_decref(plain);
+  return made;
+}
+
 void record_release(record_memory *all) {
   while (all->first) {
     block *next = all->first->next;
@@ -109,6 +116,7 @@ static const kind object_or_null = {TYPE(JSON_OBJECT) | TYPE(JSON_NULL), "an obj
 static const kind list = {TYPE(JSON_ARRAY) | TYPE(JSON_OBJECT), "a list", true, 0};
 static const kind array = {TYPE(JSON_ARRAY), "an array", false, 0};
 static const kind counts = {TYPE(JSON_ARRAY), "an array of integers of 0 or more", false, ANY_NUMBER};
+static const kind number_list = {TYPE(JSON_ARRAY), "an array", true, 0};
 static const kind places_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two numbers, or null", true, 0};
 static const kind pair_or_null = {TYPE(JSON_ARRAY) | TYPE(JSON_NULL), "two integers of 0 or more, or null", false, 2};
 
@@ -220,6 +228,21 @@ static bool read_positions(const holder *h, const field *f, const record_number 
   return true;
 }
 
+static bool read_numbers(const holder *h, const field *f, const double **to, size_t *size) {
+  json_t *value;
+  if (!find(h, f, &value)) return false;
+  if (!value) return true;
+  *size = json_array_size(value);
+  double *numbers = record_allocate(&h->r->memory, *size, sizeof *numbers);
+  for (size_t i = 0; i < *size; i++) {
+    const json_t *one = json_array_get(value, i);
+    if (!is_kind(one, &number) && is_fault(&(holder){h->r, NULL, h, f->key, i + 1}, "not ", number.name)) return false;
+    numbers[i] = json_is_number(one) ? json_number_value(one) : NAN;
+  }
+  *to = numbers;
+  return true;
+}
+
 static bool read_boolean(const holder *h, const field *f, bool *to) {
   json_t *value;
   if (!find(h, f, &value)) return false;
@@ -267,6 +290,16 @@ static bool read_object(const holder *h, const field *f, struct_reader *inner, v
   json_t *value;
   if (!find(h, f, &value)) return false;
   return inner(&(holder){h->r, json_is_object(value) ? value : NULL, h, f->key, 0}, to);
+}
+
+/* Reads an object into a struct of `bytes` bytes of its own, to whose pointer `to` points; null if it is not there. */
+static bool read_at(const holder *h, const field *f, struct_reader *inner, size_t bytes, void *to) {
+  json_t *value;
+  if (!find(h, f, &value)) return false;
+  if (!value) return true;
+  void *made = record_allocate(&h->r->memory, 1, bytes);
+  memcpy(to, &made, sizeof made);
+  return inner(&(holder){h->r, value, h, f->key, 0}, made);
 }
 
 /* Reads an object of structs of `bytes` bytes each, by name. `to` is the address of the pointer to the first one. */
@@ -334,6 +367,9 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 #define PAIR_OR_NULL(need, key, ...) read_integers(h, HOLDER(need, key, pair_or_null), &to->key, &to->key##_count) &&
 #define PLACES_OR_NULL(need, key, ...)                                                                                 \
   read_positions(h, HOLDER(need, key, places_or_null), &to->key, &to->key##_count) &&
+#define NUMBERS(need, key, ...) read_numbers(h, HOLDER(need, key, number_list), &to->key, &to->key##_count) &&
+#define LATER(type) static bool read_##type(const holder *h, void *made);
+#define AT(need, type, key, ...) read_at(h, HOLDER(need, key, object), read_##type, sizeof(record_##type), &to->key) &&
 #define REAL(need, key, ...) read_real(h, FIELD(need, key, real), &to->key) &&
 #define NUMBER(need, key, ...) read_real(h, FIELD(need, key, number), &to->key) &&
 #define AMOUNT(need, key, ...) read_real(h, FIELD(need, key, amount), &to->key) &&
@@ -620,6 +656,7 @@ TAKE(profile)
 TAKE(unique)
 TAKE(encodings)
 TAKE(file_check)
+TAKE(identified)
 TAKE(package_times)
 TAKE(fitness)
 
@@ -697,6 +734,16 @@ record_facts record_facts_of(const json_t *from, record_memory *in) {
   }
   made.list = all;
   return made;
+}
+
+record_facts record_keep_facts(json_t *from, record_memory *in) {
+  const record_facts told = record_facts_of(from, in);
+  record_fact *kept = record_allocate(in, told.list_count, sizeof *kept);
+  for (size_t i = 0; i < told.list_count; i++)
+    kept[i] = (record_fact){record_format(in, "%s", told.list[i].key), record_format(in, "%s", told.list[i].value),
+                            told.list[i].is_text};
+  json_decref(from);
+  return (record_facts){told.there, kept, told.list_count};
 }
 
 const record_fact *record_find_fact(const record_facts *facts, const char *key) {

@@ -108,6 +108,11 @@ typedef struct record_facts {
 #define PLACES_OR_NULL(need, key, ...)                                                                                 \
   const record_number *key;                                                                                            \
   size_t key##_count;
+#define NUMBERS(need, key, ...)                                                                                        \
+  const double *key;                                                                                                   \
+  size_t key##_count;
+#define LATER(type) struct record_##type;
+#define AT(need, type, key, ...) const struct record_##type *key;
 #define REAL(need, key, ...)                                                                                           \
   double key;                                                                                                          \
   HAS_##need(key)
@@ -153,7 +158,8 @@ typedef struct record_memory {
 /* Returns memory that is all zeros. */
 void *record_allocate(record_memory *in, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) const char *record_format(record_memory *in, const char *format, ...);
-const char *record_utf8(record_memory *in, const char *text); /* as field_utf8 has it */
+const char *record_utf8(record_memory *in, const char *text);                   /* as field_utf8 has it */
+const char *record_name(record_memory *in, const char *name, const char *also); /* as field_name has it */
 bool record_is_utf8(const char *text);
 void record_release(record_memory *all);
 
@@ -205,6 +211,7 @@ const record_profile *record_take_profile(const json_t *json);
 const record_unique *record_take_unique(const json_t *json);
 const record_encodings *record_take_encodings(const json_t *json);
 const record_file_check *record_take_file_check(const json_t *json);
+const record_identified *record_take_identified(const json_t *json);
 const record_package_times *record_take_package_times(const json_t *json);
 const record_fitness *record_take_fitness(const json_t *json);
 
@@ -228,6 +235,8 @@ json_t *record_write_profile(const record_profile *from);
 json_t *record_write_unique(const record_unique *from);
 json_t *record_write_encodings(const record_encodings *from);
 json_t *record_write_file_check(const record_file_check *from);
+json_t *record_write_identified(const record_identified *from);
+json_t *record_write_scaling(const record_scaling *from);
 json_t *record_write_fitness(const record_fitness *from);
 
 /* Return a struct with the values of what is not there: of its fields and of those of inner objects. */
@@ -277,6 +286,9 @@ const record_timing *record_keep_timing(const record_timing *made);
 void record_print_kernels(const record_kernel *list, size_t count, FILE *stream);
 void record_print_encodings(const record_encoding *list, size_t count, FILE *stream);
 
+/* Prints facts as an object, as commands write JSON. */
+void record_print_facts(const record_facts *facts, FILE *stream);
+
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);
 
@@ -309,8 +321,10 @@ double record_nanoseconds(const record_benchmark *entry);
    for other texts. */
 int64_t record_seconds(const char *date);
 
-/* Returns the members of an object as facts, whose texts are those of the JSON. */
+/* Returns the members of an object as facts, whose texts are those of the JSON; and as facts with texts of their own,
+   where it releases the object. */
 record_facts record_facts_of(const json_t *from, record_memory *in);
+record_facts record_keep_facts(json_t *from, record_memory *in);
 
 /* Return the fact of that name, null if there is none; and its text, "" if it is none. */
 const record_fact *record_find_fact(const record_facts *facts, const char *key);

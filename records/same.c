@@ -31,6 +31,12 @@ static bool are_same_positions(const record_number *a, size_t count, const recor
   return same;
 }
 
+static bool are_same_numbers(const double *a, size_t count, const double *b, size_t other) {
+  bool same = count == other;
+  for (size_t i = 0; same && i < count; i++) same = record_same_number(a[i], b[i]);
+  return same;
+}
+
 static bool are_same_values(const json_t *a, const json_t *b) {
   return a == b || json_equal(a, b);
 }
@@ -106,6 +112,10 @@ static bool are_same_arrays(const void *a, size_t count, const void *b, size_t o
 #define COUNTS(need, key, ...) (are_same_integers(BOTH(key)) || tell_lists(told, #key)) &&
 #define PAIR_OR_NULL(need, key, ...) COUNTS(need, key, "")
 #define PLACES_OR_NULL(need, key, ...) (are_same_positions(BOTH(key)) || tell_lists(told, #key)) &&
+#define NUMBERS(need, key, ...) (are_same_numbers(BOTH(key)) || tell_lists(told, #key)) &&
+#define LATER(type) static bool is_same_##type(const void *one, const void *other, record_unlike *told);
+#define AT(need, type, key, ...)                                                                                       \
+  (a->key && b->key ? is_same_##type(a->key, b->key, told) : (a->key == b->key || tell_lists(told, #key))) &&
 #define REAL(need, key, ...)                                                                                           \
   ((BOTH_HAVE(need, key) && record_same_number(a->key, b->key)) || tell_numbers(told, #key, SIDES(need, key))) &&
 #define NUMBER(need, key, ...) REAL(need, key, "")

@@ -14,7 +14,7 @@ typedef struct row {
   const char *meaning; /* null of other members */
   const char *schema;  /* of the field; @ stands for the reference to the type. Null of members "key.NAME" */
   bool must_be;
-  const char *words[6]; /* the texts that are allowed; none if any is */
+  const char *words[7]; /* the texts that are allowed; none if any is */
 } row;
 
 /* Prints a JSON string. An empty unit of a counter leaves ", " before its meaning. */
@@ -95,9 +95,9 @@ static void print_object(const row *head, size_t fields) {
 }
 
 /* The objects that a file of a record can have at its top. */
-static const char *const kinds[] = {"accuracy", "timing",  "merged_accuracy", "merged_timing",
-                                    "baseline", "report",  "machines",        "comparison",
-                                    "choice",   "history", "file_check",      "published"};
+static const char *const kinds[] = {"accuracy",   "timing",    "merged_accuracy", "merged_timing", "baseline",
+                                    "report",     "machines",  "comparison",      "choice",        "history",
+                                    "file_check", "published", "identified"};
 
 static const char merged[] =
     "    \"merged_accuracy\": {\n"
@@ -134,6 +134,10 @@ static const row rows[] = {
 #define PLACES_OR_NULL(need, key, meaning)                                                                             \
   FIELD(need, key, meaning,                                                                                            \
         "\"type\": [\"array\", \"null\"], \"items\": {\"type\": \"number\"}, \"minItems\": 2, \"maxItems\": 2")
+#define NUMBERS(need, key, meaning)                                                                                    \
+  FIELD(need, key, meaning, "\"type\": \"array\", \"items\": {\"type\": [\"number\", \"null\"]}")
+#define LATER(type)
+#define AT(need, type, key, meaning) OBJECT(need, type, key, meaning)
 #define REAL(need, key, meaning) FIELD(need, key, meaning, "\"type\": \"number\"")
 #define NUMBER(need, key, meaning) FIELD(need, key, meaning, "\"type\": [\"number\", \"null\"]")
 #define AMOUNT(need, key, meaning) FIELD(need, key, meaning, "\"type\": [\"number\", \"null\"], \"minimum\": 0")

@@ -74,6 +74,13 @@ static json_t *write_texts(const char *const *list, size_t count, bool has) {
   return made;
 }
 
+static json_t *write_numbers(const double *list, size_t count, bool has) {
+  if (!list && !has) return NULL;
+  json_t *made = allocated(json_array());
+  for (size_t i = 0; i < count; i++) field_append(made, field_real(list[i]));
+  return made;
+}
+
 /* Makes JSON of a struct. */
 typedef json_t *struct_writer(const void *from);
 
@@ -133,6 +140,9 @@ static void put(json_t *made, const char *key, json_t *value) {
 #define COUNTS(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, false));
 #define PAIR_OR_NULL(need, key, ...) put(made, #key, write_integers(from->key, from->key##_count, IN_##need, true));
 #define PLACES_OR_NULL(need, key, ...) put(made, #key, write_positions(from->key, from->key##_count, IN_##need));
+#define NUMBERS(need, key, ...) put(made, #key, write_numbers(from->key, from->key##_count, IN_##need));
+#define LATER(type) static json_t *write_##type(const void *struct_of);
+#define AT(need, type, key, ...) put(made, #key, from->key ? write_##type(from->key) : NULL);
 #define REAL(need, key, ...) put(made, #key, write_real(from->key, HAS_##need(key)));
 #define NUMBER(need, key, ...) REAL(need, key, "")
 #define AMOUNT(need, key, ...) REAL(need, key, "")
@@ -182,6 +192,8 @@ WRITE(profile)
 WRITE(unique)
 WRITE(encodings)
 WRITE(file_check)
+WRITE(identified)
+WRITE(scaling)
 WRITE(fitness)
 
 const record_timing *record_keep_timing(const record_timing *made) {
@@ -197,6 +209,10 @@ void record_print_kernels(const record_kernel *list, size_t count, FILE *stream)
 
 void record_print_encodings(const record_encoding *list, size_t count, FILE *stream) {
   record_print(write_array(list, count, sizeof *list, true, write_encoding), stream);
+}
+
+void record_print_facts(const record_facts *facts, FILE *stream) {
+  record_print(write_facts(facts, true, false), stream);
 }
 
 void record_print(json_t *record, FILE *stream) {

@@ -59,9 +59,9 @@ static inline identity *identified(const file *made) {
   request.kernels = recipes_kernels(&request.kernel_count);
   identity *found = identify(&request);
   if (!found) abort();
-  json_t *record = identity_json(found, &request);
-  if (!record) abort();
-  json_decref(record);
+  record_memory memory = {NULL};
+  identity_record(found, &request, &memory);
+  record_release(&memory);
   table_close(table);
   return found;
 }

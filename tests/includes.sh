@@ -25,7 +25,7 @@ records: records common
 inspect/files: inspect/files reference common
 verify: verify inspect/models inspect/files reference records common
 inspect/models: inspect/models inspect/files reference common
-inspect/identify: inspect/identify inspect/models inspect/files reference common
+inspect/identify: inspect/identify inspect/models inspect/files reference records common
 bench: bench reference records common
 reports/page: reports/page records common
 reports/model: reports/model reports/page records common

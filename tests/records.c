@@ -27,6 +27,7 @@ KIND(comparison)
 KIND(choice)
 KIND(history)
 KIND(file_check)
+KIND(identified)
 
 static json_t *again(const json_t *json) {
   static const struct {
@@ -36,7 +37,7 @@ static json_t *again(const json_t *json) {
                {"posenc-baseline-1", again_baseline},   {"posenc-machines-1", again_machines},
                {"posenc-published-2", again_published}, {"posenc-compare-1", again_comparison},
                {"posenc-choice-1", again_choice},       {"posenc-history-1", again_history},
-               {"posenc-check-1", again_file_check}};
+               {"posenc-check-1", again_file_check},    {"posenc-identify-2", again_identified}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(field_string(json, "schema"), kinds[i].schema) == 0) return kinds[i].again(json);
   return again_timing(json);

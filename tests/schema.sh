@@ -62,6 +62,22 @@ check 'x.npy is written' ends 0 write --len 8 --dim 16 -o x.npy
 check 'turned.npy is written' ends 0 write --op rope --x x.npy -o turned.npy
 check 'turned.json is written' ends 0 check --op rope --x x.npy turned.npy --max-ulp 2 --format json -o turned.json
 record file_check turned.json
+for file in list.safetensors turned.npy; do
+  op=
+  [ $file = list.safetensors ] || op='--op rope --x x.npy'
+  posenc identify $op $file --format json
+  cp out identified.json
+  record identified identified.json
+done
+check 'scaled.npy is written' ends 0 write --len 64 --dim 16 --scaling llama3 -o scaled.npy
+check 'its table is found' ends 0 identify scaled.npy --format json --expect scaling=llama3 -o identified.json
+record identified identified.json
+wrong identified identified.json 's/"verdict": ".*"/"verdict": "chair"/'
+wrong identified identified.json 's/"base_error": [0-9.e+-]*/"base_error": null/'
+check 'grid.npy is written' ends 0 write --grid h=8,w=8 --dim 32 -o grid.npy
+check 'its axes are found' ends 0 identify grid.npy --format json -o identified.json
+check 'each is a table' grep -q '"verdict": "table"' identified.json
+record identified identified.json
 check 'shards are merged' ends 0 merge first.json second.json -o merged.json
 record merged_accuracy merged.json
 wrong merged_accuracy first.json ''

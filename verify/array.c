@@ -283,7 +283,7 @@ static file_result result_of(array_exam *e) {
   made->max_ulp = witness_of(e, &a->max_ulp, e->rows_of[0], in);
   made->max_abs = witness_of(e, &a->max_abs, e->rows_of[1], in);
   if (is_limited) made->worst = made->max_ulp;
-  made->x = name_record(request->x_name, in);
+  made->x = record_name(in, request->x_name, "#");
   made->axes = request->arrays.axes;
   made->start = request->start;
   made->beyond = e->beyond;

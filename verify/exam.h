@@ -100,9 +100,6 @@ typedef struct file_exam {
    for which it has room: so many. Returns these, without a value. */
 record_check *file_begin(file_result *made, const file_exam *of, size_t checks);
 
-/* Returns the name of a file or tensor without "#", as TAP interprets words after it. */
-const char *name_record(const char *name, record_memory *in);
-
 /* Errors by the size of positions: 0, 1, 2 to 3, 4 to 7, … 2^63, counted separately for negative positions. */
 enum { OCTAVES = 65 };
 

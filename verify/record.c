@@ -90,13 +90,6 @@ record_check check_record(const char *name, const check *c, record_memory *in) {
 
 /* ---- files ----------------------------------------------------------------------------------------------------- */
 
-const char *name_record(const char *name, record_memory *in) {
-  json_t *plain = field_name(name, "#");
-  const char *text = record_format(in, "%s", json_string_value(plain));
-  json_decref(plain);
-  return text;
-}
-
 record_check *file_begin(file_result *made, const file_exam *of, size_t checks) {
   record_memory *in = &made->memory;
   const accuracy *a = of->found;
@@ -105,11 +98,11 @@ record_check *file_begin(file_result *made, const file_exam *of, size_t checks) 
   const posenc_bound *limit = of->limit;
   const double elements = (double)a->elements;
   made->of = (record_file){.there = true,
-                           .kernel = name_record(of->name, in),
+                           .kernel = record_name(in, of->name, "#"),
                            .shape = shape_record(of->shape),
                            .replay = of->command,
                            .format = table_format(of->table),
-                           .tensor = tensor ? name_record(tensor, in) : NULL,
+                           .tensor = tensor ? record_name(in, tensor, "#") : NULL,
                            .limit = {.there = limit, .ulp = limit ? limit->ulp : 0.0, .abs = limit ? limit->abs : 0.0},
                            .mode = "exhaustive",
                            .elements = a->elements,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/identify/identity.h"
 #include "inspect/identify/search.h"
@@ -223,36 +223,19 @@ static void print_grid(const grid *g, FILE *out) {
 
 /* ---- the record ---------------------------------------------------------------------------------- */
 
-/* Returns the options by which posenc check compares the table with the problem, or JSON's null. */
-static json_t *check_json(const grid *g) {
+/* Returns the options by which posenc check compares the table with the problem, or null if there are none. */
+static const char *told_options(const grid *g, record_memory *in) {
   const columns *at = &g->columns;
   char *all = g->is_one ? problem_options(&g->problem) : NULL;
-  if (!all) return json_null();
+  if (!all) return NULL;
   char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
        *rest = behind ? strstr(behind + 1, " --") : NULL;
   if (behind) *behind = '\0'; /* rows and columns come from the file */
   static const char *const parts[] = {"", " --part cos", " --part sin"};
   const char *layout = at->part != COLUMNS_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
-  json_t *text = told ? json_sprintf("%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : json_null();
+  const char *text = told ? record_format(in, "%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : NULL;
   free(all);
   return text;
-}
-
-/* Returns the part of config.json that makes the table, or {"refusal": REASON}. */
-static json_t *config_json(const grid *g) {
-  fault why = {"its axes are no table of one base"};
-  posenc_problem plain = g->problem;
-  plain.axes = NULL;
-  if (g->is_one && g->axes.frequencies != POSENC_AXES_CONTINUED)
-    fault_say(&why, "its frequencies are %s: configs have axes of continued ones (mrope_section)",
-              grid_frequencies[g->axes.frequencies]);
-  json_t *made = g->is_one && g->axes.frequencies == POSENC_AXES_CONTINUED ? model_fragment(&plain, &why) : NULL;
-  if (!made) return json_pack("{s:s}", "refusal", why.text);
-  json_t *rope = json_object_get(made, "rope_parameters"), *pairs = json_array();
-  for (int n = 0; n < g->count; n++) json_array_append_new(pairs, json_integer(g->axes.axis[n].pairs));
-  json_object_set_new(rope, "mrope_section", pairs);
-  if (g->axes.order == POSENC_AXES_CYCLIC) json_object_set_new(rope, "mrope_interleaved", json_true());
-  return made;
 }
 
 /* Describes what differs from check's problem in the table of each axis. Axes that differ alike are told once. */
@@ -276,94 +259,97 @@ static void tell_parts(const grid *g, char *text, size_t size) {
 }
 
 /* Returns whether the table is what is expected, or how it differs from that. */
-static json_t *agreement_json(const grid *g) {
-  if (!g->request->expected) return json_null();
-  identity *at = identify_places(g->request, g->is_one ? &g->problem : NULL, &g->columns);
-  if (!at) return NULL;
+static record_agreement agreement_of(const grid *g, record_memory *in) {
+  if (!g->request->expected) return (record_agreement){.there = false};
+  identity *at = allocated(identify_places(g->request, g->is_one ? &g->problem : NULL, &g->columns));
   const bool is_none = at->agreement != AGREES && !*at->agreed;
   if (is_none && !g->is_one) tell_parts(g, at->agreed, sizeof at->agreed);
   if (is_none && !g->is_one && !*at->agreed && !g->request->asked)
     snprintf(at->agreed, sizeof at->agreed, "rows are the places of a grid, and its axes no table of one base");
   if (is_none) at->agreement = DISAGREES;
-  json_t *agreement = identity_agreement_json(at);
+  const record_agreement agreement = agreement_record(at, in);
   identity_free(at);
   return agreement;
 }
 
-static json_t *runs_json(const posenc_axis *axis) {
-  json_t *all = json_array();
+static void record_runs(const posenc_axis *axis, record_found_axis *made, record_memory *in) {
+  record_position_run *all = record_allocate(in, (size_t)axis->size, sizeof *all);
   double step;
   for (int64_t n = 0, run; n < axis->size; n += run) {
     run = grid_run(axis->positions + n, axis->size - n, &step);
-    json_array_append_new(
-        all, json_pack("{s:f, s:f, s:I}", "first", axis->positions[n], "step", step, "count", (json_int_t)run));
+    all[made->runs_count++] =
+        (record_position_run){.there = true, .first = axis->positions[n], .step = step, .count = run};
   }
-  return all;
+  made->runs = all;
 }
 
-static json_t *axes_json(const grid *g) {
-  json_t *all = json_array();
+static const record_found_axis *axes_of(const grid *g, record_memory *in) {
+  record_found_axis *all = record_allocate(in, (size_t)g->count, sizeof *all);
   for (int n = 0; n < g->count; n++) {
     const grid_part *p = &g->parts[g->order[n]];
     const identify_request own = {.table = p->table, .name = g->request->name};
-    const char letter[] = {letter_of(g, g->order[n]), '\0'};
-    json_t *one = json_pack("{s:s, s:I, s:I, s:I}", "axis", letter, "size", (json_int_t)p->of.rows, "columns",
-                            (json_int_t)p->of.count, "first_column", (json_int_t)p->of.columns[0]);
-    json_object_set_new(one, has_lists(g) ? "runs" : "table",
-                        has_lists(g) ? runs_json(&g->axes.axis[n]) : identity_json(p->found, &own));
-    json_array_append_new(all, one);
+    all[n] = (record_found_axis){.there = true,
+                                 .axis = record_format(in, "%c", letter_of(g, g->order[n])),
+                                 .size = p->of.rows,
+                                 .columns = p->of.count,
+                                 .first_column = p->of.columns[0]};
+    if (has_lists(g)) {
+      record_runs(&g->axes.axis[n], &all[n], in);
+      continue;
+    }
+    record_identified *table = record_allocate(in, 1, sizeof *table);
+    *table = identity_record(p->found, &own, in);
+    all[n].table = table;
   }
   return all;
 }
 
 /* Adds what all axes have in common. */
-static bool add_lists(const grid *g, json_t *record) {
-  static const char *const parts[] = {"both", "cos", "sin"};
-  json_t *pairs = json_array();
-  for (int n = 0; n < g->count; n++) json_array_append_new(pairs, json_integer(g->axes.axis[n].pairs));
-  json_t *more = json_pack("{s:f, s:I, s:s, s:s, s:o, s:s, s:s, s:o, s:o}", "base", g->problem.base, "dim",
-                           (json_int_t)g->problem.dim, "layout", columns_layout_name(&g->columns), "part",
-                           parts[g->columns.part], "sections", pairs, "order", grid_orders[g->axes.order],
-                           "frequencies", grid_frequencies[g->axes.frequencies], "closest",
-                           closest_json(g->makers, g->maker_count), "makers", makers_json(g->makers, g->maker_count));
-  const bool added = more && json_object_update(record, more) == 0;
-  json_decref(more);
-  return added;
+static void record_lists(const grid *g, record_identified *made, record_memory *in) {
+  int64_t *pairs = record_allocate(in, (size_t)g->count, sizeof *pairs);
+  for (int n = 0; n < g->count; n++) pairs[n] = g->axes.axis[n].pairs;
+  made->base = g->problem.base;
+  made->dim = g->problem.dim;
+  made->layout = columns_layout_name(&g->columns);
+  made->part = identity_parts[g->columns.part];
+  made->sections = pairs;
+  made->sections_count = (size_t)g->count;
+  made->order = grid_orders[g->axes.order];
+  made->frequencies = grid_frequencies[g->axes.frequencies];
+  makers_record(g->makers, g->maker_count, made, in);
 }
 
-static json_t *record_of(const grid *g) {
-  const char *tensor = table_tensor(g->request->table);
-  const stored *at = table_stored(g->request->table);
+static record_identified record_of(const grid *g, record_memory *in) {
+  record_identified made = file_record(g->request, in);
   char *sentence = NULL;
   size_t length;
-  FILE *out = open_memstream(&sentence, &length);
-  if (out) (has_lists(g) ? print_lists : print_grid)(g, out);
-  json_t *record = NULL;
-  if (out && fclose(out) == 0)
-    record =
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "schema",
-                  "posenc-identify-2", "file", field_name(g->request->name, ""), "tensor",
-                  tensor ? field_name(tensor, "") : json_null(), "format", table_format(g->request->table), "verdict",
-                  "grid", "sentence", sentence, "reason", json_null(), "rows", (json_int_t)at->rows, "columns",
-                  (json_int_t)at->dim, "stored", dtype_name(at->dtype), "held", dtype_name(g->held), "axes",
-                  axes_json(g), "check", check_json(g), "config", config_json(g), "agreement", agreement_json(g));
+  FILE *out = allocated(open_memstream(&sentence, &length));
+  (has_lists(g) ? print_lists : print_grid)(g, out);
+  if (fclose(out) != 0) memory_end();
+  made.verdict = "grid";
+  made.sentence = record_format(in, "%s", sentence);
+  made.held = dtype_name(g->held);
+  made.axes = axes_of(g, in);
+  made.axes_count = (size_t)g->count;
+  made.check = told_options(g, in);
+  made.has_check = true;
+  made.config = config_record(&g->problem, g->is_one ? NULL : "its axes are no table of one base", in);
+  made.agreement = agreement_of(g, in);
   free(sentence);
-  if (!record || !has_lists(g) || add_lists(g, record)) return record;
-  json_decref(record);
-  return NULL;
+  if (has_lists(g)) record_lists(g, &made, in);
+  return made;
 }
 
-static json_t *identify_by(const identify_request *request, bool (*find)(grid *g), bool *failed) {
+static bool identify_by(const identify_request *request, bool (*find)(grid *g), record_identified *made,
+                        record_memory *in, bool *failed) {
   grid g = {.request = request};
-  json_t *record = NULL;
-  if (read_table(&g) && find(&g)) {
-    grid_find_makers(&g);
-    record = g.failed ? NULL : record_of(&g);
-    g.failed |= !record;
-  }
+  bool is_found = read_table(&g) && find(&g);
+  if (is_found) grid_find_makers(&g);
+  is_found = is_found && !g.failed;
+  if (is_found) *made = record_of(&g, in);
   *failed = g.failed;
   free_grid(&g);
-  return record;
+  return is_found;
 }
 
 static bool find_places(grid *g) {
@@ -372,10 +358,10 @@ static bool find_places(grid *g) {
   return true;
 }
 
-json_t *identify_grid(const identify_request *request, bool *failed) {
-  return identify_by(request, find_places, failed);
+bool identify_grid(const identify_request *request, record_identified *made, record_memory *in, bool *failed) {
+  return identify_by(request, find_places, made, in, failed);
 }
 
-json_t *identify_lists(const identify_request *request, bool *failed) {
-  return identify_by(request, grid_find_lists, failed);
+bool identify_lists(const identify_request *request, record_identified *made, record_memory *in, bool *failed) {
+  return identify_by(request, grid_find_lists, made, in, failed);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/identity.h"
 
-#include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/identify/formula.h"
 #include "inspect/models/model.h"
+#include "records/make.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,126 +79,192 @@ double identity_shift(const identity *found, const formula *f) {
   return f->shift - (at->part == COLUMNS_BOTH && at->dim % 2 ? 0.5 : 0.0);
 }
 
-/* ---- JSON of the formula ------------------------------------------------------------------------- */
+/* ---- the record: the formula ---------------------------------------------------------------------- */
 
-static const char *const part_names[] = {"both", "cos", "sin"};
+const char *const identity_parts[] = {[COLUMNS_BOTH] = "both", [COLUMNS_COS] = "cos", [COLUMNS_SIN] = "sin"};
 
-static json_t *told_scaling_json(const identity *found) {
-  const formula *f = &found->how.formula;
-  const plain_number factor = plainest(1.0 / f->scale, f->scale_error);
-  if (f->stretch > 0.0)
-    return json_pack("{s:s, s:f, s:f}", "kind", "dynamic", "stretch", f->stretch, "base", f->of_base);
-  if (f->scaling.kind == POSENC_SCALING_NONE) {
-    const bool linear = f->scale < 1.0 && factor.digits <= 3;
-    return linear ? json_pack("{s:s, s:f}", "kind", "linear", "factor", factor.value) : json_null();
-  }
-  json_t *made = scaling_json(&found->scaling, 2 * found->how.columns.pairs);
-  json_object_set_new(made, "attention_factor", json_real(found->how.amplitude));
+/* Returns the first and the last of a range. */
+static const record_number *range_of(int64_t least, int64_t most, record_memory *in) {
+  record_number *range = record_allocate(in, 2, sizeof *range);
+  range[0].whole = least;
+  range[1].whole = most;
+  return range;
+}
+
+/* Adds the errors of factors, and else the lengths that explain the scaling. */
+static void record_precision(const identity *found, record_scaling *made, record_memory *in) {
   if (!found->factors) {
-    json_object_set_new(made, "original_range",
-                        json_pack("[I, I]", (json_int_t)found->original_least, (json_int_t)found->original_most));
-    return made;
+    made->original_range = range_of(found->original_least, found->original_most, in);
+    made->original_range_count = 2;
+    return;
   }
-  json_t *errors = json_array();
-  for (int64_t i = 0; i < found->how.columns.pairs; i++)
-    json_array_append_new(errors, field_real(found->factors[i] * found->factor_errors[i]));
-  json_object_set_new(made, "factor_errors", errors);
+  const size_t pairs = (size_t)found->how.columns.pairs;
+  double *errors = record_allocate(in, pairs, sizeof *errors);
+  for (size_t i = 0; i < pairs; i++) errors[i] = found->factors[i] * found->factor_errors[i];
+  made->factor_errors = errors;
+  made->factor_errors_count = pairs;
+}
+
+/* Returns a list of its own. */
+static const double *numbers_of(const double *list, size_t count, record_memory *in) {
+  double *made = record_allocate(in, count, sizeof *made);
+  memcpy(made, list, count * sizeof *made);
   return made;
 }
 
-static json_t *formula_json(const identity *found) {
+static record_scaling told_scaling(const identity *found, record_memory *in) {
+  const formula *f = &found->how.formula;
+  const plain_number factor = plainest(1.0 / f->scale, f->scale_error);
+  if (f->stretch > 0.0)
+    return (record_scaling){.there = true, .kind = "dynamic", .stretch = f->stretch, .base = f->of_base};
+  if (f->scaling.kind == POSENC_SCALING_NONE)
+    return (record_scaling){
+        .there = f->scale < 1.0 && factor.digits <= 3, .kind = "linear", .factor = factor.value, .has_factor = true};
+  record_scaling made = scaling_record(&found->scaling, 2 * found->how.columns.pairs);
+  if (made.factors) made.factors = numbers_of(made.factors, made.factors_count, in);
+  made.attention_factor = found->how.amplitude;
+  record_precision(found, &made, in);
+  return made;
+}
+
+static void record_formula(const identity *found, record_identified *made, record_memory *in) {
   const formula *f = &found->how.formula, *also = &found->also;
   const columns *at = &found->how.columns;
   const char *odd = identity_odd(found);
-  json_t *of_also = found->also_known
-                        ? json_pack("{s:f, s:f, s:s}", "base", also->base, "shift", identity_shift(found, also),
-                                    "scaling", scaling_forms[also->scaling.kind].name)
-                        : json_null();
-  return json_pack("{s:s, s:s, s:I, s:o, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:b}", "layout", columns_layout_name(at),
-                   "part", part_names[at->part], "dim", (json_int_t)(odd ? found->dim : 2 * at->pairs), "odd",
-                   odd ? json_string(odd) : json_null(), "base", f->base, "base_error", f->base * f->base_error,
-                   "shift", identity_shift(found, f), "scale", f->scale, "scale_error", f->scale * f->scale_error,
-                   "scaling", told_scaling_json(found), "also", of_also, "any_base", at->pairs == 1);
+  made->part = identity_parts[at->part];
+  made->dim = odd ? found->dim : 2 * at->pairs;
+  made->odd = odd;
+  made->has_odd = true;
+  made->base = f->base;
+  made->base_error = f->base * f->base_error;
+  made->has_base = made->has_base_error = true;
+  made->shift = identity_shift(found, f);
+  made->has_shift = true;
+  made->scale = f->scale;
+  made->scale_error = f->scale * f->scale_error;
+  made->has_scale = made->has_scale_error = true;
+  made->scaling = told_scaling(found, in);
+  made->has_scaling = true;
+  if (found->also_known)
+    made->also = (record_found_formula){.there = true,
+                                        .base = also->base,
+                                        .shift = identity_shift(found, also),
+                                        .scaling = scaling_forms[also->scaling.kind].name};
+  made->has_also = true;
+  made->any_base = at->pairs == 1;
+  made->has_any_base = true;
 }
 
-/* ---- JSON of rows and columns -------------------------------------------------------------------- */
+/* ---- the record: rows and columns ----------------------------------------------------------------- */
 
-static json_t *list_json(const identity *found) {
+static record_found_positions told_positions(const identity *found, record_memory *in) {
   enum { SHOWN = 8 };
-  if (!found->positions) return json_null();
-  json_t *first = json_array();
-  for (int64_t r = 0; r < found->judged && json_array_size(first) < SHOWN; r++)
-    if (!isnan(found->positions[r])) json_array_append_new(first, json_real(found->positions[r]));
-  return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)found->listed, "runs", (json_int_t)found->runs, "first",
-                   first);
+  if (!found->positions) return (record_found_positions){.there = false};
+  double *first = record_allocate(in, SHOWN, sizeof *first);
+  size_t count = 0;
+  for (int64_t r = 0; r < found->judged && count < SHOWN; r++)
+    if (!isnan(found->positions[r])) first[count++] = found->positions[r];
+  return (record_found_positions){
+      .there = true, .count = found->listed, .runs = found->runs, .first = first, .first_count = count};
 }
 
-static json_t *damage_json(const identity *found) {
+static void record_damaged(const identity *found, record_identified *made, record_memory *in) {
   static const char *const names[] = {"constant", "moved", "foreign"};
-  json_t *all = json_array();
+  record_damage *all = record_allocate(in, found->damage_count, sizeof *all);
   for (size_t n = 0; n < found->damage_count; n++) {
     const identify_damage *d = &found->damage[n];
-    json_t *one = json_pack("{s:I, s:s}", "column", (json_int_t)d->column, "kind", names[d->sin]);
-    if (d->sin == IDENTIFY_CONSTANT) json_object_set_new(one, "value", field_real(d->value));
-    if (d->sin == IDENTIFY_MOVED) json_object_set_new(one, "like", json_integer(d->like));
-    json_array_append_new(all, one);
+    all[n] = (record_damage){.there = true,
+                             .column = d->column,
+                             .kind = names[d->sin],
+                             .value = d->value,
+                             .has_value = d->sin == IDENTIFY_CONSTANT,
+                             .like = d->like,
+                             .has_like = d->sin == IDENTIFY_MOVED};
+    if (d->sin != IDENTIFY_CONSTANT) all[n].value = NAN;
+    if (d->sin != IDENTIFY_MOVED) all[n].like = 0;
   }
-  return all;
+  made->damage = all;
+  made->damage_count = found->damage_count;
 }
 
-static json_t *rows_json(const identity *found) {
-  const making *how = &found->how;
+/* Returns the first position, NaN of a list. */
+static record_number told_offset(const making *how) {
   const start *at = &how->start;
-  json_t *offset = how->positions     ? json_null()
-                   : start_is_one(at) ? json_integer((json_int_t)at->least)
-                                      : field_real(at->first);
-  return json_pack("{s:o, s:[I, I], s:I, s:i, s:o, s:f, s:f, s:f, s:f, s:o, s:I, s:o}", "offset", offset,
-                   "offset_range", (json_int_t)at->least, (json_int_t)at->most, "other_offsets",
-                   (json_int_t)found->starts, "step", how->step, "positions", list_json(found), "amplitude",
-                   how->amplitude, "amplitude_error", how->amplitude_error, "added", how->offset, "added_error",
-                   fabs(how->offset) > 0.0 ? how->offset_error : 0.0, "padding",
-                   found->paddings ? json_integer((json_int_t)found->padding) : json_null(), "padding_rows",
-                   (json_int_t)found->paddings, "damage", damage_json(found));
+  if (how->positions) return (record_number){0, NAN};
+  return start_is_one(at) ? (record_number){at->least, 0.0} : (record_number){0, at->first};
 }
 
-/* ---- JSON of errors and makers ------------------------------------------------------------------- */
+static void record_rows(const identity *found, record_identified *made, record_memory *in) {
+  const making *how = &found->how;
+  made->offset = told_offset(how);
+  made->has_offset = true;
+  made->offset_range = range_of(how->start.least, how->start.most, in);
+  made->offset_range_count = 2;
+  made->other_offsets = found->starts;
+  made->has_other_offsets = true;
+  made->step = how->step;
+  made->has_step = true;
+  made->positions = told_positions(found, in);
+  made->has_positions = true;
+  made->amplitude = how->amplitude;
+  made->amplitude_error = how->amplitude_error;
+  made->has_amplitude = made->has_amplitude_error = true;
+  made->added = how->offset;
+  made->added_error = fabs(how->offset) > 0.0 ? how->offset_error : 0.0;
+  made->has_added = made->has_added_error = true;
+  made->padding = found->paddings ? found->padding : RECORD_NONE;
+  made->padding_rows = found->paddings;
+  made->has_padding = made->has_padding_rows = true;
+  record_damaged(found, made, in);
+}
+
+/* ---- the record: errors and makers ---------------------------------------------------------------- */
 
 static const char *full_name(const maker *match) {
   return match->kernel ? match->kernel->name : "exact";
 }
 
-json_t *makers_json(const maker *ranked, size_t count) {
-  json_t *all = json_array();
+void makers_record(const maker *ranked, size_t count, record_identified *made, record_memory *in) {
+  record_found_maker *all = record_allocate(in, count, sizeof *all);
+  const char **closest = record_allocate(in, count, sizeof *closest);
   for (size_t n = 0; n < count; n++) {
     const maker *match = &ranked[n];
-    json_array_append_new(all, json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", full_name(match), "elements",
-                                         (json_int_t)match->compared, "equal", (json_int_t)match->equal, "rms",
-                                         field_real(sqrt(maker_distance(match))), "max", field_real(match->most)));
+    all[n] = (record_found_maker){.there = true,
+                                  .name = record_format(in, "%s", full_name(match)),
+                                  .elements = match->compared,
+                                  .equal = match->equal,
+                                  .rms = sqrt(maker_distance(match)),
+                                  .max = match->most};
+    if (match->closest && made->closest_count == n) closest[made->closest_count++] = all[n].name;
   }
-  return all;
+  made->makers = all;
+  made->makers_count = count;
+  made->closest = closest;
 }
 
-static json_t *outliers_json(const identity *found) {
+static record_found_outliers told_outliers(const identity *found) {
   const maker *first = &found->matches[0];
-  if (!identify_has_outliers(first)) return json_null();
-  return json_pack("{s:I, s:I, s:I, s:f}", "elements", (json_int_t)first->outliers, "row",
-                   (json_int_t)first->outlier_row, "column", (json_int_t)first->outlier_column, "above",
-                   makers_outlier * found->how.amplitude);
+  return (record_found_outliers){.there = identify_has_outliers(first),
+                                 .elements = first->outliers,
+                                 .row = first->outlier_row,
+                                 .column = first->outlier_column,
+                                 .above = makers_outlier * found->how.amplitude};
 }
 
-json_t *closest_json(const maker *ranked, size_t count) {
-  json_t *all = json_array();
-  for (size_t n = 0; n < count && ranked[n].closest; n++)
-    json_array_append_new(all, json_string(full_name(&ranked[n])));
-  return all;
-}
-
-json_t *identity_agreement_json(const identity *found) {
-  const bool agrees = found->agreement == AGREES;
-  if (found->agreement == NOT_COMPARED) return json_null();
-  if (!agrees) return json_pack("{s:b, s:s?}", "agrees", 0, "cause", *found->agreed ? found->agreed : NULL);
-  return json_pack("{s:b, s:s, s:s?, s:o*}", "agrees", 1, "name", found->agreed, "errors",
-                   *found->errors ? found->errors : NULL, "within", found->within ? field_real(found->max_abs) : NULL);
+record_agreement agreement_record(const identity *found, record_memory *in) {
+  record_agreement made = {.there = found->agreement != NOT_COMPARED, .agrees = found->agreement == AGREES};
+  const char *agreed = record_format(in, "%s", found->agreed), *errors = record_format(in, "%s", found->errors);
+  if (!made.agrees) {
+    made.cause = *agreed ? agreed : NULL;
+    made.has_cause = true;
+    return made;
+  }
+  made.name = agreed;
+  made.errors = *errors ? errors : NULL;
+  made.within = found->within ? found->max_abs : NAN;
+  made.has_name = made.has_errors = true;
+  made.has_within = found->within;
+  return made;
 }
 
 /* Returns the problem that makes the table, as far as a problem can describe it. */
@@ -215,91 +282,111 @@ static posenc_problem problem_of(const identity *found) {
   return problem;
 }
 
-/* Returns the part of a model's config.json that makes the table, or {"refusal": REASON}. */
-static json_t *config_json(const identity *found) {
-  const posenc_problem problem = problem_of(found);
-  const bool is_scaled = problem.scaling.kind != POSENC_SCALING_NONE;
+record_facts config_record(const posenc_problem *problem, const char *refusal, record_memory *in) {
   fault why = {""};
-  json_t *fragment = NULL;
-  if (!is_scaled && !number_is_one(found->how.amplitude))
-    fault_say(&why, "its amplitude is %.9g, without a scaling", found->how.amplitude);
-  else if (identity_odd(found))
-    fault_say(&why, "the number of columns is odd");
-  else
-    fragment = model_fragment(&problem, &why);
-  return fragment ? fragment : json_pack("{s:s}", "refusal", why.text);
+  json_t *fragment = refusal ? NULL : model_fragment(problem, &why);
+  if (fragment) return record_keep_facts(fragment, in);
+  record_fact *none = record_allocate(in, 1, sizeof *none);
+  *none = (record_fact){"refusal", record_format(in, "%s", refusal ? refusal : why.text), true};
+  return (record_facts){true, none, 1};
 }
 
-/* Returns the options by which `posenc check` compares the table with the formula, or JSON's null if there are none.
-   `halved`: the file has two tables. check takes the first one as cosines, and both as duplicated without --layout. */
-static json_t *options_json(const identity *found, bool halved) {
+/* Returns the part of a model's config.json that makes the table. */
+static record_facts told_config(const identity *found, record_memory *in) {
+  const posenc_problem problem = problem_of(found);
+  const bool is_scaled = problem.scaling.kind != POSENC_SCALING_NONE;
+  const char *refusal = identity_odd(found) ? "the number of columns is odd" : NULL;
+  if (!is_scaled && !number_is_one(found->how.amplitude))
+    refusal = record_format(in, "its amplitude is %.9g, without a scaling", found->how.amplitude);
+  return config_record(&problem, refusal, in);
+}
+
+/* Returns the options by which `posenc check` compares the table with the formula, or null if there are none. `halved`:
+   the file has two tables. check takes the first one as cosines, and both as duplicated without --layout. */
+static const char *told_options(const identity *found, bool halved, record_memory *in) {
   const making *how = &found->how;
   const formula *f = &how->formula;
   const bool scaled = f->scaling.kind != POSENC_SCALING_NONE;
-  if (halved && how->columns.part != COLUMNS_COS) return json_null();
+  if (halved && how->columns.part != COLUMNS_COS) return NULL;
   if ((!scaled && !number_is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
       !start_is_one(&how->start) || found->paddings > 1 || found->damage_count)
-    return json_null();
+    return NULL;
   posenc_problem problem = problem_of(found);
   problem.first = how->start.least;
-  char *all = problem_options(&problem);
-  if (!all) return NULL;
+  char *all = allocated(problem_options(&problem));
   const char *behind = strstr(all, "--dim "); /* rows and columns come from the file */
   behind = behind ? strstr(behind, " --") : NULL;
   const bool untold = how->columns.part != COLUMNS_BOTH && how->columns.layout == POSENC_INTERLEAVED;
-  json_t *text = json_sprintf("%s%s%s%s", behind ? behind + 1 : "",
-                              how->columns.part == COLUMNS_BOTH ? ""
-                              : behind                          ? " --part "
-                                                                : "--part ",
-                              how->columns.part == COLUMNS_BOTH ? "" : part_names[how->columns.part],
-                              untold ? " --layout interleaved" : "");
+  const char *text = record_format(in, "%s%s%s%s", behind ? behind + 1 : "",
+                                   how->columns.part == COLUMNS_BOTH ? ""
+                                   : behind                          ? " --part "
+                                                                     : "--part ",
+                                   how->columns.part == COLUMNS_BOTH ? "" : identity_parts[how->columns.part],
+                                   untold ? " --layout interleaved" : "");
   free(all);
   return text;
 }
 
-static json_t *errors_json(const identity *found, bool halved) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:{s:f, s:I}, s:b, s:o, s:o, s:o, s:o}", "closest",
-                   closest_json(found->matches, found->match_count), "makers",
-                   makers_json(found->matches, found->match_count), "judged_rows", (json_int_t)found->judged,
-                   "elements", (json_int_t)found->elements, "unexplained", (json_int_t)found->unexplained, "not_finite",
-                   (json_int_t)found->not_finite, "max_abs", field_real(found->max_abs), "max_abs_if_exact",
-                   field_real(found->max_if_exact), "worst", "position", found->worst_position, "column",
-                   (json_int_t)found->worst_column, "proved", found->proved, "outliers", outliers_json(found), "check",
-                   options_json(found, halved), "config", config_json(found), "agreement",
-                   identity_agreement_json(found));
+static void record_errors(const identity *found, bool halved, record_identified *made, record_memory *in) {
+  makers_record(found->matches, found->match_count, made, in);
+  made->judged_rows = found->judged;
+  made->elements = found->elements;
+  made->unexplained = found->unexplained;
+  made->not_finite = found->not_finite;
+  made->has_judged_rows = made->has_elements = made->has_unexplained = made->has_not_finite = true;
+  made->max_abs = found->max_abs;
+  made->max_abs_if_exact = found->max_if_exact;
+  made->has_max_abs = made->has_max_abs_if_exact = true;
+  made->worst = (record_found_worst){.there = true, .position = found->worst_position, .column = found->worst_column};
+  made->proved = found->proved;
+  made->has_proved = true;
+  made->outliers = told_outliers(found);
+  made->has_outliers = true;
+  made->check = told_options(found, halved, in);
+  made->has_check = true;
+  made->config = told_config(found, in);
 }
 
 /* ---- the record ----------------------------------------------------------------------------------- */
 
-/* Adds the members of `part` and takes it over. Returns false if `part` is null, or if memory runs out. */
-static bool add(json_t *record, json_t *part) {
-  const bool added = part && json_object_update_missing(record, part) == 0;
-  json_decref(part);
-  return added;
+record_identified file_record(const identify_request *request, record_memory *in) {
+  const stored *at = table_stored(request->table);
+  const char *tensor = table_tensor(request->table);
+  return (record_identified){.there = true,
+                             .schema = "posenc-identify-2",
+                             .file = record_name(in, request->name, ""),
+                             .tensor = tensor ? record_name(in, tensor, "") : NULL,
+                             .has_tensor = true,
+                             .format = table_format(request->table),
+                             .has_reason = true,
+                             .rows = at->rows,
+                             .has_rows = true,
+                             .columns = at->dim,
+                             .has_columns = true,
+                             .stored = dtype_name(at->dtype),
+                             .has_agreement = true};
 }
 
-json_t *identity_json(const identity *found, const identify_request *request) {
+record_identified identity_record(const identity *found, const identify_request *request, record_memory *in) {
   static const char *const verdicts[] = {"table", "bent", "too-few-rows", "not-sinusoidal"};
-  const char *tensor = table_tensor(request->table);
-  char *sentence = identity_sentence(found);
-  if (!sentence) return NULL;
-  json_t *record =
-      json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:o, s:I, s:I, s:s, s:s}", "schema", "posenc-identify-2", "file",
-                field_name(request->name, ""), "tensor", tensor ? field_name(tensor, "") : json_null(), "format",
-                table_format(request->table), "verdict", verdicts[found->verdict], "sentence", sentence, "reason",
-                *found->reason ? json_string(found->reason) : json_null(), "rows", (json_int_t)found->rows, "columns",
-                (json_int_t)found->dim, "stored", dtype_name(found->stored), "held", dtype_name(found->held));
+  record_identified made = file_record(request, in);
+  char *sentence = allocated(identity_sentence(found));
+  made.verdict = verdicts[found->verdict];
+  made.sentence = record_format(in, "%s", sentence);
+  made.reason = *found->reason ? record_format(in, "%s", found->reason) : NULL;
+  made.rows = found->rows;
+  made.columns = found->dim;
+  made.stored = dtype_name(found->stored);
+  made.held = dtype_name(found->held);
+  made.agreement = agreement_record(found, in);
   free(sentence);
-  if (record && found->verdict != IDENTIFY_TABLE)
-    json_object_set_new(record, "agreement", identity_agreement_json(found));
-  if (!record || found->verdict == IDENTIFY_FEW || found->verdict == IDENTIFY_NO_TABLE) return record;
-  const bool added = found->verdict == IDENTIFY_TABLE
-                         ? add(record, formula_json(found)) && add(record, rows_json(found)) &&
-                               add(record, errors_json(found, table_stored(request->table)->halved))
-                         : add(record, json_pack("{s:s}", "layout", columns_layout_name(&found->how.columns)));
-  if (added) return record;
-  json_decref(record);
-  return NULL;
+  if (found->verdict == IDENTIFY_BENT || found->verdict == IDENTIFY_TABLE)
+    made.layout = columns_layout_name(&found->how.columns);
+  if (found->verdict != IDENTIFY_TABLE) return made;
+  record_formula(found, &made, in);
+  record_rows(found, &made, in);
+  record_errors(found, table_stored(request->table)->halved, &made, in);
+  return made;
 }
 
 /* ---- the sentence ---------------------------------------------------------------------------------------- */

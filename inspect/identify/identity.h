@@ -6,9 +6,9 @@
 #include "inspect/files/table.h"
 #include "inspect/identify/formula.h"
 #include "inspect/models/model.h"
+#include "records/read.h"
 #include "reference/fast.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 /* ---- makers ---------------------------------------------------------------------------------------------- */
@@ -247,16 +247,24 @@ char *identity_sentence(const identity *found);
    made by code that is not known, such as "computed in f64 ", or "". */
 void makers_print(const maker *ranked, size_t count, const char *how, FILE *out);
 
-/* Return arrays for the record, new references: {"name", "elements" ...} of each maker, and the names of the
-   closest. */
-json_t *makers_json(const maker *ranked, size_t count);
-json_t *closest_json(const maker *ranked, size_t count);
+/* Names of the parts of a table, as --part has them: "both", "cos", "sin". */
+extern const char *const identity_parts[];
 
-/* Returns whether the table agrees with what is expected, with the cause if not: JSON's null if nothing is. */
-json_t *identity_agreement_json(const identity *found);
+/* Returns what the record has of the file alone. Texts and lists of records are in `in`, here and below. */
+record_identified file_record(const identify_request *request, record_memory *in);
 
-/* Returns the result as JSON, as doc/python.md describes it; null if memory runs out. */
-json_t *identity_json(const identity *found, const identify_request *request);
+/* Returns the record of a table of one axis. */
+record_identified identity_record(const identity *found, const identify_request *request, record_memory *in);
+
+/* Adds the makers, the closest first. */
+void makers_record(const maker *ranked, size_t count, record_identified *made, record_memory *in);
+
+/* Returns whether the table agrees with what is expected, with the cause if not. It is not `there` if nothing is. */
+record_agreement agreement_record(const identity *found, record_memory *in);
+
+/* Returns the part of config.json that makes the table, or the fact "refusal": why there is none, `refusal` if it is
+   not null. */
+record_facts config_record(const posenc_problem *problem, const char *refusal, record_memory *in);
 
 /* ---- identification -------------------------------------------------------------------------------------- */
 
@@ -276,12 +284,12 @@ identity *identify_places(const identify_request *request, const posenc_problem 
 
 /* ---- tables of several axes (grid.c) ------------------------------------------------------------- */
 
-/* Returns the record of a grid, as doc/python.md describes it, a new reference; null if the table is no grid, or if
-   memory runs out, in which case *failed is set. */
-json_t *identify_grid(const identify_request *request, bool *failed);
+/* Finds whether a table is a grid, and makes the record of that. Returns false if it is none, or if memory runs out, in
+   which case *failed is set. */
+bool identify_grid(const identify_request *request, record_identified *made, record_memory *in, bool *failed);
 
 /* As identify_grid, for a table whose rows have positions of their own on each axis, in any order. */
-json_t *identify_lists(const identify_request *request, bool *failed);
+bool identify_lists(const identify_request *request, record_identified *made, record_memory *in, bool *failed);
 
 /* ---- the table that add or rope has applied to an array, from x and the result alone (recover.c) ---------------- */
 

@@ -378,18 +378,10 @@ static bool read_layer(model *m, const layer_kind *kind, model_note *tell, void 
   return choose_object(m, kind, &w) && rope_read(&w, &m->lists, rope);
 }
 
-static bool is_equal_scaling(const posenc_scaling *a, const posenc_scaling *b, int64_t dim) {
-  json_t *one = scaling_json(a, dim), *other = scaling_json(b, dim);
-  const bool equal = json_equal(one, other);
-  json_decref(one);
-  json_decref(other);
-  return equal;
-}
-
 static bool is_equal(const model_rope *a, const model_rope *b) {
   return !(a->base < b->base) && !(a->base > b->base) && a->dim == b->dim && a->head == b->head &&
          a->switch_at == b->switch_at && strcmp(a->grid, b->grid) == 0 &&
-         is_equal_scaling(&a->scaling, &b->scaling, a->dim) && is_equal_scaling(&a->longer, &b->longer, a->dim);
+         scaling_is_same(&a->scaling, &b->scaling, a->dim) && scaling_is_same(&a->longer, &b->longer, a->dim);
 }
 
 /* Writes the names of the kinds of layers: "full_attention, sliding_attention". */
@@ -528,6 +520,14 @@ static void add_scaling(json_t *rope, const posenc_scaling *s, int64_t dim) {
   if (s->attention > 0.0) json_object_set_new(rope, "attention_factor", number_json(s->attention));
 }
 
+/* Adds the sections of axes. */
+static void add_sections(json_t *rope, const posenc_axes *axes) {
+  json_t *pairs = json_array();
+  for (int a = 0; a < axes->count; a++) json_array_append_new(pairs, json_integer(axes->axis[a].pairs));
+  json_object_set_new(rope, "mrope_section", pairs);
+  if (axes->order == POSENC_AXES_CYCLIC) json_object_set_new(rope, "mrope_interleaved", json_true());
+}
+
 static const char *refusal_of(const posenc_problem *problem) {
   const posenc_scaling *s = &problem->scaling;
   const bool has_factor = s->kind == POSENC_SCALING_YARN || s->kind == POSENC_SCALING_LONGROPE;
@@ -547,8 +547,14 @@ json_t *model_fragment(const posenc_problem *problem, fault *why) {
   static const char *const types[] = {
       [POSENC_SCALING_NONE] = "default", [POSENC_SCALING_LINEAR] = "linear",     [POSENC_SCALING_DYNAMIC] = "dynamic",
       [POSENC_SCALING_YARN] = "yarn",    [POSENC_SCALING_LONGROPE] = "longrope", [POSENC_SCALING_LLAMA3] = "llama3"};
+  const posenc_axes *axes = problem->axes;
   const char *refusal = refusal_of(problem);
   posenc_scaling s = problem->scaling;
+  if (axes && axes->frequencies != POSENC_AXES_CONTINUED) {
+    fault_say(why, "its frequencies are %s: configs have axes of continued ones (mrope_section)",
+              grid_frequencies[axes->frequencies]);
+    return NULL;
+  }
   if (refusal) {
     fault_say(why, "%s", refusal);
     return NULL;
@@ -560,6 +566,7 @@ json_t *model_fragment(const posenc_problem *problem, fault *why) {
   }
   json_t *rope = json_pack("{s:s, s:o}", "rope_type", types[s.kind], "rope_theta", number_json(problem->base));
   if (s.kind != POSENC_SCALING_NONE) add_scaling(rope, &s, problem->dim);
+  if (axes) add_sections(rope, axes);
   return json_pack("{s:I, s:o}", "head_dim", (json_int_t)problem->dim, "rope_parameters", rope);
 }
 

@@ -130,7 +130,7 @@ void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t
                     suspect_list *list);
 
 /* Returns the part of config.json that describes this table of a rope on all columns of a head: {"head_dim",
-   "rope_parameters": {...}}. Returns null and sets `why` if no config describes it. */
+   "rope_parameters": {...}}; of several axes, their sections. Returns null and sets `why` if no config describes it. */
 json_t *model_fragment(const posenc_problem *problem, fault *why);
 
 /* Changes the fragment to a head of `head` columns, of which `dim` from `start` on are rotated. */
