@@ -338,10 +338,8 @@ static void find_choices(void *argument) {
 static const record_context *ask_choices(const run_request *request) {
   run_request asked = *request;
   isolated end = isolate(find_choices, &asked, &(isolation){.silence = request->silence});
-  json_t *told = record_of_text(end.result);
+  const record_context *made = record_of_text_context(end.result);
   free(end.result);
-  const record_context *made = told ? record_take_context(told) : NULL;
-  json_decref(told);
   return made;
 }
 

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] = "Usage: posenc bench [OPTION]... [-- --benchmark_FLAG=VALUE...]\n"
@@ -67,10 +68,10 @@ static char **benchmark_flags(char **operands) {
 }
 
 /* Prints a record. That of a shard has its command and, if it is known, the build. */
-static void print(const options *given, const json_t *build, const record_timing *record, FILE *stream) {
+static void print(const options *given, const char *build, const record_timing *record, FILE *stream) {
   record_timing made = *record;
   if (made.context.shard.there) made.context.shard.command = given->shard_command;
-  if (made.context.shard.there) made.context.shard.build = json_string_value(build);
+  if (made.context.shard.there) made.context.shard.build = build;
   if (format_is(given, "json"))
     record_print(record_write_timing(&made), stream);
   else
@@ -83,11 +84,11 @@ static int run(options *given) {
   if (!given->encoding) require_named(given, &chosen);
   select_modes(&chosen, given->modes);
   chosen.timing.flags = flags;
-  json_t *build = resume_build(given);
+  char *build = resume_build(given);
   int status;
   if (given->resume && resume_is_done(given, build, &chosen, &status)) {
     run_free(&chosen);
-    json_decref(build);
+    free(build);
     return status;
   }
   output *out = open_output("--output", given->output);
@@ -100,7 +101,7 @@ static int run(options *given) {
     print(given, build, record, output_stream(out));
     close_output("--output", given->output, out);
   }
-  json_decref(build);
+  free(build);
   record_free(record);
   return status;
 }

@@ -322,12 +322,8 @@ static bool identify_isolated(const identify_request *request, double silence, i
       .kernels = request->kernels, .kernel_count = request->kernel_count, .silence = silence, .argument = lost};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
   if (!end.result) describe_exit(&end, why, size);
-  json_t *json = record_of_text(end.result);
-  if (json) {
-    made->read = record_take_identified(json);
-    made->of = *made->read;
-  }
-  json_decref(json);
+  made->read = record_of_text_identified(end.result);
+  if (made->read) made->of = *made->read;
   free(end.result);
   free(of.left_out);
   return made->read;

@@ -352,19 +352,19 @@ static bool has_library(Dl_info *library) {
   return dladdr(&ours, &program) && dladdr(posenc_kernels(&count), library) && library->dli_fbase != program.dli_fbase;
 }
 
-json_t *resume_build(const options *given) {
+char *resume_build(const options *given) {
   Dl_info library;
   digest_text own, other = {""};
   if (!is_given(given, OPTION_SHARD) || !file_digest("/proc/self/exe", &own)) return NULL;
   if (has_library(&library) && !file_digest(library.dli_fname, &other)) return NULL;
-  return json_sprintf("%s%s", own.text, other.text);
+  return memory_print("%s%s", own.text, other.text);
 }
 
-void resume_note(const options *given, json_t *build, json_t *holder) {
+void resume_note(const options *given, char *build, json_t *holder) {
   json_t *part = json_object_get(holder, "shard");
   if (part) json_object_set_new(part, "command", json_string(given->shard_command));
-  if (part && build) json_object_set(part, "build", build);
-  json_decref(build);
+  if (part && build) json_object_set_new(part, "build", json_string(build));
+  free(build);
 }
 
 /* Whether a kernel could not compute a shape for want of memory, which another start may have. */
@@ -377,7 +377,7 @@ static bool lacked_memory(const json_t *record) {
   return false;
 }
 
-static bool is_done(const options *given, const json_t *build, const run_request *asked, int *status) {
+static bool is_done(const options *given, const char *build, const run_request *asked, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
   json_t *record = load_json("--output", path, 0);
@@ -387,7 +387,7 @@ static bool is_done(const options *given, const json_t *build, const run_request
   const bool same =
       field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
       strcmp(field_string(part, "command"), given->shard_command) == 0 &&
-      json_equal(run, json_object_get(part, "run")) && build && json_equal(build, json_object_get(part, "build"));
+      json_equal(run, json_object_get(part, "run")) && build && strcmp(build, field_string(part, "build")) == 0;
   json_decref(run);
   if (!same)
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
@@ -400,7 +400,7 @@ static bool is_done(const options *given, const json_t *build, const run_request
   return done;
 }
 
-bool resume_is_done(const options *given, const json_t *build, const run_request *asked, int *status) {
+bool resume_is_done(const options *given, const char *build, const run_request *asked, int *status) {
   if (!is_given(given, OPTION_SHARD)) die("--resume: is for --shard");
   if (!format_is(given, "json")) die("--resume: is for --format json");
   if (strcmp(given->output, "-") == 0) die("--resume: needs --output");

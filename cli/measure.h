@@ -81,15 +81,15 @@ void print_unreliable(const record_timing *record, FILE *stream);
 /* For a shard, returns the digests of this program and, if it is another file, of libposenc; null if they cannot be
    read. Version and commit do not tell builds of modified sources apart. To be called before a run, during which the
    files may be replaced. */
-json_t *resume_build(const options *given);
+char *resume_build(const options *given);
 
 /* Adds command and build to the "shard" of a record, or of its context, if there is one. Releases `build`. */
-void resume_note(const options *given, json_t *build, json_t *holder);
+void resume_note(const options *given, char *build, json_t *holder);
 
 /* For --resume: returns whether the file of --output already is the record of this shard, by the same command, build
    and run, and sets *status to its exit status. Exits if the file is anything else, but for a shard that lacked memory,
    which is done again. */
-bool resume_is_done(const options *given, const json_t *build, const run_request *asked, int *status);
+bool resume_is_done(const options *given, const char *build, const run_request *asked, int *status);
 
 /* ---- other encodings ------------------------------------------------------------------------------------- */
 

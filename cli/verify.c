@@ -269,12 +269,12 @@ static int run(options *given) {
   if (given->profile && print != field_print) die("--profile: only --format json holds it");
   run_request chosen = {0};
   if (!globs) chosen = select_verified(given);
-  json_t *build = resume_build(given);
+  char *build = resume_build(given);
   int status;
   if (given->resume && resume_is_done(given, build, &chosen, &status)) {
     run_free(&chosen);
     record_free(baseline);
-    json_decref(build);
+    free(build);
     return status;
   }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);

@@ -660,6 +660,20 @@ TAKE(identified)
 TAKE(package_times)
 TAKE(fitness)
 
+#define OF_TEXT(type)                                                                                                  \
+  const record_##type *record_of_text_##type(const char *text) {                                                       \
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;                                                            \
+    const record_##type *made = json ? record_take_##type(json) : NULL;                                                \
+    json_decref(json);                                                                                                 \
+    return made;                                                                                                       \
+  }
+OF_TEXT(result)
+OF_TEXT(profile)
+OF_TEXT(unique)
+OF_TEXT(encodings)
+OF_TEXT(context)
+OF_TEXT(identified)
+
 const record_kernel *record_find_kernel(const record_kernel *kernels, size_t size, const char *name) {
   for (size_t i = 0; i < size; i++)
     if (strcmp(kernels[i].name, name) == 0) return &kernels[i];

@@ -279,8 +279,10 @@ bool record_same_shape(const record_shape *a, const record_shape *b);
 bool record_same_table_shape(const record_table_shape *a, const record_table_shape *b);
 bool record_same_environments(const record_environments *a, const record_environments *b);
 
-/* Returns what record_write_timing makes of a record, read again: a record of its own, for record_free. */
+/* Return what record_write_… makes of a record, read again: a record of its own, for record_free. */
 const record_timing *record_keep_timing(const record_timing *made);
+const record_result *record_keep_result(const record_result *made);
+const record_encodings *record_keep_encodings(const record_encodings *made);
 
 /* Print the contracts as a list. */
 void record_print_kernels(const record_kernel *list, size_t count, FILE *stream);
@@ -295,10 +297,17 @@ void record_print(json_t *record, FILE *stream);
 /* The same, with a line for each element of its lists, so that a diff of two shows which ones have changed. */
 void record_print_lines(json_t *record, FILE *stream);
 
-/* Return JSON in one line, to be freed, and release it; and the JSON of such a line, a new reference, or null if it is
-   none, as when a process has ended while it wrote it. */
+/* Returns JSON in one line, to be freed, and releases it. */
 char *record_text(json_t *record);
-json_t *record_of_text(const char *text);
+
+/* Return the record of such a line, for record_free; null if it is null or none, as when a process has ended while it
+   wrote it. */
+const record_result *record_of_text_result(const char *text);
+const record_profile *record_of_text_profile(const char *text);
+const record_unique *record_of_text_unique(const char *text);
+const record_encodings *record_of_text_encodings(const char *text);
+const record_context *record_of_text_context(const char *text);
+const record_identified *record_of_text_identified(const char *text);
 
 /* Releases a record of record_read_… or record_take_…, or null. */
 void record_free(const void *record);

@@ -196,12 +196,16 @@ WRITE(identified)
 WRITE(scaling)
 WRITE(fitness)
 
-const record_timing *record_keep_timing(const record_timing *made) {
-  json_t *json = write_timing(made);
-  const record_timing *kept = record_take_timing(json);
-  json_decref(json);
-  return kept;
-}
+#define KEEP(type)                                                                                                     \
+  const record_##type *record_keep_##type(const record_##type *made) {                                                 \
+    json_t *json = write_##type(made);                                                                                 \
+    const record_##type *kept = record_take_##type(json);                                                              \
+    json_decref(json);                                                                                                 \
+    return kept;                                                                                                       \
+  }
+KEEP(timing)
+KEEP(result)
+KEEP(encodings)
 
 void record_print_kernels(const record_kernel *list, size_t count, FILE *stream) {
   record_print(write_array(list, count, sizeof *list, true, write_kernel), stream);
@@ -241,8 +245,4 @@ char *record_text(json_t *record) {
   char *text = allocated(json_dumps(record, JSON_COMPACT));
   json_decref(record);
   return text;
-}
-
-json_t *record_of_text(const char *text) {
-  return text ? json_loads(text, 0, NULL) : NULL;
 }

@@ -198,9 +198,8 @@ static const record_encodings *add_examined(encoding_exam *e, record_encodings *
   const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
   isolated end = isolate(examine_in_worker, e,
                          &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
-  json_t *json = record_received(&end);
-  const record_encodings *found = json ? record_take_encodings(json) : NULL;
-  json_decref(json);
+  const record_encodings *found = record_of_text_encodings(end.result);
+  free(end.result);
   *fork_failed = !found && end.how == ENDED_FORK_FAILED;
   if (*fork_failed) return NULL;
   const size_t more = found ? found->records_count : 1;
@@ -249,9 +248,7 @@ const record_encodings *verify_encodings(const encodings_request *request) {
   const record_encodings *found = NULL;
   if (!fork_failed) {
     made.environment = environment_record(&memory);
-    json_t *json = record_write_encodings(&made);
-    found = record_take_encodings(json);
-    json_decref(json);
+    found = record_keep_encodings(&made);
   }
   for (size_t i = 0; i < count; i++) record_free(kept[i]);
   free((void *)(uintptr_t)made.records);

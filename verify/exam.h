@@ -74,10 +74,8 @@ void result_of_applied(exam_result *made, const exam *e, applied *a, const char 
 
 /* Parts of accuracy records, whose form doc/records.md describes, and the records of files. */
 
-/* Sends the JSON of a record, which is taken over, from a worker. Returns the JSON that a worker has sent, a new
-   reference, and frees its text; null if there is none. */
+/* Sends the JSON of a record, which is taken over, from a worker. */
 void record_send(json_t *record);
-json_t *record_received(isolated *end);
 
 /* Return parts of a record. A witness keeps `replay`. */
 record_witness witness_record(const witness *w, const char *replay, record_memory *in);

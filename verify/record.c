@@ -20,13 +20,6 @@ void record_send(json_t *record) {
   free(text);
 }
 
-json_t *record_received(isolated *end) {
-  json_t *record = record_of_text(end->result);
-  free(end->result);
-  end->result = NULL;
-  return record;
-}
-
 record_witness witness_record(const witness *w, const char *replay, record_memory *in) {
   return (record_witness){.there = true,
                           .ulp = w->ulp,
@@ -525,14 +518,6 @@ static const record_result *ended(const record_result *const *parts, size_t coun
   return NULL;
 }
 
-/* Returns a copy that owns all that it has, for record_free. */
-static const record_result *kept_result(const record_result *made) {
-  json_t *json = record_write_result(made);
-  const record_result *kept = record_take_result(json);
-  json_decref(json);
-  return kept;
-}
-
 const record_result *verify_join(const record_result *const *parts, size_t count) {
   const int64_t of = parts[0]->range.of;
   const record_result *end = ended(parts, count);
@@ -541,13 +526,13 @@ const record_result *verify_join(const record_result *const *parts, size_t count
   if (end) {
     made = *end;
     made.range.there = false;
-    return kept_result(&made);
+    return record_keep_result(&made);
   }
   if (of <= 0) return NULL;
   segment *segments = memory_take((size_t)of, sizeof *segments);
   bool ok = true;
   for (size_t i = 0; ok && i < count; i++) ok = add_segments(segments, of, parts[i]);
-  const record_result *kept = ok && join(parts, count, segments, &made, &memory) ? kept_result(&made) : NULL;
+  const record_result *kept = ok && join(parts, count, segments, &made, &memory) ? record_keep_result(&made) : NULL;
   record_release(&memory);
   free(segments);
   return kept;

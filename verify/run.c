@@ -285,14 +285,6 @@ static char *text_of_silence(const work *w) {
   return text_of_check(&made, &failed);
 }
 
-/* Returns the result of a text, for record_free; null if it has none. */
-static const record_result *result_of(const char *text) {
-  json_t *json = record_of_text(text);
-  const record_result *result = json ? record_take_result(json) : NULL;
-  json_decref(json);
-  return result;
-}
-
 /* Takes a result and its text over, and corrects the progress: elements of a table that the kernel refuses do not
    count. */
 static void take_result(work *w, const record_result *result, char *text, bool hangs) {
@@ -351,7 +343,7 @@ static void prepare(work *w) {
   /* A kernel cannot tell for what its rows of f32 are made. */
   e->brief = e->brief || (is_seen_in_f32(r, one) && is_library_known(r, one));
   char *text = hung ? text_of_left_out(e, hung) : text_of_silence(w);
-  if (text) take_result(w, result_of(text), text, !hung);
+  if (text) take_result(w, record_of_text_result(text), text, !hung);
 }
 
 static void show_work(const char *doing, double share, void *argument) {
@@ -403,15 +395,15 @@ static bool next_piece(piece *set, void *argument) {
 }
 
 static void exam_ended(work *w, const isolated *end) {
-  const record_result *result = result_of(end->result);
+  const record_result *result = record_of_text_result(end->result);
   char *text = result ? memory_copy_text(end->result) : text_of_end(&w->part, end);
-  take_result(w, result ? result : result_of(text), text, end->how == ENDED_BY_SILENCE);
+  take_result(w, result ? result : record_of_text_result(text), text, end->how == ENDED_BY_SILENCE);
 }
 
 static void profile_ended(work *w, const isolated *end) {
-  json_t *json = record_of_text(end->result);
-  const bool is_made = json;
-  json_decref(json);
+  const record_profile *made = record_of_text_profile(end->result);
+  const bool is_made = made;
+  record_free(made);
   if (is_made)
     take_profile(w, memory_copy_text(end->result));
   else if (w->profile.kernel)
@@ -498,7 +490,7 @@ static void close_examination(examination *all) {
 
 static void collect_results(examination *all, findings *f) {
   record_result *results = record_allocate(&f->memory, all->exams, sizeof *results);
-  for (size_t n = 0; n < all->exams; n++) all->works[n].result = keep(f, result_of(all->works[n].text));
+  for (size_t n = 0; n < all->exams; n++) all->works[n].result = keep(f, record_of_text_result(all->works[n].text));
   tell_left_out(all, &f->memory);
   qsort(all->works, all->exams, sizeof *all->works, in_order);
   for (size_t n = 0; n < all->exams; n++) results[n] = *all->works[n].result;
@@ -514,15 +506,13 @@ static void collect_profiles(const examination *all, findings *f) {
   f->of.profile = curves;
   f->of.has_unique = true;
   for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
-    json_t *json = record_of_text(w->text);
     if (w->profile.kernel) {
       record_profile *one = &curves[f->of.profile_count++];
-      *one = *(const record_profile *)keep(f, record_take_profile(json));
+      *one = *(const record_profile *)keep(f, record_of_text_profile(w->text));
       f->of.failed += one->failure.there;
     } else {
-      f->of.unique = *(const record_unique *)keep(f, record_take_unique(json));
+      f->of.unique = *(const record_unique *)keep(f, record_of_text_unique(w->text));
     }
-    json_decref(json);
   }
 }
 
