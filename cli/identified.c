@@ -45,6 +45,7 @@ static void facts_of(const record_identified *of, fact all[FACTS]) {
   const record_applied *applied = &of->applied;
   const double offset = record_number_value(of->offset);
   const bool is_scaled = s->there, has_padding = of->has_padding && of->padding != RECORD_NONE;
+  const char *const inverse = applied->back ? "yes" : "no";
   const fact made[FACTS] = {
       number_fact("base", of->base > 0.0, of->base, of->base_error),
       number_fact("dim", of->dim > 0, (double)of->dim, 0.0),
@@ -67,9 +68,7 @@ static void facts_of(const record_identified *of, fact all[FACTS]) {
       text_fact("op", applied->op),
       number_fact("start", applied->there, (double)applied->start, 0.0),
       number_fact("columns", applied->there, (double)applied->columns, 0.0),
-      text_fact("inverse", applied->back    ? "yes"
-                           : applied->there ? "no"
-                                            : NULL),
+      text_fact("inverse", applied->there ? inverse : NULL),
   };
   memcpy(all, made, sizeof made);
 }
