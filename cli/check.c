@@ -557,11 +557,10 @@ static const char *take_angles(options *given, table_file **table, const char *f
 /* Leaves out columns that are copies. Returns the words for that; null if there are none. *mistake: if those are not
    the copies of grouped axes, or of axes that are not, the words for that; else null. */
 static const char *take_folded(options *given, table_file *table, const char *file, const char **mistake) {
-  fault why;
   posenc_layout layout;
   int blocks;
-  const bool is_folded = table_fold(table, &layout, &blocks, &why), is_grouped = given->grid && given->grid->grouped;
-  if (*why.text) note("%s: %s", file, why.text);
+  const bool is_folded = table_fold(table, &layout, &blocks), is_grouped = given->grid && given->grid->grouped;
+  if (*table_uncopied(table)) note("%s: %s", file, table_uncopied(table));
   if (!is_folded) return NULL;
   if (blocks && (blocks > 1) != is_grouped) *mistake = axes_layout_mistake(is_grouped);
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = layout;

@@ -361,12 +361,12 @@ static void add_finding(identified *made, const char *property, bool is_ok, cons
 }
 
 /* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it
-   agrees with. of_array: the cause that x and the result show, or "". Returns whether it agrees. */
-static bool find_cause(const options *given, identified *made, const char *of_array, char *text, size_t size) {
+   agrees with. known: the cause that the file shows before it is identified, or "". Returns whether it agrees. */
+static bool find_cause(const options *given, identified *made, const char *known, char *text, size_t size) {
   const record_identified *of = &made->of;
   const record_agreement *agreement = &of->agreement;
   const bool agrees = agreement->agrees;
-  const char *cause = *of_array || !agreement->cause ? of_array : agreement->cause;
+  const char *cause = *known || !agreement->cause ? known : agreement->cause;
   *text = '\0';
   if (*cause)
     snprintf(text, size, "%s", cause);
@@ -380,9 +380,9 @@ static bool find_cause(const options *given, identified *made, const char *of_ar
   return true;
 }
 
-static void add_agreement(const options *given, identified *made, const char *of_array) {
+static void add_agreement(const options *given, identified *made, const char *known) {
   char text[400], name[640]; /* room for 200 bytes of the file, ", " and the text */
-  const bool agrees = find_cause(given, made, of_array, text, sizeof text);
+  const bool agrees = find_cause(given, made, known, text, sizeof text);
   if (!given->model) return;
   if (!agrees && !model_is_known(given, name, sizeof name))
     die("--config %s: whether the table agrees is not known: %s", given->config, name);
@@ -455,7 +455,7 @@ static void identify_table(const options *given, table_file *table, const char *
 identified identified_table(const options *given, table_file *table, const char *file, const question *asked) {
   identified made = {.read = NULL};
   identify_table(given, table, file, 0.0, asked, &made);
-  if (given->model || asked) add_agreement(given, &made, "");
+  if (given->model || asked) add_agreement(given, &made, made.of.agreement.agrees ? "" : table_uncopied(table));
   add_expected(given, &made);
   made.is_right = made.is_right && findings_are_met(&made.of);
   return made;

@@ -246,10 +246,9 @@ static const char *take_angles(options *given, table_file **table, const char *f
 
 /* Leaves out columns that are copies. Returns whether there were any; *blocks: those of axes. */
 static bool take_folded(table_file *table, const char *file, int *blocks) {
-  fault why;
   posenc_layout unused;
-  const bool is_folded = table_fold(table, &unused, blocks, &why);
-  if (*why.text) note("%s: %s", file, why.text);
+  const bool is_folded = table_fold(table, &unused, blocks);
+  if (*table_uncopied(table)) note("%s: %s", file, table_uncopied(table));
   return is_folded;
 }
 

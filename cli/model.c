@@ -195,6 +195,7 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     problem.axes = NULL;
     model_suspects(given->model, layer, &rope, length, &problem, mistakes);
   }
+  model_tell_unscaled(expected);
   if (given->has_angles)
     for (size_t n = 0; n < expected->count; n++) expected->items[n].problem.scaling.attention = 1.0;
   problem = expected->items[0].problem;

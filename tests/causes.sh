@@ -162,6 +162,26 @@ changed("list-element", 5500, lambda of: of[5500, 7] + 0.5, 7, listed)
 changed("list-row", 5500, lambda of: np.random.default_rng(1).uniform(-1, 1, 64), of=listed)
 changed("list-exchange", [5500, 5501], lambda of: of[[5501, 5500]], of=listed)
 changed("list-zeros", 5500, lambda of: 0, of=listed)
+def bf16(a):
+    u = a.astype("f4").view(np.uint32)
+    return ((u + 0x7FFF + ((u >> 16) & 1)) >> 16 << 16).astype(np.uint32).view("f4")
+def waves(angles):
+    return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(len(angles), -1)
+def cache(frequencies, length=300):
+    angles = np.arange(float(length))[:, None] * frequencies
+    return np.stack([np.tile(np.cos(angles), 2), np.tile(np.sin(angles), 2)]).astype("f4")
+for first, length in ((0, 2048), (70, 512)):
+    angles = np.arange(first, first + length, dtype="f4")[:, None] * (10000.0**-pair).astype("f4")
+    for name, rounded in (("bf16", bf16(angles)), ("f16", angles.astype("f2"))):
+        np.save(f"angles-{name}-{first}", waves(rounded.astype("f8")).astype("f4"))
+        np.save(f"angles-{name}-{first}-bf16", bf16(waves(rounded.astype("f8"))))
+padded = cache(10000.0**-pair)
+padded[:, 0] = 0
+np.save("padded", padded)
+padded[:, 0] = np.random.default_rng(1).standard_normal((2, 64))
+np.save("unwritten", padded)
+np.save("unscaled", cache(500000.0**-pair))
+np.save("unscaled-gemma", cache(1000000.0**-pair))
 for n in (1, 32, 33, 64, 500):
     wrong = far[:512].copy()
     some = np.random.default_rng(1).choice(wrong.size, n, replace=False)
@@ -191,6 +211,42 @@ negated-row|plain|64 elements are off, the first at row 100, column 0
 zeros|plain|320 elements are off, the first at row 100, column 0
 one-small|plain|1 element is off, the first at row 100, column 62
 END
+  for dtype in bf16 f16; do
+    for stored in '' -bf16; do
+      check "angles in $dtype $stored" one_cause angles-$dtype-0$stored.npy plain.json "the angles are rounded to $dtype"
+      check 'from position 70' eval 'ends 1 identify angles-$dtype-70$stored.npy --config plain.json &&
+        told out config "DISAGREES: the angles are rounded to $dtype"'
+      check 'from position 70, asked' eval 'ends 1 check angles-$dtype-70$stored.npy --config plain.json --offset 70 &&
+        told out "FAIL: config: " "the angles are rounded to $dtype"'
+    done
+  done
+  check 'the formula is not told as one that it is' eval 'ends 1 identify angles-bf16-0.npy --config plain.json &&
+    contains out "interleaved, but the angles are rounded to bf16"'
+  check 'the first row of a cache is zeros' eval 'ends 1 check padded.npy --config plain.json &&
+    told out "FAIL: config: " "the row of position 0 is all zeros"'
+  check 'as padding is' eval 'ends 0 identify padded.npy --config plain.json && contains out "padding row at 0"'
+  cause='row 0, column 32 is not the copy of another column that it is in other rows' # also said to stderr
+  check 'nobody has written it' eval 'posenc identify unwritten.npy --config plain.json; [ $status -eq 1 ] &&
+    told out config "DISAGREES: $cause" && posenc check unwritten.npy --config plain.json; [ $status -eq 1 ] &&
+    told out "FAIL: config: " "$cause"'
+  # Sliding layers have the formula without the scaling; so have others that lack it.
+  cat >olmo.json <<'END'
+{"model_type": "olmo3", "head_dim": 64, "rope_theta": 5e5, "max_position_embeddings": 65536,
+ "layer_types": ["sliding_attention", "full_attention"],
+ "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 8192}}
+END
+  cat >gemma.json <<'END'
+{"model_type": "gemma3_text", "head_dim": 64, "rope_theta": 1e6, "rope_local_base_freq": 1e4,
+ "max_position_embeddings": 131072, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}}
+END
+  check 'layers that lack their scaling' one_cause unscaled.npy olmo.json \
+    'the scaling is left out, or the rope is that of layers of sliding_attention' --layer-type full_attention
+  check 'or sliding ones' eval 'ends 0 identify unscaled.npy --config olmo.json && told out config \
+    "agrees: olmo.json, sliding_attention; if it is of layers of full_attention, the scaling is left out"'
+  check 'sliding ones, asked for' eval 'ends 0 identify unscaled.npy --config olmo.json --layer-type sliding_attention &&
+    told out config "agrees: olmo.json, sliding_attention"'
+  check 'of another base' one_cause unscaled-gemma.npy gemma.json \
+    'the scaling is left out, or that of layers of sliding_attention' --layer-type full_attention
   for n in 1 32 33 64 500; do
     [ $n = 1 ] && words='1 element is off' || words="$n elements are off"
     check "$n of 32768 elements are negated" eval 'ends 1 check negated-$n.npy --config plain.json &&

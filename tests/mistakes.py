@@ -242,6 +242,52 @@ def make_wrong():
     case("plain", x, y, "", "batch 1 of 2: positions are 1 more")
 
 
+def make_wrong_rows():
+    """Results of which few rows are wrong: zeros, what nobody has written, those of other positions."""
+    def zeros(y, x):
+        y[:, 0] = 0
+
+    def some_zeros(y, x):
+        y[:, [0, 7, 9]] = 0
+
+    def unwritten(y, x):
+        y[:, 0] = draw(3)[:, 2]
+
+    def no_numbers(y, x):
+        y[:, 0] = np.nan
+
+    def moved(y, x):
+        y[:, 0] = turned(x, np.arange(3, 515))[:, 0]
+
+    def two_moved(y, x):
+        y[:, [0, 511]] = turned(x, np.arange(1, 513))[:, [0, 511]]
+
+    def turned(x, p):
+        return halves(x, *map(twice, table(p, inverse(64, 1e4))))
+
+    for words, change in (("the row of position 0 is all zeros", zeros),
+                          ("3 rows are all zeros, the first is row 0", some_zeros),
+                          ("1 row is of no position, the first is row 0", unwritten),
+                          ("1 row is of no position, the first is row 0", no_numbers),
+                          ("row 0 is at position 3, not at 0", moved),
+                          ("2 rows are at other positions, the first, row 0, at position 1, not at 0", two_moved)):
+        x = draw(512)
+        y = turned(x, np.arange(512))
+        change(y, x)
+        case("plain", x, y, "", words)
+    x = draw(512)
+    y = turned(x, np.arange(70, 582))
+    y[:, 0] = 0
+    case("plain", x, y, "--offset 70", "the row of position 70 is all zeros")
+    # Angles are products of f32 that are rounded before their sines and cosines.
+    for config, w, first in (("plain", inverse(64, 1e4), 0), ("plain", inverse(64, 1e4), 70), ("yarn", yarn(), 0)):
+        angles = f32(np.arange(first, first + 512))[:, None] * f32(w)
+        for words, rounded in (("bf16", bf16(angles)), ("f16", f16(angles))):
+            c, s = (ATTENTION.get(config, 1.0) * twice(f(rounded.astype(float))) for f in (np.cos, np.sin))
+            for to in (f32, bf16):
+                case(config, to(x), halves(to(x), c, s, to), f"--offset {first}", f"the angles are rounded to {words}")
+
+
 def make_wrong_tables():
     p = np.arange(2048)
     for words, config, q, w, a in (
@@ -275,7 +321,8 @@ def make_wrong_tables():
     for words, w, layer in (("that of layers of full_attention", full, "sliding_attention"),
                             ("that of layers of sliding_attention", sliding, "full_attention"),
                             ("scaling is that of layers of full_attention", sliding / 8, "sliding_attention"),
-                            ("scaling is left out@@that of layers of sliding", full * 8, "full_attention"),
+                            ("the scaling is left out, or that of layers of sliding_attention", full * 8,
+                             "full_attention"),
                             ("that of layers of sliding_attention", sliding / 8, "full_attention")):
         case("gemma", None, cache(*table(p, w)), f"--part cos --layer-type {layer}", words)
     t = table(p, inverse(64, 1e4))
@@ -454,7 +501,7 @@ def make_pictures():
 for key, config in CONFIGS.items():
     with open(f"{key}.json", "w") as file:
         json.dump(config, file)
-PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "tables": make_wrong_tables, "axes": make_axes,
-         "stored": make_stored, "pictures": make_pictures}
+PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "rows": make_wrong_rows,
+         "tables": make_wrong_tables, "axes": make_axes, "stored": make_stored, "pictures": make_pictures}
 for key in sys.argv[1:] or PARTS:
     PARTS[key]()

@@ -42,6 +42,7 @@ typedef struct trial {
   size_t mistake, axis; /* numbers of position_mistake, and of the axis */
   int64_t constant;     /* what is added to positions, or all of them, or the number of rows before they come again */
   const format *table;  /* what cosines and sines are rounded to; null: they are not */
+  const format *angles; /* what angles are rounded to before; null: they are not */
   int64_t moved;        /* the first column is that of the problem plus this */
   double x_factor;      /* a factor of x before the operation */
   /* The result is x; sine and cosine are exchanged; a column takes the frequency that it has in the other form of a
@@ -61,7 +62,10 @@ typedef struct cause_search {
   double attention;           /* its attention factor, 1 if that is less */
   double asked, asked_beyond; /* the error of what is asked, and as a multiple of its limit */
   double beyond;              /* that of the last trial */
+  double *frequencies;        /* of `of`, if angles are rounded; or null */
   double nudge[2];            /* what is added to sines and cosines before they are rounded */
+  double turned;              /* what is added to angles before they are rounded */
+  int64_t at;                 /* the position of the vector */
   double least;
   /* If the limit does not tell mistakes from what is asked, bits may: by_bits; how many elements of the samples have
      other bits than the last trial makes by each arithmetic, and than what is asked. */
@@ -108,13 +112,21 @@ static double rounded(double value, bool is_rounded, posenc_dtype to) {
   return is_rounded ? format_nearest(format_of(to), value) : value;
 }
 
+/* Returns the sine and the cosine of a rounded angle. */
+static fast_pair rounded_turn(const cause_search *all, const trial *t, int64_t i) {
+  const double angle = format_nearest(t->angles, all->frequencies[i] * (double)all->at + all->turned),
+               amplitude = attention_of(&t->problem);
+  return (fast_pair){{amplitude * sin(angle), 0.0}, {amplitude * cos(angle), 0.0}};
+}
+
 /* Computes what the trial makes of a pair. */
 static void make_pair(const cause_search *all, const trial *t, arithmetic how, const fast_lanes *by, int64_t i,
                       const double x[2], double made[2]) {
   const bool is_own = how == ROUNDED_OWN || how == ROUNDED_PRODUCTS,
              is_other = how == ROUNDED_OTHER || how == ROUNDED_PRODUCTS;
   for (int second = 0; second < 2; second++) {
-    const fast_pair turn = array_lane(by, frequency_at(t, i, second));
+    const int64_t index = frequency_at(t, i, second);
+    const fast_pair turn = t->angles ? rounded_turn(all, t, index) : array_lane(by, index);
     const format *to = t->table ? t->table : format_of(all->held);
     const bool is_rounded = t->table || how >= ROUNDED_TABLE;
     const double of_sine = (t->exchanged ? turn.cosine : turn.sine).high + all->nudge[0],
@@ -145,8 +157,9 @@ static void count_unlike(cause_search *all, const trial *t, const fast_lanes *by
 static void drop_reference(cause_search *all) {
   axes_reference_destroy(all->reference);
   free(all->limits.angles);
+  free(all->frequencies);
   all->reference = NULL;
-  all->limits.angles = NULL;
+  all->limits.angles = all->frequencies = NULL;
 }
 
 /* Sets the reference and the limits of the trial's frequencies. */
@@ -160,6 +173,9 @@ static void take_reference(cause_search *all, const trial *t) {
   all->reference = allocated(axes_reference_create(&of));
   all->attention = fmax(attention_of(&of), 1.0);
   array_limits_open(&all->limits, &of, all->held);
+  if (of.axes) return;
+  all->frequencies = memory_take((size_t)of.dim / 2, sizeof *all->frequencies);
+  model_frequencies(&of, all->frequencies);
 }
 
 /* Returns the largest error of a vector, as a multiple of the limit of values; *beyond: at least as a multiple of its
@@ -174,6 +190,7 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
   const int64_t start = all->request->start + t->moved, width = all->v->at->dim;
   const double *x = all->v->x + start, *got = all->v->out + start;
   double worst = 0.0;
+  all->at = at;
   for (int64_t i = 0; i < pairs; i++) {
     const int64_t first = is_grouped ? axes_column(&t->problem, i, false) : from.sin + i * from.step,
                   second = is_grouped ? axes_column(&t->problem, i, true) : from.cos + i * from.step;
@@ -184,15 +201,17 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     make_pair(all, t, UNROUNDED, by, i, pair, made);
     if (all->by_bits) count_unlike(all, t, by, i, pair, there);
     double error = array_share(pair, there, made, is_add, l->least) / all->attention;
-    /* A rounded sine or cosine near a midpoint may have been rounded to the other side of it. */
-    for (int side = 0; t->table && side < 4; side++) {
+    /* A rounded sine, cosine or angle near a midpoint may have been rounded to the other side of it. */
+    for (int side = 0; (t->table || t->angles) && side < 4; side++) {
       const double apart = array_limit_at(l, &t->problem, i, at);
-      all->nudge[0] = side % 2 ? apart : -apart;
-      all->nudge[1] = side / 2 ? apart : -apart;
+      all->nudge[0] = t->angles ? 0.0 : side % 2 ? apart : -apart;
+      all->nudge[1] = t->angles ? 0.0 : side / 2 ? apart : -apart;
+      all->turned = side % 2 ? apart : -apart;
       make_pair(all, t, UNROUNDED, by, i, pair, made);
       error = fmin(error, array_share(pair, there, made, is_add, l->least) / all->attention);
     }
     memset(all->nudge, 0, sizeof all->nudge);
+    all->turned = 0.0;
     const double of_limit = error / array_limit_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
     worst = error <= worst ? worst : error == error ? error : INFINITY;
@@ -349,21 +368,28 @@ static void try_again(cause_search *all, const trial *asked) {
   if (t.constant > 1) try(all, &t, "positions come again after %" PRId64 " rows", t.constant);
 }
 
-/* Tries positions by which the first vector is turned as it is, near those that are asked. */
-static void try_moved(cause_search *all, const trial *asked) {
+/* Returns what is added to the position of the first vector that is looked at, if that is near, and `from` or more;
+   else 0. */
+static int64_t moved_by(cause_search *all, const trial *asked, int64_t from) {
   enum { NEAR = 4096 };
   const array_request *request = all->request;
   const int64_t length = axes_length(request->arrays.axes, all->v->at), most = 2 * (length < NEAR ? length : NEAR),
                 row = sampled(all, 0, 1), first = position_by(asked, request, row);
-  trial t = *asked;
-  t.positions = MOVED;
+  int64_t moved = 0;
   take_reference(all, asked);
   vectors_read(all->v, row);
-  for (int64_t n = 2; n <= most && t.constant == 0; n++)
+  for (int64_t n = from; n <= most && moved == 0; n++)
     for (int sign = -1; sign <= 1; sign += 2) {
       double beyond = 0.0;
-      if (isfinite(error_of_vector(all, &t, first + sign * n, &beyond)) && beyond <= 1.0) t.constant = sign * n;
+      if (isfinite(error_of_vector(all, asked, first + sign * n, &beyond)) && beyond <= 1.0) moved = sign * n;
     }
+  return moved;
+}
+
+static void try_moved(cause_search *all, const trial *asked) {
+  trial t = *asked;
+  t.positions = MOVED;
+  t.constant = moved_by(all, asked, 2);
   if (t.constant) try(all, &t, "positions are %lld %s", llabs(t.constant), t.constant > 0 ? "more" : "less");
 }
 
@@ -416,6 +442,8 @@ static void try_formulas(cause_search *all, const trial *asked, const suspect_li
   for (size_t n = 0; list && n < list->count; n++) {
     trial t = *asked;
     t.problem = list->items[n].problem;
+    t.angles = list->items[n].angles;
+    if (t.angles && t.problem.axes) continue;
     t.problem.op = asked->problem.op;
     t.problem.layout = asked->problem.layout;
     t.problem.inverse = asked->problem.inverse;
@@ -487,7 +515,7 @@ static void try_all(cause_search *all, const trial *asked) {
   try_formulas(all, asked, all->request->suspects);
 }
 
-/* ---- one head or batch ----------------------------------------------------------------------------------------- */
+/* ---- one head, batch or position ------------------------------------------------------------------------------- */
 
 /* Looks at the vectors of each index of an axis alone. If some are right and others are not, finds the cause of the
    first that is not. */
@@ -516,6 +544,61 @@ static void try_axis(cause_search *all, const trial *asked, int axis) {
   all->axis = -1;
 }
 
+/* Whether the results of all vectors of the position are zeros. */
+static bool is_zero(cause_search *all) {
+  const int64_t rows = all->v->at->rows / all->v->at->axes[all->axis], count = least(rows, SAMPLES);
+  for (int64_t n = 0; n < count; n++) {
+    vectors_read(all->v, sampled(all, n, count));
+    for (int64_t c = 0; c < all->v->at->dim; c++)
+      if (all->v->out[c] != 0.0) return false;
+  }
+  return true;
+}
+
+/* Tells of the rows that alone are wrong, and how many of those are zeros. moved: what is added to the position of the
+   first; 0: it has none. */
+static void tell_rows(cause_search *all, int64_t wrong, int64_t zeros, int64_t first, int64_t moved) {
+  const int64_t right = array_position(all->request, first);
+  const char *const verb = wrong == 1 ? "row is" : "rows are";
+  char *const text = all->best.text;
+  const size_t size = sizeof all->best.text;
+  if (zeros == wrong && wrong == 1 && !all->request->problem.axes)
+    snprintf(text, size, "the row of position %" PRId64 " is all zeros", right);
+  else if (zeros == wrong)
+    snprintf(text, size, "%" PRId64 " %s all zeros, the first is row %" PRId64, wrong, verb, first);
+  else if (moved && wrong == 1)
+    snprintf(text, size, "row %" PRId64 " is at position %" PRId64 ", not at %" PRId64, first, right + moved, right);
+  else if (moved)
+    snprintf(text, size,
+             "%" PRId64 " rows are at other positions, the first, row %" PRId64 ", at position %" PRId64
+             ", not at %" PRId64,
+             wrong, first, right + moved, right);
+  else
+    snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, wrong, verb, first);
+}
+
+/* Looks at the vectors of each position alone. If all but few are right, tells of those that are not: rows of zeros, as
+   padding has them, or rows that nobody has written. */
+static void try_rows(cause_search *all, const trial *asked) {
+  enum { MOST = 1 << 16, ONE_IN = 20 };
+  const char *const letters = all->request->arrays.axes;
+  const int axis = (int)(strchr(letters, AXIS_POSITIONS) - letters);
+  const int64_t size = all->v->at->axes[axis];
+  int64_t wrong = 0, zeros = 0, first = -1;
+  if (size > MOST) return;
+  all->axis = axis;
+  for (all->index = 0; all->index < size && wrong * ONE_IN <= size; all->index++) {
+    if (isfinite(error_of(all, asked)) && all->beyond <= 1.0) continue;
+    zeros += is_zero(all);
+    if (!wrong++) first = all->index;
+  }
+  all->index = first;
+  const bool is_few = wrong > 0 && wrong * ONE_IN <= size, has_places = asked->problem.axes;
+  const int64_t moved = is_few && !zeros && !has_places ? moved_by(all, asked, 1) : 0;
+  all->axis = -1;
+  if (is_few) tell_rows(all, wrong, zeros, first, moved);
+}
+
 array_cause array_cause_of(const array_request *request) {
   vectors v;
   vectors_open(&v, &request->arrays);
@@ -527,6 +610,8 @@ array_cause array_cause_of(const array_request *request) {
   asked.problem.positions = NULL;
   for (int axis = 0; axis + 1 < (int)v.at->axis_count && !*all.best.text; axis++) try_axis(&all, &asked, axis);
   if (!*all.best.text) try_all(&all, &asked);
+  const bool is_right = isfinite(all.asked) && all.asked_beyond <= 1.0;
+  if (!is_right && !*all.best.text) try_rows(&all, &asked);
   if (!*all.best.text) try_bits(&all, &asked);
   drop_reference(&all);
   vectors_close(&v);

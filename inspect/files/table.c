@@ -139,6 +139,7 @@ struct table_file {
   int64_t *kept, width; /* after table_fold: the columns that are left, and the number of all; else null */
   unsigned char *row;   /* of all columns */
   size_t used;          /* bytes of elements read since pages were last given back */
+  fault uncopied;
   const char *format;
   char *tensor;
 };
@@ -474,6 +475,15 @@ static void pair_at(fold_kind kind, const stored *at, const void *row, int64_t n
         at->dtype, row, kept_column(kind, at->dim, kind == MATRICES ? 2 * n + k : n + k * at->dim / 4, &copy, &sign));
 }
 
+/* Returns the square of the first pair's length in the middle row: a padding row, or one that nobody has written, is
+   mostly the first. */
+static double usual_square(table_file *t, fold_kind kind, unsigned char *row) {
+  double pair[2];
+  table_rows(t, t->at.rows / 2, 1, row);
+  pair_at(kind, &t->at, row, 0, pair);
+  return pair[0] * pair[0] + pair[1] * pair[1];
+}
+
 /* Whether some rows and those behind them have copies, and pairs of one length, which is not that of two equal columns.
    *turn: above 0 if the cosine comes first. */
 static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
@@ -484,7 +494,7 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
   if (blocks_of(kind) && at->dim % (4 * blocks_of(kind))) return false;
   unsigned char *rows = memory_take(2, bytes);
   int64_t seen = 0, copied = 0, pairs = 0, good = 0;
-  double square = 0.0;
+  const double square = usual_square(t, kind, rows);
   *turn = 0.0;
   const int64_t last = at->rows - 2, count = last < SAMPLES ? last + 1 : SAMPLES;
   for (; seen < count; seen++) {
@@ -494,7 +504,6 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
       double now[2], next[2];
       pair_at(kind, at, rows, n, now);
       pair_at(kind, at, rows + bytes, n, next);
-      if (pairs == 0) square = now[0] * now[0] + now[1] * now[1];
       good += fabs(now[0] * now[0] + now[1] * now[1] - square) <= even * square;
       *turn += now[0] * next[1] - now[1] * next[0];
     }
@@ -504,29 +513,29 @@ static bool looks_folded(table_file *t, fold_kind kind, double *turn) {
 }
 
 /* Whether all rows have copies. */
-static bool has_copies(table_file *t, fold_kind kind, fault *why) {
+static bool has_copies(table_file *t, fold_kind kind) {
   unsigned char *row = memory_take((size_t)t->at.dim, posenc_dtype_bytes(t->at.dtype));
   int64_t other = -1;
   for (int64_t r = 0; r < t->at.rows && other < 0; r++) {
     table_rows(t, r, 1, row);
     other = find_other(kind, &t->at, row);
     if (other >= 0)
-      fault_say(why, "row %" PRId64 ", column %" PRId64 " is not the copy of another column that it is in other rows",
-                r, other);
+      fault_say(&t->uncopied,
+                "row %" PRId64 ", column %" PRId64 " is not the copy of another column that it is in other rows", r,
+                other);
   }
   free(row);
   return other < 0;
 }
 
-bool table_fold(table_file *t, posenc_layout *layout, int *blocks, fault *why) {
+bool table_fold(table_file *t, posenc_layout *layout, int *blocks) {
   stored *at = &t->at;
   double turn = 0.0;
   int kind = BLOCKS_TWICE;
   *blocks = 0;
-  *why->text = '\0';
   if (at->dim % 4 || at->rows < 2 || t->kept) return false;
   while (kind < FOLDS && !looks_folded(t, (fold_kind)kind, &turn)) kind++;
-  if (kind == FOLDS || !has_copies(t, (fold_kind)kind, why)) return false;
+  if (kind == FOLDS || !has_copies(t, (fold_kind)kind)) return false;
   int64_t unused, *kept = memory_take((size_t)at->dim / 2, sizeof *kept);
   double sign;
   for (int64_t n = 0; n < at->dim / 2; n++) kept[n] = kept_column((fold_kind)kind, at->dim, n, &unused, &sign);
@@ -540,6 +549,10 @@ bool table_fold(table_file *t, posenc_layout *layout, int *blocks, fault *why) {
   t->kept = kept;
   at->dim /= 2;
   return true;
+}
+
+const char *table_uncopied(const table_file *t) {
+  return t->uncopied.text;
 }
 
 /* ---- vectors of arrays ----------------------------------------------------------------------------------- */

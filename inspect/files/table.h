@@ -48,9 +48,12 @@ bool table_take_rows(table_file *t, int64_t first, int64_t rows);
 /* Leaves out columns that are copies of others: [c c s s] and [s s c c], the same with blocks [a a b b] of axes of one
    size in each half, each column doubled in halves of cosines and sines, and rotation matrices [c -s s c] of each pair.
    *layout: that of the columns that are left; *blocks: the number of blocks in a half that were there twice, 0 if none
-   were. Returns false if the table is none of these; `why` is then "", or tells the first of a few elements that are
-   not the copies they are in other rows. */
-bool table_fold(table_file *t, posenc_layout *layout, int *blocks, fault *why);
+   were. Returns false if the table is none of these. */
+bool table_fold(table_file *t, posenc_layout *layout, int *blocks);
+
+/* If table_fold has found that a few elements are not the copies that they are in other rows, the words for the first
+   one; else "". */
+const char *table_uncopied(const table_file *t);
 
 const stored *table_stored(const table_file *t);
 

@@ -458,6 +458,14 @@ static void tell_errors(identity *found) {
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
+/* Tries a suspect, as try() does its problem. */
+static bool try_suspect(const search *s, const identity *found, const making *at, const differences *own,
+                        const suspect *one, bool *agrees, differences *d) {
+  making how = *at;
+  how.angles = one->angles;
+  return try(s, found, &how, own, &one->problem, agrees, d);
+}
+
 /* Writes the first suspect that explains the table made as `at` but for its formula. Returns false if memory runs
    out. */
 static bool find_suspect(const search *s, identity *found, const making *at, const differences *own) {
@@ -465,7 +473,7 @@ static bool find_suspect(const search *s, identity *found, const making *at, con
   differences unused;
   bool agrees = false;
   for (size_t n = 0; suspects && n < suspects->count && !agrees; n++) {
-    if (!try(s, found, at, own, &suspects->items[n].problem, &agrees, &unused)) return false;
+    if (!try_suspect(s, found, at, own, &suspects->items[n], &agrees, &unused)) return false;
     if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
   }
   return true;
@@ -477,7 +485,7 @@ static bool find_suspect_of_all(const search *s, identity *found, const making *
   bool agrees = false;
   for (size_t n = 0; suspects && n < suspects->count && !*found->agreed; n++) {
     differences d = {0};
-    if (!try(s, found, at, NULL, &suspects->items[n].problem, &agrees, &d)) return false;
+    if (!try_suspect(s, found, at, NULL, &suspects->items[n], &agrees, &d)) return false;
     if (agrees && !d.unexplained) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
   }
   return true;
@@ -618,9 +626,13 @@ bool agree(const search *s, identity *found) {
   const bool is_other =
       is_table && asked && found->how.axes && asked->axes && !axes_have_pairs(found->how.axes, asked->axes);
   if (asked && !*text && !is_other && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
-  if (!asked && !is_table && !found->how.axes &&
-      !agree_at(s, found, (making){.columns = s->columns, .start = start_at(0), .step = 1}, false))
-    return false;
+  if (!asked && !is_table && !found->how.axes) {
+    making at = {.columns = s->columns, .start = start_at(0), .step = 1};
+    if (!agree_at(s, found, at, false)) return false;
+    at.columns = s->best.how.columns, at.start = s->best.how.start;
+    const bool is_elsewhere = s->best.found && start_is_one(&at.start) && at.start.least != 0;
+    if (!*text && is_elsewhere && !agree_at(s, found, at, false)) return false;
+  }
   if (!*text && !is_table) snprintf(text, size, "%s", found->negated);
   if (*text || found->agreement == AGREES || !is_table) {
     if (*text && found->agreement != AGREES) found->agreement = DISAGREES;

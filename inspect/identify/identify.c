@@ -537,14 +537,24 @@ static bool is_near(search *s, const making *how) {
 }
 
 /* Judges the table as the first suspect that explains all of it, in these rows and columns: what else it may be is not
-   searched for, which takes seconds. Returns false if memory runs out. */
+   searched for, which takes seconds. Rounded angles, which no formula has, need not explain all of it: an error of f32
+   may round an angle to the other side. Returns false if memory runs out. */
 static bool judge_as_suspect(search *s, const identity *unread, const making *at, identity *found, bool *is_right) {
   const suspect_list *list = s->request->suspects;
   *is_right = false;
   for (size_t n = 0; list && n < list->count && !*is_right && !s->failed; n++) {
+    const suspect *one = &list->items[n];
     making how;
-    if (!making_with(at, &list->items[n].problem, &how) || !is_near(s, &how)) continue;
+    if (!making_with(at, &one->problem, &how)) continue;
+    how.angles = one->angles;
+    if (!is_near(s, &how)) continue;
     if (!judge_as(s, unread, &how, !s->request->asked, found, is_right)) return false;
+    if (*is_right && one->angles) {
+      free_parts(found);
+      *found = *unread;
+      found->how.columns = at->columns;
+      return say(found, IDENTIFY_BENT, one->text);
+    }
     *is_right = *is_right && is_within(s->request, found);
   }
   return !s->failed;

@@ -26,6 +26,7 @@ typedef struct making {
   const double *positions; /* the position of each row in a list, NaN if a row has none; or null */
   const bool *bad;         /* damaged columns, which are left out; or null */
   const posenc_axes *axes; /* of a table of several axes, whose rows are the places from `start` on; or null */
+  const format *angles;    /* what angles are rounded to before their sines and cosines; null: they are not */
 } making;
 
 /* Returns the position, or the place, of a row; NaN if a list has none for it. */

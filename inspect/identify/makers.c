@@ -15,6 +15,7 @@ struct exact_values {
   fast_oracle *reference; /* null: values have the accuracy of doubles */
   int64_t pairs;
   const posenc_axes *axes; /* null: one axis */
+  const format *angles;    /* what angles are rounded to; null: they are not */
   long double w[];
 };
 
@@ -86,6 +87,7 @@ static exact_values *exact_values_create(const making *how, bool proved) {
   if (!t) return NULL;
   t->pairs = pairs;
   t->axes = how->axes;
+  t->angles = how->angles;
   if (how->axes) {
     if (set_frequencies(how, t->w)) return t;
     free(t);
@@ -93,7 +95,7 @@ static exact_values *exact_values_create(const making *how, bool proved) {
   }
   formula_frequencies(&how->formula, pairs, t->w);
   const posenc_problem problem = problem_of(how, 0, 0);
-  if (!proved || posenc_problem_refusal(&problem)) return t;
+  if (!proved || t->angles || posenc_problem_refusal(&problem)) return t;
   t->reference = fast_create(&problem, 0);
   if (t->reference) return t;
   free(t);
@@ -121,7 +123,8 @@ static void exact_values_at(exact_values *t, double position, fast_pair *pairs) 
   for (int a = 0; t->axes && a < t->axes->count; a++) on_axis[a] = axis_position(t->axes, a, (int64_t)position);
   for (int64_t i = 0; i < t->pairs; i++) {
     const int axis = t->axes ? axes_axis(t->axes, i) : 0;
-    const long double angle = (long double)on_axis[axis] * t->w[i];
+    const long double product = (long double)on_axis[axis] * t->w[i],
+                      angle = t->angles ? format_nearest(t->angles, (double)product) : product;
     const double part = (double)(angle - whole * rintl(angle / whole));
     pairs[i] = (fast_pair){{sin(part), 0.0}, {cos(part), 0.0}};
   }

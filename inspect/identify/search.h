@@ -136,7 +136,7 @@ bool judge(search *s, identity *found);
  * at the positions that were found: there it also agrees if roundings do not explain the formula that was found either,
  * and its mean square of differences is at most four times that one's. If the table agrees with none, the cause is the
  * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
- * positions are assumed to begin at 0. Returns false if memory runs out.
+ * positions are assumed to begin at 0, or where the table that it is near does. Returns false if memory runs out.
  *
  * A table of several axes (found->how.axes) is compared likewise: its sections first, then places instead of
  * positions.

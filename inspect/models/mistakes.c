@@ -18,6 +18,7 @@ void suspects_add(suspect_list *list, const posenc_problem *problem, const char 
   if (list->count == SUSPECTS_MAX) return;
   suspect *one = &list->items[list->count++];
   one->problem = *problem;
+  one->angles = NULL;
   va_start(arguments, words);
   vsnprintf(one->text, sizeof one->text, words, arguments);
   va_end(arguments);
@@ -258,6 +259,15 @@ static void suspect_rounded(const posenc_problem *asked, suspect_list *list) {
   }
 }
 
+/* Adds angles that are rounded to a narrower dtype: products of right positions and frequencies. */
+static void suspect_angles(const posenc_problem *asked, suspect_list *list) {
+  static const posenc_dtype types[] = {POSENC_BF16, POSENC_F16};
+  for (size_t n = 0; n < sizeof types / sizeof *types && list->count < SUSPECTS_MAX; n++) {
+    suspects_add(list, asked, "the angles are rounded to %s", dtype_name(types[n]));
+    list->items[list->count - 1].angles = format_of(types[n]);
+  }
+}
+
 void formula_suspects(const posenc_problem *asked, suspect_list *list) {
   static const double bases[] = {1e4, 5e5, 1e6, 1e5, 1e7, 5e6, 1.5e5, 1.6e5, 3.2e5, 8e6, 2.5e5, 100.0};
   const double attention = attention_of(asked);
@@ -285,6 +295,7 @@ void formula_suspects(const posenc_problem *asked, suspect_list *list) {
   if (is_scaled) suspects_add(list, &other, "the scaling is left out");
   other.scaling.attention = attention;
   if (is_scaled && !is_one) suspects_add(list, &other, "the scaling is left out, but for the attention factor");
+  suspect_angles(asked, list);
 }
 
 /* Returns the problem with another scaling. */
@@ -292,6 +303,24 @@ static posenc_problem scaled(const posenc_problem *asked, const posenc_scaling *
   posenc_problem other = *asked;
   other.scaling = *scaling;
   return other;
+}
+
+/* Whether `asked` has a scaling, and `other` is the same without it. */
+static bool is_unscaled(const posenc_problem *other, const posenc_problem *asked) {
+  return asked->scaling.kind != POSENC_SCALING_NONE && other->scaling.kind == POSENC_SCALING_NONE &&
+         attention_is_one(other) && other->base == asked->base && other->dim == asked->dim;
+}
+
+void model_tell_unscaled(suspect_list *ropes) {
+  for (size_t n = 0; n < ropes->count; n++)
+    for (size_t of = 0; of < ropes->count; of++) {
+      if (!is_unscaled(&ropes->items[n].problem, &ropes->items[of].problem)) continue;
+      char *text = ropes->items[n].text;
+      const size_t size = sizeof ropes->items[n].text, taken = strlen(text);
+      snprintf(text + taken, size - taken, "; if it is of layers of %s, the scaling is left out",
+               ropes->items[of].text);
+      break;
+    }
 }
 
 static void suspect_layers(model *m, const char *layer, int64_t length, const posenc_problem *asked,
@@ -305,10 +334,12 @@ static void suspect_layers(model *m, const char *layer, int64_t length, const po
     posenc_problem other = scaled(asked, &scaling);
     other.base = rope.base;
     if (rope.has_dim) other.dim = rope.dim;
-    suspects_add(list, &other, "the rope is that of layers of %.60s", name);
+    suspects_add(list, &other, "%sthe rope is that of layers of %.60s",
+                 is_unscaled(&other, asked) ? "the scaling is left out, or " : "", name);
     if (other.dim != asked->dim || other.base == asked->base) continue;
     other.base = asked->base;
-    suspects_add(list, &other, "the scaling is that of layers of %.60s", name);
+    suspects_add(list, &other, "the scaling is %sthat of layers of %.60s",
+                 is_unscaled(&other, asked) ? "left out, or " : "", name);
     other = *asked;
     other.base = rope.base;
     suspects_add(list, &other, "the base is that of layers of %.60s", name);

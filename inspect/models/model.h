@@ -41,9 +41,12 @@ typedef struct model_rope {
 
 /* Suspects: problems that may have been computed instead of another one, each with the words for the mistake. */
 
+struct format; /* reference/format.h */
+
 typedef struct suspect {
   posenc_problem problem;
-  char text[160]; /* the mistake: "the scaling is left out" */
+  const struct format *angles; /* what angles are rounded to before their sines and cosines; null: they are not */
+  char text[160];              /* the mistake: "the scaling is left out" */
 } suspect;
 
 enum { SUSPECTS_MAX = 64 };
@@ -121,13 +124,16 @@ const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes 
 void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong);
 
 /* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
-   the scale or the attention factor left out, or the latter squared. */
+   the scale or the attention factor left out, or the latter squared; rounded angles. */
 void formula_suspects(const posenc_problem *asked, suspect_list *list);
 
 /* Adds known mistakes in the use of a config, as the problems that would be computed instead of `asked`, which is the
    rope's for a sequence of `length` positions. */
 void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,
                     suspect_list *list);
+
+/* Adds to the names of layers' ropes, in a list of all, where one is another without its scaling. */
+void model_tell_unscaled(suspect_list *ropes);
 
 /* Returns the part of config.json that describes this table of a rope on all columns of a head: {"head_dim",
    "rope_parameters": {...}}; of several axes, their sections. Returns null and sets `why` if no config describes it. */

@@ -30,9 +30,8 @@ void read_numbers(const uint8_t *bytes, size_t size) {
 /* Leaves out copies of columns, and reads the last row. */
 static void fold(table_file *t) {
   posenc_layout layout;
-  fault why;
   int blocks;
-  if (!table_fold(t, &layout, &blocks, &why)) return;
+  if (!table_fold(t, &layout, &blocks)) return;
   const stored *at = table_stored(t);
   void *row = malloc((size_t)at->dim * posenc_dtype_bytes(at->dtype));
   if (row) table_rows(t, at->rows - 1, 1, row);
