@@ -239,13 +239,17 @@ static bool identify_one(const identify_request *request, identified *made, bool
   return true;
 }
 
-/* Whether the file may be lists of positions on several axes. Such lists also explain damage of single elements in a
-   table of one axis, which all expected problems may be. */
-static bool may_have_axes(const identify_request *request) {
+static bool expects_axes(const identify_request *request) {
   const suspect_list *expected = request->expected;
   for (size_t n = 0; expected && n < expected->count; n++)
     if (expected->items[n].problem.axes) return true;
-  return !expected;
+  return false;
+}
+
+/* Whether the file may be lists of positions on several axes. Such lists also explain damage of single elements in a
+   table of one axis, which all expected problems may be. */
+static bool may_have_axes(const identify_request *request) {
+  return !request->expected || expects_axes(request);
 }
 
 /* Compares a file that was not found to have several axes with those that it is asked to have. Returns false if memory
@@ -268,15 +272,15 @@ static bool compare_places(const identify_request *request, identified *made) {
 static bool identify_once(const identify_request *request, identified *made) {
   bool failed;
   threads_limit(0);
-  /* If axes are asked for, a table of several axes is tried first: to rule out one axis takes seconds. */
+  /* If axes are asked for or expected, a table of several axes is tried first: to rule out one axis takes seconds. */
   const bool is_grid = identify_grid(request, &made->of, &made->memory, &failed),
-             is_listed = !is_grid && !failed && request_has_axes(request) &&
-                         identify_lists(request, &made->of, &made->memory, &failed);
+             is_tried = !is_grid && !failed && (request_has_axes(request) || expects_axes(request)),
+             is_listed = is_tried && identify_lists(request, &made->of, &made->memory, &failed);
   bool is_whole = is_listed || (is_grid && made->of.check);
   made->of.is_right = is_grid || is_listed;
   if (failed || (!made->of.is_right && !identify_one(request, made, &is_whole))) return false;
   const bool is_one = is_whole || (made->of.is_right && !may_have_axes(request));
-  if (!is_one && identify_lists(request, &made->of, &made->memory, &failed)) made->of.is_right = true;
+  if (!is_one && !is_tried && identify_lists(request, &made->of, &made->memory, &failed)) made->of.is_right = true;
   const bool has_axes = strcmp(made->of.verdict, "grid") == 0;
   return !request_has_axes(request) || has_axes || compare_places(request, made);
 }

@@ -148,30 +148,60 @@ bool explain_leaves_curve(search *s, const making *how) {
 
 /* ---- proving a hypothesis -------------------------------------------------------------------------- */
 
-/* Compares a hypothesis with the table and keeps it if it is better. Damaged columns are left out if the other columns
-   are explained without them. */
+/* Opens the exact maker and the kernels that may be near a table at this distance from the exact values: those whose
+   bound is not far below it. *left_out: others are far, too. Returns false if memory runs out, and closes them. */
+static bool open_near(const search *s, makers *m, double distance, bool *left_out) {
+  const identify_request *request = s->request;
+  const double amplitude = m->how.amplitude, near = 2.0 * sqrt(good_part) * amplitude;
+  const int64_t first = m->first, last = m->first + m->range - 1, farthest = llabs(first) > last ? llabs(first) : last;
+  const posenc_kernel **some = calloc(request->kernel_count + 1, sizeof(*some));
+  size_t count = 0;
+  for (size_t k = 0; some && k < request->kernel_count; k++) {
+    const double bound = posenc_bound_at(&request->kernels[k]->bound, POSENC_F32, farthest);
+    if (!(sqrt(distance) > amplitude * bound + near)) some[count++] = request->kernels[k];
+  }
+  const bool enough = some && makers_add(m, some, count);
+  *left_out = count < request->kernel_count;
+  if (!enough) makers_close(m);
+  free(some);
+  return enough;
+}
+
+/* Returns the distance of the closest maker. Damaged columns are left out if the others are explained without them. */
+static double distance_without_bad(search *s, makers *m, double limit) {
+  const double damage = 0.1, square = m->how.amplitude * m->how.amplitude, distance = distance_of(m, &s->window, limit);
+  if (!(distance > 0.1 * good_part * square) || !explain_mark_bad(s, m, &m->all[0], damage)) return distance;
+  m->how.bad = s->bad;
+  return distance_of(m, &s->window, limit);
+}
+
+/* Compares a hypothesis with the table and keeps it if it is better. */
 static void consider(search *s, const making *how, explanation *e) {
-  const double damage = 0.1, limit = e->found ? e->distance : INFINITY, hopeless = 0.35,
-               square = how->amplitude * how->amplitude;
+  const double limit = e->found ? e->distance : INFINITY, hopeless = 0.35, square = how->amplitude * how->amplitude;
   makers m;
+  bool left_out;
   if (!makers_open(&m, how, false, s->window.count)) {
     s->failed = true;
     return;
   }
   /* A few rows may show such large errors that no recipe can have them. */
-  if (distance_of(&m, &s->window, 0.0) > hopeless * square) {
+  const double at_first = distance_of(&m, &s->window, 0.0);
+  if (at_first > hopeless * square) {
     makers_close(&m);
     return;
   }
-  if (!makers_add(&m, s->request->kernels, s->request->kernel_count)) {
-    makers_close(&m);
+  if (!open_near(s, &m, at_first, &left_out)) {
     s->failed = true;
     return;
   }
-  double distance = distance_of(&m, &s->window, limit);
-  if (distance > 0.1 * good_part * square && explain_mark_bad(s, &m, &m.all[0], damage)) {
-    m.how.bad = s->bad;
-    distance = distance_of(&m, &s->window, limit);
+  double distance = distance_without_bad(s, &m, limit);
+  if (left_out && distance <= 4.0 * good_part * square) {
+    makers_close(&m);
+    if (!makers_open(&m, how, false, s->window.count) || !open_near(s, &m, 0.0, &left_out)) {
+      s->failed = true;
+      return;
+    }
+    distance = distance_without_bad(s, &m, limit);
   }
   if (explanation_is_better(e, distance))
     *e = (explanation){.found = true,
