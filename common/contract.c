@@ -85,7 +85,7 @@ size_t format_error(const posenc_bound *bound, char *text, size_t size) {
 }
 
 void format_bound(const posenc_bound *bound, char *text, size_t size) {
-  const char *before = bound->derived ? "" : "none claimed; twice the measured error is ";
+  const char *before = bound->derived ? "" : "none derived; twice the measured error is ";
   char error[100], domain[32];
   if (bound_is_none(bound)) {
     snprintf(text, size, "none");

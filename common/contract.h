@@ -38,7 +38,7 @@ int width_with(int width, const char *name);
    made for it, so kernels may be called. */
 const posenc_kernel *kernel_by_default(const posenc_problem *problem, const posenc_options *options);
 
-/* Whether the contract has no bound, with which a kernel that is not measured yet begins: nothing is claimed or
+/* Whether the contract has no bound, with which a kernel that is not measured yet begins: nothing is stated or
    measured, so nothing can be held against it. */
 bool bound_is_none(const posenc_bound *bound);
 
@@ -49,7 +49,7 @@ bool bound_is_none(const posenc_bound *bound);
    length. */
 size_t format_error(const posenc_bound *bound, char *text, size_t size);
 
-/* Formats the bound, as "0.5 ulp + 2^-46, |p| <= 2^53" "none claimed; twice the measured error is ..." or
+/* Formats the bound, as "0.5 ulp + 2^-46, |p| <= 2^53" "none derived; twice the measured error is ..." or
    "none", in at most `size` bytes with a null byte. */
 void format_bound(const posenc_bound *bound, char *text, size_t size);
 

@@ -225,17 +225,17 @@ static void compare(verdict *v, const record_baseline_entry *entry, const record
                  count_allowed(v, (double)entry->misrounded));
   compare_histograms(v, entry, result);
   compare_ranges(v, entry, result);
-  if (!kernel || !record_same_bound(&entry->bound, &kernel->bound)) say(v, false, "another bound is claimed");
+  if (!kernel || !record_same_bound(&entry->bound, &kernel->bound)) say(v, false, "it has another bound");
   const record_check *accuracy = record_find_check(result->checks, result->checks_count, "accuracy");
   const double share_now = record_or_infinity(accuracy ? accuracy->worst : NAN);
   if (share_now * much_better < record_or_infinity(entry->share))
-    say(v, false, "the claim has become loose: %.3g of it is used, %.3g was", share_now,
+    say(v, false, "the bound has become loose: %.3g of it is used, %.3g was", share_now,
         record_or_infinity(entry->share));
 }
 
 /* ---- results ---- */
 
-/* A record, what it is held to, and how. */
+/* A record, what it is compared with, and how. */
 typedef struct holding {
   const record_accuracy *record; /* with the checks that are added */
   const record_baseline *baseline;
@@ -321,7 +321,7 @@ static void add_check(const holding *h, record_accuracy *record, record_result *
 
 /* ---- kernels ---- */
 
-/* Whether a kernel was held to the baseline, or died: then a check has failed. */
+/* Whether a kernel was compared with the baseline, or died: then a check has failed. */
 static bool was_held(const holding *h, const char *kernel) {
   RECORD_EACH(result, h->record, records) {
     if (strcmp(result->kernel, kernel) != 0) continue;

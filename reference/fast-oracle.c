@@ -286,7 +286,7 @@ typedef struct nearness {
 } nearness;
 
 /* Returns a number whose sign is set if the high part is near a midpoint, or below `tiny`. */
-INLINE uint64_t near_tie(double high, nearness n) {
+INLINE uint64_t near_midpoint(double high, nearness n) {
   const int64_t off = (int64_t)(bits_of(high) & (uint64_t)(n.ulp - 1)) - n.ulp / 2;
   return bits_of(binade(high) - n.tiny) | ~(uint64_t)((n.within - off) | (n.within + off));
 }
@@ -297,7 +297,7 @@ INLINE bool seek(const fast_lanes *t, const nearness *how, uint64_t *near) {
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
   for (int k = 0; k < LANES; k++) {
-    near[k] = near_tie(t->sin_high[k], n) | near_tie(t->cos_high[k], n);
+    near[k] = near_midpoint(t->sin_high[k], n) | near_midpoint(t->cos_high[k], n);
     any |= near[k];
   }
   return any & SIGN;
@@ -337,8 +337,8 @@ static void seek_tile(const near_search *s, const fast_tile *t) {
 
 /* The limit is `within` and one unit. The high part is within a unit of the value: its rounding is at most half a unit,
    and the bound of a value that is not tiny at most another half. */
-void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
-                    void (*found)(place at, void *argument), void *argument) {
+void fast_near_midpoints(fast_oracle *f, int64_t position, int64_t rows, double within,
+                         void (*found)(place at, void *argument), void *argument) {
   const int64_t ulp = INT64_C(1) << (53 - f->format->precision);
   const near_search s = {f, {f->tiny, ulp, (int64_t)ceil(within * (double)ulp) + 1}, found, argument};
   for (int64_t done = 0; done < rows;) {

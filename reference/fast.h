@@ -90,7 +90,7 @@ void fast_part(fast_oracle *f, bool sines, bool cosines);
  * farther away, and for values below 2^-44, for f16 below 2^-14, whose distance it does not know. Uses all threads of
  * OpenMP, but makes one call of `found` at a time, in no particular order.
  */
-void fast_near_ties(fast_oracle *f, int64_t position, int64_t rows, double within,
-                    void (*found)(place at, void *argument), void *argument);
+void fast_near_midpoints(fast_oracle *f, int64_t position, int64_t rows, double within,
+                         void (*found)(place at, void *argument), void *argument);
 
 #endif

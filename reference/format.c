@@ -86,10 +86,10 @@ double format_ulp(const format *f, const exact *value) {
   return power;
 }
 
-double format_from_tie(const format *f, const exact *value) {
+double format_from_midpoint(const format *f, const exact *value) {
   const double ulp = format_ulp(f, value), high = value->high / ulp; /* exact: a power of two */
-  const double from_a_tie = fabs(((high - floor(high)) - 0.5) + value->low / ulp);
-  return from_a_tie <= 0.5 ? from_a_tie : 1.0 - from_a_tie; /* low may reach past the number below */
+  const double from_midpoint = fabs(((high - floor(high)) - 0.5) + value->low / ulp);
+  return from_midpoint <= 0.5 ? from_midpoint : 1.0 - from_midpoint; /* low may reach past the number below */
 }
 
 double exact_error(const exact *value, double got) {

@@ -109,7 +109,7 @@ static inline bool format_holds(const format *f, const double *values, int64_t c
 double format_ulp(const format *f, const exact *value);
 
 /* Returns the distance of the value from the nearest midpoint of the format, 0 to 1/2 ulp, to double precision. */
-double format_from_tie(const format *f, const exact *value);
+double format_from_midpoint(const format *f, const exact *value);
 
 /* Returns |got - value|, to double precision. */
 double exact_error(const exact *value, double got);

@@ -51,7 +51,7 @@ static worst_case case_of(const oracle *reference, place at, bool cosine, const 
                       .cosine = cosine,
                       .exact = value->high,
                       .rounded = value->rounded,
-                      .distance = format_from_tie(oracle_format(reference), value)};
+                      .distance = format_from_midpoint(oracle_format(reference), value)};
 }
 
 static bool make_room(scan *s) {
@@ -98,7 +98,7 @@ bool worst_scan(const posenc_problem *problem, size_t count, worst_cases *w) {
   for (double within = 2.0 * (double)count / elements; s.enough_memory; within *= 4.0) {
     s.within = fmin(within, 0.25);
     w->count = 0;
-    fast_near_ties(fast, 1, problem->rows - 1, s.within, confirm, &s);
+    fast_near_midpoints(fast, 1, problem->rows - 1, s.within, confirm, &s);
     if (w->count >= count || s.within == 0.25) break;
   }
   fast_destroy(fast);
@@ -134,14 +134,14 @@ void worst_write(const worst_cases *w, const char *command, FILE *stream) {
   const bool is_f32 = problem->dtype == POSENC_F32;
   fprintf(stream,
           "# SPDX-License-Identifier: MIT\n"
-          "# Hard-to-round cases: the elements of this table nearest to a tie, the middle between two neighbouring %s "
+          "# Hard-to-round cases: the elements of this table nearest to a midpoint of two neighbouring %s "
           "numbers.\n"
           "# All %" PRId64 " elements of positions 1 .. %" PRId64 " were looked at; position 0 is exact.\n"
-          "# Found by the fast oracle of posenc %s, whose values are within 2^-98; every line is MPFR %s's.\n"
+          "# Found by the fast reference of posenc %s, whose values are within 2^-98; every line is MPFR %s's.\n"
           "# To make it again: %s\n"
           "#\n"
           "# position, frequency index, function, exact value rounded to double, exact value rounded to %s,\n"
-          "# distance of the exact value from the tie in ulp of %s; nearest first\n"
+          "# distance of the exact value from the midpoint in ulp of %s; nearest first\n"
           "base %.17g\n"
           "dim %" PRId64 "\n"
           "%s%s%spositions %" PRId64 "\n"

@@ -142,7 +142,7 @@ static void write_answers(page *p, const record_machines *record) {
              bits);
   else
     page_say(p, "No two machines have results of one version, by a kernel that promises the same bits everywhere and "
-                "over the same elements: nothing was held to that promise.");
+                "over the same elements: nothing was compared for that promise.");
   page_close(p, PAGE_ANSWER);
   if (record->accuracy.wrong) {
     page_open(p, PAGE_ANSWER);

@@ -354,7 +354,7 @@ static void test_tiny_middles(void) {
   int midpoints = 0;
   for (int64_t row = 0; row < ROWS; row++) {
     const exact *tiny = &s.exact[2 * row + 1].sine;
-    midpoints += format_from_tie(&format_f32, tiny) < 0x1p-31;
+    midpoints += format_from_midpoint(&format_f32, tiny) < 0x1p-31;
   }
   ok(midpoints == ROWS / 2, "%d tiny values in the midpoint", midpoints);
   put_rounded(&s);
@@ -402,7 +402,7 @@ static void test_turned_middles(void) {
                                        .factors = &cases[n].factor};
     subject s = subject_of(&problem);
     const exact *hard = &s.exact[ROWS - 1].sine;
-    midpoints += format_from_tie(&format_f32, hard) < 0x1p-44 && fabs(hard->high) < 0x1p-40;
+    midpoints += format_from_midpoint(&format_f32, hard) < 0x1p-44 && fabs(hard->high) < 0x1p-40;
     put_rounded(&s);
     put(s.memory, problem.dtype, column_of(&problem, 0, false), 0.5);
     if (!wrong) wrong = disagreement(&s, &loose);

@@ -171,13 +171,13 @@ static void count_find(place at, void *argument) {
   f->times[(at.position - f->first) * f->pairs + at.index]++;
 }
 
-static double from_tie(const format *f, const fast_value *value) {
+static double from_midpoint(const format *f, const fast_value *value) {
   const exact as_exact = {value->high, value->low, 0.0};
-  return format_from_tie(f, &as_exact);
+  return format_from_midpoint(f, &as_exact);
 }
 
 /* Compares places whose sine or cosine is near a midpoint with the values of fast_row. */
-static void test_near_ties(const char *name, unsigned isa, int64_t first, double base, posenc_dtype dtype) {
+static void test_near_midpoints(const char *name, unsigned isa, int64_t first, double base, posenc_dtype dtype) {
   const double within = 1e-4, slack = 0x1p-27, least = dtype == POSENC_F16 ? 0x1p-14 : 0x1p-44;
   const format *as = format_of(dtype);
   posenc_problem problem = with_base(9000, 98, base);
@@ -187,14 +187,14 @@ static void test_near_ties(const char *name, unsigned isa, int64_t first, double
   fast_oracle *f = fast_create(&problem, isa);
   fast_pair *row = calloc((size_t)found.pairs, sizeof *row);
   found.times = calloc((size_t)(problem.rows * found.pairs), 1);
-  fast_near_ties(f, first, problem.rows, within, count_find, &found);
+  fast_near_midpoints(f, first, problem.rows, within, count_find, &found);
   bool right = true;
   int64_t near = 0;
   for (int64_t r = 0; r < problem.rows; r++) {
     fast_row(f, first + r, row);
     for (int64_t i = 0; i < found.pairs; i++) {
       const int times = found.times[r * found.pairs + i];
-      const double distance = fmin(from_tie(as, &row[i].sine), from_tie(as, &row[i].cosine));
+      const double distance = fmin(from_midpoint(as, &row[i].sine), from_midpoint(as, &row[i].cosine));
       const bool tiny = fmin(fabs(row[i].sine.high), fabs(row[i].cosine.high)) < least;
       near += distance <= within;
       if (distance <= within || tiny) right = right && times == 1;
@@ -214,10 +214,10 @@ int main(void) {
   test_turn();
   for (int t = 0; t < TARGETS; t++) {
     if (!(posenc_isa_detect() & targets[t])) continue;
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F32);
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], INT64_C(1) << 33, 1e300, POSENC_F32);
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F16);
-    test_near_ties(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_BF16);
+    test_near_midpoints(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F32);
+    test_near_midpoints(posenc_isa_name(targets[t]), targets[t], INT64_C(1) << 33, 1e300, POSENC_F32);
+    test_near_midpoints(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_F16);
+    test_near_midpoints(posenc_isa_name(targets[t]), targets[t], -100, 10000.0, POSENC_BF16);
   }
   return tap_done();
 }

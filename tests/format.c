@@ -224,7 +224,7 @@ static void test_rounding_to(const short_format *s) {
 }
 
 /* Tests the distance from a midpoint in ulp, from 0 to a half. */
-static void test_from_tie(void) {
+static void test_from_midpoint(void) {
   static const struct {
     double high, low, want;
     const char *name;
@@ -238,7 +238,7 @@ static void test_from_tie(void) {
                {1.5 + 0x1p-25, 0.0, 0.25, "a quarter of the way"}};
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
     const exact value = {cases[n].high, cases[n].low, 0.0};
-    const double got = format_from_tie(&format_f32, &value);
+    const double got = format_from_midpoint(&format_f32, &value);
     ok(fabs(got - cases[n].want) <= 0x1p-50, "%s is %g ulp from a tie", cases[n].name, got);
   }
 }
@@ -291,7 +291,7 @@ int main(void) {
   test_nearest(&format_bf16, "bf16");
   test_nearest_f32();
   test_ulp();
-  test_from_tie();
+  test_from_midpoint();
   test_error();
   test_ranges();
   test_bound();

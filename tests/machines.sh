@@ -118,11 +118,11 @@ check 'and listed' tells "| \`quick\` | transformer-base | **broken** | $errors,
 check 'of three machines, one' ends 1 two/report.json one/report.json four/report.json -o both
 altered four 's/"commit":"abc"/"commit":"def"/g'
 check 'between versions it is none' ends 0 one/report.json other.json -o both
-check 'nothing was held' tells 'nothing was held to that promise'
+check 'nothing was held' tells 'nothing was compared for that promise'
 for commit in 'abc, modified' unknown; do
   for name in one four; do sed "s/\"commit\":\"abc\"/\"commit\":\"$commit\"/g" $name/report.json >$name.json; done
   check "$commit: which sources, nobody knows" ends 0 one.json four.json -o both
-  check 'nor was anything held to them' tells 'nothing was held to that promise'
+  check 'nor was anything held to them' tells 'nothing was compared for that promise'
 done
 check 'a sample by another seed' machine five quipu aaaa bbbb 2 9
 check 'is not compared' ends 0 one/report.json five/report.json -o both

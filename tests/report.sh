@@ -239,7 +239,7 @@ Time to compute the table of 64 × 512, 128 KiB (median, least–most; §: while
 machine):
 > **mine:** **596 µs** (593 µs–600 µs)§, **15.2 times** (13.9–16.6) as long as `cr-portable`, \
 **8.27 times** (7.87–8.71) as long as `naive`, \
-50.0 % of the limit, largest error **0.250**. Bound: none claimed; \
+50.0 % of the limit, largest error **0.250**. Bound: none derived; \
 twice the measured error is 0.5 ulp, \\|p\\| \\<= 2¹⁰. Verdict: **all checks held** (2). Plugin: `./a plugin.so`
 posenc_options options = posenc_default_options(); extern const posenc_kernel *const posenc_plugin_kernels[]; \
 options.kernel = posenc_plugin_kernels[2]; posenc_plan_create(&plan, &problem, &options);
@@ -276,9 +276,9 @@ check 'a kernel without a bound' grep -q '^> \*\*mine:.* Bound: none\. Verdict: 
 sed 's/"dtype": "f32"/"dtype": "bf16"/; s/"name": "mine"/&, "f32_only": true/' subject-accuracy.json >twice-accuracy.json
 made twice twice-accuracy.json subject-bench.json
 check 'rows that are rounded twice have a bound of that' \
-  grep -q '^> \*\*mine:.* Bound: none claimed; twice the measured error is 0.5 ulp + 4.47e-08, ' twice.md
+  grep -q '^> \*\*mine:.* Bound: none derived; twice the measured error is 0.5 ulp + 4.47e-08, ' twice.md
 check 'those that are rounded once do not' \
-  grep -q '^> \*\*poor:.* Bound: none claimed; twice the measured error is 0.5 ulp, ' twice.md
+  grep -q '^> \*\*poor:.* Bound: none derived; twice the measured error is 0.5 ulp, ' twice.md
 check 'the subject comes first' test "$(grep -n '^> ' subject.md | sed -n 2p | cut -d'*' -f3)" = mine:
 check 'nothing is called the usual formula' lacks subject.md 'usual formula'
 check 'no gap of kernels that were not selected' eval '! section subject.md "Left out" | grep -q "| .other-"'
@@ -343,7 +343,7 @@ sed 's/"dtype": "f32"/"dtype": "f32", "op": "rope", "heads": 2/' subject-accurac
 made rotated turned-accuracy.json subject-bench.json
 check 'a result of rope is not called correctly rounded' grep -q \
   '^> .*Default, one thread:.*largest error \*\*0.250\*\*: `cr-portable`$' rotated.md
-check 'whose bound is of the table alone' grep -q '^> \*\*mine:.* Bound of its table: none claimed' rotated.md
+check 'whose bound is of the table alone' grep -q '^> \*\*mine:.* Bound of its table: none derived' rotated.md
 check 'bars are of x' contains rotated.md 'Time per element of that x, by kernel; shorter is better.'
 check 'nor its bar' eval 'lacks rotated/bars.svg ">correctly rounded<" && contains rotated/bars.svg ">mine<"'
 check 'its time is that of all heads' grep -q '^> \*\*mine:\*\* \*\*1.19 ms\*\*' rotated.md

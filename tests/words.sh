@@ -18,28 +18,23 @@ folders='include lib impls reference common records verify inspect bench reports
 kept='limit sample forms half room'
 
 # WORD :: KIND :: EXPRESSION :: REASON: what may stay of a replaced word. KIND is name or text; the expression is awk's,
-# for "FILE NAME" or "FILE LINE". Where the reason begins with "open N", at most N are there, and are to be renamed.
+# for "FILE NAME" or "FILE LINE".
 cat >"$work/exceptions" <<'ROWS'
 oracle :: name :: . :: the glossary: in names of code a reference is an oracle
-oracle :: text :: ^reference/worst[.]c :: open 1: the head of reference/worst/*.wc
-held to :: text :: ^(records|reports)/ :: open 4: compared with
 tie :: text :: ties( to even| away|$)|with ties to even :: the rounding mode has that name
 tie :: text :: ^records/statistics[.][ch] :: equal numbers of a rank test are called so in its sources
 tie :: name :: ^records/statistics[.]c (ties|tied)$ :: equal numbers of a rank test are called so in its sources
 tie :: name :: ^reports/model/answer[.]c tie$ :: two kernels of one time
 tie :: text :: ^inspect/identify/.* tied with them :: makers of equally many bits
-tie :: name :: (from|near)_(a_)?ties?$ :: open 14: a distance from a midpoint, also a field of records
-tie :: text :: ^(reference/worst[.]c|reports/|verify/) :: open 6: a midpoint, in messages, pages and reference/worst
+tie :: name :: ^(records/fields[.]def|verify/record[.]c|reports/sections/far[.]c) from_tie$ :: a field of records
 middle :: text :: [Tt]he middle (half|position) :: of sorted numbers, of a block
 middle :: text :: (in the|in its|from the) middle( |,|$|[.]) :: of a block, of rows, of positions
 middle :: text :: ^inspect/identify/ :: of rows and of runs
 middle :: name :: . :: one in the middle of a list, of limbs, of rows; midpoints are named so
-middle :: text :: middle,? between two :: open 2: a midpoint, in the report and in reference/worst
 claim :: text :: ^(doc/(sinusoids|glossary)[.]md|README[.]md|NEWS|reports/|tools/) :: what is often said of encodings
 claim :: text :: ^doc/verification[.]md .*. claims . 5 :: an area of mutations
 claim :: name :: ^(reports|tools)/ :: what is often said of encodings
 claim :: name :: ^records/fields[.]def claims?$ :: what is often said of encodings, in a report
-claim :: text :: ^(cli|common|records)/ :: open 6: a bound, in messages that tests quote
 peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
 peer :: text :: peers[.](json|md) :: files that have the name of their target
 settle :: name :: SETTLED$ :: memory that grows no more
@@ -121,17 +116,16 @@ words=$(for word in $kept; do echo "$word"; done | grep -v -x -F -f - "$work/rep
   xargs awk -v words="$words" -f "$work/scan.awk" >"$work/found"
 check 'it looks at names and texts' sh -c "grep -q '	name	' '$work/found' && grep -q '	text	' '$work/found'"
 
-# Divides what was found: offenders, the number of what each row allows, and rows that allow nothing.
-touch "$work/offenders" "$work/unneeded" "$work/open"
+# Divides what was found: offenders, and rows that allow nothing.
+touch "$work/offenders" "$work/unneeded"
 awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
   BEGIN {
     offenders = to "/offenders"
     unneeded = to "/unneeded"
-    open = to "/open"
     while ((getline row < rows) > 0) {
       count++
       split(row, part, / :: /)
-      word[count] = part[1]; kind[count] = part[2]; expression[count] = part[3]; reason[count] = part[4]
+      word[count] = part[1]; kind[count] = part[2]; expression[count] = part[3]
     }
   }
   {
@@ -139,8 +133,7 @@ awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
     for (i = 1; i <= count; i++)
       if (word[i] == $1 && kind[i] == $2 && $3 " " $5 ~ expression[i]) {
         allowed = 1
-        if (!(i SUBSEP $3 SUBSEP $5 in seen)) uses[i]++
-        seen[i, $3, $5]
+        uses[i]++
         break
       }
     if (!allowed) print $1 " (" $2 "): " $3 ":" $4 ": " $5 >offenders
@@ -148,15 +141,9 @@ awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
   END {
     for (i = 1; i <= count; i++)
       if (!uses[i]) print word[i] " :: " kind[i] " :: " expression[i] >unneeded
-      else if (reason[i] ~ /^open/) {
-        most = reason[i]
-        gsub(/^open |:.*/, "", most)
-        print uses[i] " of " word[i] " (" kind[i] "): " reason[i] >(uses[i] > most + 0 ? offenders : open)
-      }
   }' "$work/found"
 offends 'no replaced word is in a document, a comment, a message or a name' "$work/offenders"
 offends 'each row of exceptions is needed' "$work/unneeded"
-sed 's/^/# open: /' "$work/open"
 
 # ---- types ----
 

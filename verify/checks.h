@@ -108,10 +108,10 @@ void cache_check_window(cache *c, subject *s, window w, arena *table, bool again
 #define SEARCH_REACH (INT64_C(1) << 40)
 
 typedef struct searched {
-  accuracy found;  /* statistics of all evaluated elements */
-  int64_t reach;   /* positions 1 .. reach were searched */
-  witness nearest; /* the element nearest to a midpoint */
-  double from_tie; /* its distance from the midpoint, in ulp */
+  accuracy found;       /* statistics of all evaluated elements */
+  int64_t reach;        /* positions 1 .. reach were searched */
+  witness nearest;      /* the element nearest to a midpoint */
+  double from_midpoint; /* its distance from the midpoint, in ulp */
 } searched;
 
 /*

@@ -28,8 +28,8 @@ typedef struct search_state {
 typedef struct spot {
   int64_t position, index;
   exact_pair exact;
-  double from_tie; /* distance from a midpoint in ulp, the smaller one of the pair */
-  double share;    /* error divided by bound, the larger one of the pair */
+  double from_midpoint; /* distance from a midpoint in ulp, the smaller one of the pair */
+  double share;         /* error divided by bound, the larger one of the pair */
 } spot;
 
 /* ---- evaluation ---------------------------------------------------------------------------------- */
@@ -39,10 +39,10 @@ static void add(search_state *h, spot *at, accuracy *pair, bool cosine, double g
   const exact *value = cosine ? &at->exact.cosine : &at->exact.sine;
   const element_error error =
       accuracy_count(pair, f, &h->subject->bound, value, got, (element_place){at->position, at->index, cosine});
-  const double from_tie = format_from_tie(f, value);
-  at->from_tie = fmin(at->from_tie, from_tie);
-  if (from_tie >= h->result->from_tie) return;
-  h->result->from_tie = from_tie;
+  const double from_midpoint = format_from_midpoint(f, value);
+  at->from_midpoint = fmin(at->from_midpoint, from_midpoint);
+  if (from_midpoint >= h->result->from_midpoint) return;
+  h->result->from_midpoint = from_midpoint;
   h->result->nearest = (witness){error.ulp, error.abs, at->position, at->index, cosine, value->high, value->low, got};
 }
 
@@ -87,15 +87,15 @@ static fast_pair backwards(fast_pair p) {
   return p;
 }
 
-static double from_tie(const format *f, const fast_pair *p) {
+static double from_midpoint(const format *f, const fast_pair *p) {
   const exact sine = {p->sine.high, p->sine.low, 0.0}, cosine = {p->cosine.high, p->cosine.low, 0.0};
-  return fmin(format_from_tie(f, &sine), format_from_tie(f, &cosine));
+  return fmin(format_from_midpoint(f, &sine), format_from_midpoint(f, &cosine));
 }
 
 /* A position, and its expected distance to a midpoint. */
 typedef struct landing {
   int64_t position;
-  double from_tie;
+  double from_midpoint;
 } landing;
 
 /* Finds the position p + q, p + 2q … (decreasing for q < 0) that is nearest to a midpoint, if it is nearer than `best`.
@@ -107,8 +107,8 @@ static void land(const search_state *h, const spot *from, int64_t q, const fast_
     if (q > 0 ? position > h->result->reach - q : position <= -q) return;
     position += q;
     now = fast_turn(&now, turn);
-    const double there = from_tie(oracle_format(h->reference), &now);
-    if (there < best->from_tie) *best = (landing){position, there};
+    const double there = from_midpoint(oracle_format(h->reference), &now);
+    if (there < best->from_midpoint) *best = (landing){position, there};
   }
 }
 
@@ -125,7 +125,7 @@ static void approach_midpoint(search_state *h, spot at) {
     turns[i] = pair_of(&turn);
   }
   while (h->left > 0) {
-    landing best = {0, at.from_tie};
+    landing best = {0, at.from_midpoint};
     for (size_t i = 0; i < count; i++) {
       const fast_pair back = backwards(turns[i]);
       land(h, &at, returns[i], &turns[i], &best);
@@ -168,7 +168,7 @@ static void search_round(search_state *h) {
   spot nearest = sample(h), worst = nearest;
   for (int n = 1; n < SAMPLES && h->left > 0; n++) {
     const spot one = sample(h);
-    if (one.from_tie < nearest.from_tie) nearest = one;
+    if (one.from_midpoint < nearest.from_midpoint) nearest = one;
     if (one.share > worst.share) worst = one;
   }
   approach_midpoint(h, nearest);
@@ -195,9 +195,9 @@ static void conclude(check *c, const searched *r) {
   if (c->broken)
     used = snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " beyond the bound; ", c->broken, c->compared);
   snprintf(c->note + used, sizeof c->note - (size_t)used,
-           "the worst at p = %" PRId64 ", i = %" PRId64 ", %s; nearest to a tie: %.3g ulp at p = %" PRId64
+           "the worst at p = %" PRId64 ", i = %" PRId64 ", %s; nearest to a midpoint: %.3g ulp at p = %" PRId64
            ", i = %" PRId64 ", %s",
-           at->position, at->index, at->cosine ? "cos" : "sin", r->from_tie, r->nearest.position, r->nearest.index,
+           at->position, at->index, at->cosine ? "cos" : "sin", r->from_midpoint, r->nearest.position, r->nearest.index,
            r->nearest.cosine ? "cos" : "sin");
 }
 
@@ -220,7 +220,7 @@ void subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
      refuses it, and would take years for it. */
   far.rows = SEARCH_REACH + 1;
   far.padding = POSENC_NO_PADDING;
-  *result = (searched){.reach = reach_of(s), .from_tie = INFINITY};
+  *result = (searched){.reach = reach_of(s), .from_midpoint = INFINITY};
   c->skip = no_search(s, evaluations, result->reach, &far);
   if (c->skip) return;
 

@@ -380,7 +380,7 @@ void result_of_table(exam_result *made, const exam *e, const subject *s, const c
                                  .reach = found->reach,
                                  .worst = witness_of_search(&found->found.worst, e, in),
                                  .nearest = witness_of_search(&found->nearest, e, in),
-                                 .from_tie = found->from_tie};
+                                 .from_tie = found->from_midpoint};
   if (e->request->exam.rests && !e->cases) of->rests = rests_of(s, found, in);
 }
 

@@ -406,13 +406,12 @@ void write_cases(page *p, const record_report *report) {
   if (report->cases_count == 0) return;
   page_section(p, "Hard-to-round cases");
   page_paragraph(
-      p,
-      "An element whose exact value lies nearly in the middle between two numbers is rounded correctly only by those "
-      "who know it better than that. Each kernel was tried on files of such elements. Those in reference/worst/ are "
-      "the hardest known, found by a look at every element below position 2²⁰ and confirmed by MPFR.");
+      p, "An element whose exact value lies nearly at the midpoint of two numbers is rounded correctly only by those "
+         "who know it better than that. Each kernel was tried on files of such elements. Those in reference/worst/ are "
+         "the hardest known, found by a look at every element below position 2²⁰ and confirmed by MPFR.");
   RECORD_EACH(file, report, cases) {
     char caption[200];
-    snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the middle between two numbers.",
+    snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the midpoint of two numbers.",
              file->shape.name);
     page_table(p, caption, columns, sizeof columns / sizeof *columns);
     RECORD_EACH(row, file, rows) write_case(p, row);

@@ -9,7 +9,7 @@
 /* The results of the searches of several tables, for one kernel. */
 typedef struct findings {
   double elements, reach;
-  double share, from_tie;                /* largest share of the bound; smallest distance from a midpoint in ulp */
+  double share, from_midpoint;           /* largest share of the bound; smallest distance from a midpoint in ulp */
   const record_witness *worst, *nearest; /* the elements; null if there was no search */
   const char *worst_table, *nearest_table;
 } findings;
@@ -30,8 +30,8 @@ static void add_row(findings *found, const record_row *row, const char *table) {
     found->worst = &search->worst;
     found->worst_table = table;
   }
-  if (!found->nearest || search->from_tie < found->from_tie) {
-    found->from_tie = search->from_tie;
+  if (!found->nearest || search->from_tie < found->from_midpoint) {
+    found->from_midpoint = search->from_tie;
     found->nearest = &search->nearest;
     found->nearest_table = table;
   }
@@ -67,7 +67,7 @@ static void write_findings(page *p, const char *kernel, const findings *found) {
   page_cell(p, "%s", words_position(found->reach).text);
   cell_share(p, found->share);
   cell_place(p, found->worst, found->worst_table);
-  page_cell_number(p, found->from_tie, 3);
+  page_cell_number(p, found->from_midpoint, 3);
   cell_place(p, found->nearest, found->nearest_table);
 }
 
@@ -79,21 +79,22 @@ static bool any_search(const record_report *report) {
 
 void write_far(page *p, const record_report *report) {
   static const page_column columns[] = {{"kernel", false},        {"elements", true}, {"to position", true},
-                                        {"of its bound", true},   {"at", false},      {"from a tie, ulp", true},
+                                        {"of its bound", true},   {"at", false},      {"from a midpoint, ulp", true},
                                         {"nearest to one", false}};
   if (!any_search(report)) return;
   page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
-  page_say(p,
-           "A search at positions up to 2⁴⁰, as far as the bound holds and in the table or not, for elements where the "
-           "kernel uses the largest share of its bound, and for those whose exact value is nearest to a tie, which are "
-           "the hardest to round. Its findings are a sample, so lower bounds");
+  page_say(
+      p,
+      "A search at positions up to 2⁴⁰, as far as the bound holds and in the table or not, for elements where the "
+      "kernel uses the largest share of its bound, and for those whose exact value is nearest to a midpoint, which are "
+      "the hardest to round. Its findings are a sample, so lower bounds");
   if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
-  page_table(p,
-             "Largest error as a share of the bound, and least distance from a tie, over the searches of all tables.",
-             columns, sizeof columns / sizeof *columns);
+  page_table(
+      p, "Largest error as a share of the bound, and least distance from a midpoint, over the searches of all tables.",
+      columns, sizeof columns / sizeof *columns);
   RECORD_EACH(kernel, report, kernels) {
     if (kernel->recipe) continue; /* a recipe has no bound */
     const findings found = findings_of(report, kernel->name);

@@ -60,10 +60,11 @@ void write_shipped(page *p, const record_report *report) {
   for (size_t i = 0; i < PLACES; i++) columns[5 + i] = (page_column){places[i].title, true};
   page_section(p, "What frameworks ship");
   page_paragraph(
-      p, "How frameworks compute the table, written as kernels: the framework's order of operations and the type of "
-         "every step, on this machine's libm; which ones is told under Kernels. None claims a bound, so none is an "
-         "answer above. Each is held to its own exact table, so that one that divides by d/2 − 1 is not blamed for "
-         "that.");
+      p,
+      "How frameworks compute the table, written as kernels: the framework's order of operations and the type of "
+      "every step, on this machine's libm; which ones is told under Kernels. None claims a bound, so none is an "
+      "answer above. Each is compared with its own exact table, so that one that divides by d/2 − 1 is not blamed for "
+      "that.");
   page_table(p,
              caption_of_times(report,
                               "Errors over the whole table, or what was sampled of it where that is said, and of rows "

@@ -46,13 +46,13 @@ static float farther(const exact *value) {
 }
 
 /* Is wrong like a kernel that rounds twice, or whose last step lacks a few bits. */
-static float wrong_near_ties(const exact *value, int64_t position) {
-  return format_from_tie(&format_f32, value) < 0x1p-28 ? farther(value) : to_nearest(value, position);
+static float wrong_near_midpoints(const exact *value, int64_t position) {
+  return format_from_midpoint(&format_f32, value) < 0x1p-28 ? farther(value) : to_nearest(value, position);
 }
 
 /* Is wrong like a kernel with an untested path for hard-to-round cases: by an ulp, at large positions. */
 static float wrong_near_far_ties(const exact *value, int64_t position) {
-  const bool hard = position > INT64_C(1) << 30 && format_from_tie(&format_f32, value) < 0x1p-20;
+  const bool hard = position > INT64_C(1) << 30 && format_from_midpoint(&format_f32, value) < 0x1p-20;
   return hard ? nextafterf(farther(value), farther(value) > (float)value->rounded ? 2.0f : -2.0f)
               : to_nearest(value, position);
 }
@@ -64,7 +64,7 @@ static float wrong_near_far_ties(const exact *value, int64_t position) {
     mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);                                                                           \
   }
 ROUNDED_BY(rounded, to_nearest)
-ROUNDED_BY(rounded_but_near_ties, wrong_near_ties)
+ROUNDED_BY(rounded_but_near_midpoints, wrong_near_midpoints)
 ROUNDED_BY(rounded_but_near_far_ties, wrong_near_far_ties)
 
 static const char *can_do(const posenc_problem *problem) {
@@ -80,7 +80,7 @@ static const char *can_do(const posenc_problem *problem) {
 
 PLUGIN = {
     KERNEL(ROUNDED("correctly-rounded", "no fault", rounded)),
-    KERNEL(ROUNDED("wrong-near-ties", "the farther neighbour within 2^-28 ulp of a tie", rounded_but_near_ties)),
+    KERNEL(ROUNDED("wrong-near-ties", "the farther neighbour within 2^-28 ulp of a tie", rounded_but_near_midpoints)),
     KERNEL(ROUNDED("wrong-near-far-ties", "an ulp too far within 2^-20 ulp of a tie, beyond 2^30",
                    rounded_but_near_far_ties)),
     NULL,
