@@ -30,8 +30,7 @@ cat >record <<'END'
 #!/bin/sh
 native() { taskset -c 0 "$NATIVE" "$@"; } # of several processors, more than one thread is used
 # Not there: kernels of this processor, plugins, pipes, links, other processes' memory, a test's input ("-"), words that
-# are no UTF-8, and columns of more than 64 MiB. Of the last file, the first position is an estimate, which long doubles
-# of 113 bits have closer.
+# are no UTF-8, and columns of more than 64 MiB.
 is_asked() {
   for word; do
     [ ! -p "$word" ] && [ ! -h "$word" ] || return 1
@@ -39,7 +38,7 @@ is_asked() {
   done
   printf '%s\n' "$*" | iconv -f utf-8 -t utf-8 >/dev/null 2>&1 || return 1
   case "$1 $* " in
-    *' --plugin '* | *' - '* | *' --isa '* | *' half-positions.npy '*) false ;;
+    *' --plugin '* | *' - '* | *' --isa '*) false ;;
     check* | identify* | diff* | write* | list*' --config '* | list*' --problems '*) [ -z "$POSENC_ARRAYS" ] ;;
     *) false ;;
   esac

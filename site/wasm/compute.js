@@ -35,7 +35,27 @@ async function compute(create, program, list, mount, take) {
 
 // In the worker: each message is a question. Files are read in slices, by WORKERFS.
 function work() {
+  const SLICE = 2 ** 18;
   let program = null;
+
+  // Reads bytes of a file, as WORKERFS does. The browser frees what it has read late, and rows are small and many, so
+  // the last slice is kept. Returns how many bytes there are.
+  function readKept(node, reader, buffer, offset, length, position) {
+    const count = Math.max(Math.min(length, node.size - position), 0);
+    for (let done = 0; done < count;) {
+      const at = position + done, begin = at - at % SLICE;
+      if (node.begin !== begin) {
+        node.kept = new Uint8Array(reader.readAsArrayBuffer(node.contents.slice(begin, begin + SLICE)));
+        node.begin = begin;
+      }
+      const part = node.kept.subarray(at - begin, at - begin + count - done);
+      if (!part.length) return done; // the file was cut
+      buffer.set(part, offset + done);
+      done += part.length;
+    }
+    return count;
+  }
+
   onmessage = async ({data: {packed, number, list, files}}) => {
     if (packed) {
       const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -46,6 +66,7 @@ function work() {
       FS.mkdir('/made');
       FS.mkdir('/files');
       FS.mount(WORKERFS, {blobs: files.map(({name, file}) => ({name, data: file}))}, '/files');
+      WORKERFS.stream_ops.read = (stream, ...where) => readKept(stream.node, WORKERFS.reader, ...where);
       FS.chdir('/files');
     };
     const take = (FS) => FS.readdir('/made').slice(2).map((name) => FS.readFile(`/made/${name}`)); // without . and ..
