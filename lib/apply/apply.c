@@ -16,33 +16,41 @@ const apply_loops *apply_loops_for(const posenc_options *options) {
   return widest;
 }
 
-/* Rotates the heads of one position by a row of the table. Grouped axes have pairs of their own columns each, and those
-   columns side by side in the row, too. */
-static void rope_row(const apply_loops *loops, const posenc_problem *problem, apply_fetch fetch, const float *row,
-                     const char *x, char *out) {
+/* Rotates the heads of one position by a row of the table of grouped axes, which have pairs of their own columns each,
+   and those columns side by side in the row, too. */
+static void rope_grouped(const apply_loops *loops, const posenc_problem *problem, bool fetch, const float *row,
+                         const char *x, char *out) {
   const posenc_axes *axes = problem->axes;
   const int64_t bytes = (int64_t)posenc_dtype_bytes(problem->dtype);
   posenc_problem part = *problem;
-  if (!axes || !axes->grouped) {
-    loops->rope(problem, fetch, 0, row, x, out);
-    return;
-  }
   part.heads = 1;
   for (int64_t head = 0, at = 0; head < problem->heads; head++)
     for (int64_t a = 0, column = 0; a < axes->count; a++, column += part.dim, at += part.dim) {
       part.dim = 2 * axes->axis[a].pairs;
-      loops->rope(&part, fetch, 0, row + column, x + at * bytes, out + at * bytes);
+      loops->rope(&part, fetch, 0, 1, row + column, x + at * bytes, out + at * bytes);
     }
+}
+
+/* Rotates the heads of consecutive positions by rows of the table. */
+static void rope_rows(const apply_loops *loops, const posenc_problem *problem, bool fetch, int64_t rows,
+                      const float *row, const char *x, char *out) {
+  if (!problem->axes || !problem->axes->grouped) {
+    loops->rope(problem, fetch, 0, rows, row, x, out);
+    return;
+  }
+  const int64_t bytes = apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype);
+  for (; rows > 0; rows--, row += problem->dim, x += bytes, out += bytes)
+    rope_grouped(loops, problem, fetch, row, x, out);
 }
 
 /* ---- results that are streamed: made in the first cache, a part at a time, and copied from there ------------- */
 
-/* A part has whole heads. */
+/* A part is heads of one position, or as many whole positions as half of it holds, which is faster than all of it. */
 enum { PART_BYTES = 1 << 12 };
 
-/* Without prefetches of ours rope is faster from so many heads on, as rows are made seldom; and with any number of
-   heads if the table is finished (doc/notebook.md). */
-enum { MANY_HEADS = 5 };
+/* Without prefetches of ours rope is faster from so many bytes at a position on, as rows are made seldom; and with any
+   number if the table is finished (doc/notebook.md). */
+enum { MANY_BYTES = 2560 };
 
 bool apply_streams(posenc_stores stores, const posenc_problem *problem, const posenc_slice *slice, const void *x,
                    const void *out) {
@@ -68,16 +76,21 @@ static void stream_added(const apply_loops *loops, posenc_dtype dtype, int64_t c
   }
 }
 
-/* As rope_row. */
-static void stream_row(const apply_loops *loops, const posenc_problem *problem, apply_fetch fetch, const float *row,
-                       const char *x, char *out) {
+/* As rope_rows. */
+static void stream_rows(const apply_loops *loops, const posenc_problem *problem, bool fetch, int64_t rows,
+                        const float *row, const char *x, char *out) {
   _Alignas(64) char part[PART_BYTES];
-  const int64_t bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype), most = PART_BYTES / bytes;
+  const int64_t bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype), most = PART_BYTES / bytes,
+                heads = problem->heads, whole = most / 2 > heads ? most / 2 / heads : 1;
   posenc_problem some = *problem;
-  for (int64_t head = 0; head < problem->heads; head += some.heads) {
-    some.heads = problem->heads - head < most ? problem->heads - head : most;
-    rope_row(loops, &some, fetch, row, x + head * bytes, part);
-    loops->rows->stream((size_t)(some.heads * bytes), part, out + head * bytes);
+  for (int64_t next; rows > 0; rows -= next, row += next * problem->dim) {
+    next = rows < whole ? rows : whole;
+    for (int64_t head = 0, done; head < heads; head += some.heads, x += done, out += done) {
+      some.heads = heads - head < most ? heads - head : most;
+      done = next * some.heads * bytes;
+      rope_rows(loops, &some, fetch, next, row, x, part);
+      loops->rows->stream((size_t)done, part, out);
+    }
   }
 }
 
@@ -86,16 +99,15 @@ static void stream_row(const apply_loops *loops, const posenc_problem *problem, 
 /* How a call makes its result. */
 typedef struct manner {
   const apply_loops *loops;
-  bool streamed;
-  apply_fetch fetch;
+  bool streamed, fetch;
 } manner;
 
 static manner manner_of(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                         const void *x, const void *out) {
   const bool reads_two = from->table && problem->op == POSENC_ADD; /* not faster: most of the traffic is reads */
   const bool streamed = !reads_two && apply_streams(from->stores, problem, slice, x, out);
-  const apply_fetch fetch = from->table || problem->heads >= MANY_HEADS ? APPLY_FETCH_NOT : APPLY_FETCH_FAR;
-  return (manner){from->loops, streamed, streamed ? fetch : APPLY_FETCH_NEAR};
+  const int64_t bytes = apply_width(problem) * (int64_t)posenc_dtype_bytes(problem->dtype);
+  return (manner){from->loops, streamed, !from->table && bytes < MANY_BYTES};
 }
 
 /* Applies packed rows of the table to rows [r, r + rows) of the slice, for all sequences. */
@@ -109,9 +121,7 @@ static void apply_run(manner how, const posenc_problem *problem, const posenc_sl
     if (problem->op == POSENC_ADD)
       (how.streamed ? stream_added : add_to)(how.loops, problem->dtype, rows * width, table, from, to);
     else
-      for (int64_t n = 0; n < rows; n++)
-        (how.streamed ? stream_row : rope_row)(how.loops, problem, how.fetch, table + n * problem->dim,
-                                               from + n * width * bytes, to + n * width * bytes);
+      (how.streamed ? stream_rows : rope_rows)(how.loops, problem, how.fetch, rows, table, from, to);
   }
 }
 

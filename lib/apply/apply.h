@@ -5,20 +5,13 @@
 
 #include "posenc.h"
 
-/* Where the loops of rope prefetch x to, 8 KiB ahead. */
-typedef enum apply_fetch {
-  APPLY_FETCH_NEAR, /* the first cache */
-  APPLY_FETCH_FAR,  /* the second one */
-  APPLY_FETCH_NOT
-} apply_fetch;
-
 /* The inner loops for one instruction set. All instruction sets give the same bits, as no operation is fused. */
 typedef struct apply_loops {
   /* Adds `count` elements of the table to as many of x. */
   void (*add)(posenc_dtype dtype, int64_t count, const float *table, const void *x, void *out);
-  /* Rotates the heads of one position by a row of the table that posenc_table_of describes, from column `from` on; of
-     pairs of halves, from that column of the first half on. */
-  void (*rope)(const posenc_problem *problem, apply_fetch fetch, int64_t from, const float *row, const void *x,
+  /* Rotates the heads of consecutive positions by as many rows of the table that posenc_table_of describes, from column
+     `from` on; of pairs of halves, from that column of the first half on. `fetch`: x is prefetched. */
+  void (*rope)(const posenc_problem *problem, bool fetch, int64_t from, int64_t rows, const float *row, const void *x,
                void *out);
   const struct rows_loops *rows; /* of the same instruction set */
 } apply_loops;

@@ -94,12 +94,10 @@ INLINE void add_as(posenc_dtype dtype, int64_t count, const float *table, const 
 
 /* ---- rope: (a, b) becomes (a c - b s, b c + a s) ------------------------------------------------------------ */
 
-/* Compile-time parameters of rope, which leave no branch in the loops; `fetch` is known at compile time only if it is
-   APPLY_FETCH_NEAR. */
+/* Compile-time parameters of rope, which leave no branch in the loops. */
 typedef struct rope_variant {
   posenc_dtype dtype;
-  bool neighbours;
-  apply_fetch fetch;
+  bool neighbours, fetch;
 } rope_variant;
 
 /* Steps whose cosines and sines are reordered at a time, for all heads. */
@@ -157,14 +155,10 @@ INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const fl
   }
 }
 
-/* Prefetches x 8 KiB ahead, so that it is loaded while rows of cosines and sines are made. It keeps its place between
-   the stores: gcc would make all prefetches of a head in succession, which takes a tenth longer with x in memory. */
+/* Prefetches x 8 KiB ahead into the second cache, so that it is loaded while rows of cosines and sines are made. */
 INLINE void fetch_ahead(rope_variant as, const char *x) {
   enum { AHEAD = 8192 };
-  const void *const there = (const void *)((uintptr_t)x + AHEAD); /* may be past the end */
-  __asm__ volatile("" ::: "memory");
-  if (as.fetch == APPLY_FETCH_NEAR) __builtin_prefetch(there);
-  if (as.fetch == APPLY_FETCH_FAR) __builtin_prefetch(there, 0, 2);
+  if (as.fetch) __builtin_prefetch((const void *)((uintptr_t)x + AHEAD), 0, 2); /* may be past the end */
 }
 
 /* Rotates pairs (a, b); each b is `other` bytes after its a. */
@@ -204,24 +198,27 @@ INLINE void turn_neighbours(rope_variant as, int steps, const turns *by, const c
   }
 }
 
-/* Rotates some steps of all heads, from column `from` on. As the number of steps is a constant, cosines and sines stay
-   in registers, as many as the tier has. */
-INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem, int64_t from, const float *row,
-                       const char *x, char *out) {
+/* Rotates some steps of all heads of some positions, from column `from` on. As the number of steps is a constant,
+   cosines and sines stay in registers, as many as the tier has. */
+INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem, int64_t from, int64_t rows,
+                       const float *row, const char *x, char *out) {
   const uint32_t sign = problem->inverse ? UINT32_C(0x80000000) : 0;
-  const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
-  turns by;
-  if (as.neighbours)
-    order_neighbours(as, sign, steps, row + from, &by);
-  else
-    order_halves(as, sign, steps, row + from, row + half + from, &by);
+  const int64_t bytes = bytes_of(as.dtype), dim = problem->dim, half = dim / 2, heads = problem->heads;
+  row += from;
   x += from * bytes;
   out += from * bytes;
-  for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
+  for (; rows > 0; rows--, row += dim) {
+    turns by;
     if (as.neighbours)
-      turn_neighbours(as, steps, &by, x, out);
+      order_neighbours(as, sign, steps, row, &by);
     else
-      turn_halves(as, steps, &by, x, out, half * bytes);
+      order_halves(as, sign, steps, row, row + half, &by);
+    for (int64_t head = 0; head < heads; head++, x += dim * bytes, out += dim * bytes)
+      if (as.neighbours)
+        turn_neighbours(as, steps, &by, x, out);
+      else
+        turn_halves(as, steps, &by, x, out, half * bytes);
+  }
 }
 
 /* rope_rest rotates the last columns [from, to): with the narrower vectors or, without such, one by one. */
@@ -229,7 +226,7 @@ INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem
 INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
                       const char *x, char *out) {
   (void)to;
-  NARROWER.rope(problem, as.fetch, from, row, x, out);
+  NARROWER.rope(problem, as.fetch, from, 1, row, x, out);
 }
 #else
 INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
@@ -251,13 +248,13 @@ INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t fr
 #endif
 
 /* Rotates as many steps as there are, but at most CHUNK_STEPS; returns their columns. */
-INLINE int64_t rope_chunk(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, const float *row,
-                          const char *x, char *out) {
+INLINE int64_t rope_chunk(rope_variant as, const posenc_problem *problem, int64_t from, int64_t to, int64_t rows,
+                          const float *row, const char *x, char *out) {
   const int64_t left = (to - from) / step_of(as), steps = left < CHUNK_STEPS ? left : CHUNK_STEPS;
   switch (steps) {
 #define STEPS(n)                                                                                                       \
   case n:                                                                                                              \
-    rope_steps(as, n, problem, from, row, x, out);                                                                     \
+    rope_steps(as, n, problem, from, rows, row, x, out);                                                               \
     break
     STEPS(1);
     STEPS(2);
@@ -272,11 +269,18 @@ INLINE int64_t rope_chunk(rope_variant as, const posenc_problem *problem, int64_
   return steps * step_of(as);
 }
 
-INLINE void rope_as(rope_variant as, const posenc_problem *problem, int64_t from, const float *row, const char *x,
-                    char *out) {
-  const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2;
-  while (columns - from >= step_of(as)) from += rope_chunk(as, problem, from, columns, row, x, out);
-  if (from < columns) rope_rest(as, problem, from, columns, row, x, out);
+/* Positions whose columns are one chunk are rotated in one loop, others one after the other: x is read in the order of
+   its addresses. */
+INLINE void rope_as(rope_variant as, const posenc_problem *problem, int64_t from, int64_t rows, const float *row,
+                    const char *x, char *out) {
+  const int64_t columns = as.neighbours ? problem->dim : problem->dim / 2, left = columns - from,
+                some = left % step_of(as) == 0 && left <= CHUNK_STEPS * step_of(as) ? rows : 1,
+                bytes = some * problem->heads * problem->dim * bytes_of(as.dtype);
+  for (int64_t done = 0; done < rows; done += some, row += some * problem->dim, x += bytes, out += bytes) {
+    int64_t at = from;
+    while (columns - at >= step_of(as)) at += rope_chunk(as, problem, at, columns, some, row, x, out);
+    if (at < columns) rope_rest(as, problem, at, columns, row, x, out);
+  }
 }
 
 /* One variant for each dtype and kind of pairs. */
@@ -289,31 +293,25 @@ TARGET static void add(posenc_dtype dtype, int64_t count, const float *table, co
     add_as(POSENC_BF16, count, table, from, to);
 }
 
-INLINE void rope_by(apply_fetch fetch, const posenc_problem *problem, int64_t from, const float *row, const char *x,
-                    char *out) {
+INLINE void rope_by(bool fetch, const posenc_problem *problem, int64_t from, int64_t rows, const float *row,
+                    const char *x, char *out) {
   const bool neighbours = problem->layout == POSENC_INTERLEAVED;
   if (problem->dtype == POSENC_F32 && neighbours)
-    rope_as((rope_variant){POSENC_F32, true, fetch}, problem, from, row, x, out);
+    rope_as((rope_variant){POSENC_F32, true, fetch}, problem, from, rows, row, x, out);
   else if (problem->dtype == POSENC_F32)
-    rope_as((rope_variant){POSENC_F32, false, fetch}, problem, from, row, x, out);
+    rope_as((rope_variant){POSENC_F32, false, fetch}, problem, from, rows, row, x, out);
   else if (neighbours)
-    rope_as((rope_variant){POSENC_BF16, true, fetch}, problem, from, row, x, out);
+    rope_as((rope_variant){POSENC_BF16, true, fetch}, problem, from, rows, row, x, out);
   else
-    rope_as((rope_variant){POSENC_BF16, false, fetch}, problem, from, row, x, out);
+    rope_as((rope_variant){POSENC_BF16, false, fetch}, problem, from, rows, row, x, out);
 }
 
-/* A function apart, as its loops have a branch for each step, which costs time where x is in the caches. */
-TARGET static __attribute__((noinline)) void rope_far(apply_fetch fetch, const posenc_problem *problem, int64_t from,
-                                                      const float *row, const char *x, char *out) {
-  rope_by(fetch, problem, from, row, x, out);
-}
-
-TARGET static void rope(const posenc_problem *problem, apply_fetch fetch, int64_t from, const float *row, const void *x,
-                        void *out) {
-  if (fetch == APPLY_FETCH_NEAR)
-    rope_by(APPLY_FETCH_NEAR, problem, from, row, (const char *)x, (char *)out);
+TARGET static void rope(const posenc_problem *problem, bool fetch, int64_t from, int64_t rows, const float *row,
+                        const void *x, void *out) {
+  if (fetch)
+    rope_by(true, problem, from, rows, row, (const char *)x, (char *)out);
   else
-    rope_far(fetch, problem, from, row, (const char *)x, (char *)out);
+    rope_by(false, problem, from, rows, row, (const char *)x, (char *)out);
 }
 
 const apply_loops SIMD(apply_loops) = {add, rope, &SIMD(rows_loops)};
