@@ -16,7 +16,7 @@ import numpy as np
 
 import posenc
 import posenc.testing
-from posenc import _arrays
+from posenc import _arrays, _compute
 
 COMMAND = sys.argv[1]
 generator = np.random.default_rng(1)
@@ -228,12 +228,33 @@ def check_kept():
     ):
         raises(kind, pattern, plan, mine, **arguments)
     report(same(mine, posenc.rope(x, offset=967, **named)), "what a plan refuses is not written")
+    check_kept_by_functions(x)
     raises(ValueError, "^x: it has 3 heads, and the plan 4", plan, x[:, :, :3])
     raises(ValueError, "^x: it has 24 columns, and the plan of add 16", adds, wide[:, :3])
     raises(TypeError, "^x: its dtype is float64, and the plan's float32", plan, x.astype("f8"))
     raises(ValueError, "^operation='table': not one of add, rope", posenc.Plan, "table", 4, 6)
     raises(ValueError, "^inverse: add has none", posenc.Plan, "add", 4, 6, inverse=True)
     raises(TypeError, "^rope works on float32 and bfloat16, not float16", posenc.Plan, "rope", 4, 6, dtype="f16")
+
+
+def check_kept_by_functions(x):
+    """Plans that functions keep: the same one for the same arguments, and nothing that could change or is large."""
+    kept, made = _compute._kept_plan, ("rope", 33, 16)
+    report(kept(*made, base=1234.5) is kept(*made, base=1234.5), "a function keeps its plan")
+    for other in ({"base": 1234.0}, {"base": 1234.5, "offset": 1}, {"base": 1234.5, "threads": 2}):
+        report(kept(*made, **other) is not kept(*made, base=1234.5), f"but not for {other}")
+    report(kept(*made, kernel="cached") is not kept(*made, kernel="cached"), "nor a kernel's table")
+    before = posenc.rope(x, offset=3)
+    raises(TypeError, "^offset=3.0: not an integer", posenc.rope, x, offset=3.0)
+    report(same(posenc.rope(x, offset=3), before), "an equal number of another type is still refused")
+    positions, scaling = list(range(33)), {"kind": "linear", "factor": 2.0}
+    posenc.rope(x, positions=positions), posenc.rope(x, scaling=scaling)
+    positions[5], scaling["factor"] = 100, 4.0
+    report(not same(posenc.rope(x, positions=positions), posenc.rope(x)), "a list that has changed")
+    report(same(posenc.rope(x, scaling=scaling), posenc.rope(x, scaling="linear,factor=4")), "and a mapping")
+    for base in range(100, 100 + 3 * _compute.KEPT):
+        report(same(posenc.table(5, 6, base=base), written("--len=5", "--dim=6", f"--base={base}")), f"base {base}")
+    raises(TypeError, r"^base=\[1\]: not a number", posenc.table, 4, 6, base=[1])
 
 
 # ---- check and identify ---------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import functools
 import math
 import sys
 from ctypes import POINTER, byref, c_int64, cast, sizeof
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from . import _arrays, _library
 from ._arrays import BYTES, Memory
@@ -53,6 +53,34 @@ def _split(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields of the problem, and the choice of the kernel."""
     chosen = {name: given.pop(name, default) for name, default in CHOICE.items()}
     return given, chosen
+
+
+Made = TypeVar("Made")
+KEPT = 8
+
+
+def _keeping(make: Callable[..., Made]) -> Callable[..., Made]:
+    """The same function, which keeps what it made last, except of lists of positions, which may change or be long, and
+    by a kernel that keeps a table. Arguments that are equal but of another type may be refused, so they count."""
+    kept = functools.lru_cache(maxsize=KEPT, typed=True)(make)
+
+    @functools.wraps(make)
+    def called(*arguments: Any, **named: Any) -> Made:
+        if named.get("positions") is not None or named.get("kernel") == "cached":
+            return make(*arguments, **named)
+        try:
+            hash(tuple(named.values()))
+        except TypeError:  # a mapping as scaling, or what `make` refuses by its name
+            return make(*arguments, **named)
+        return kept(*arguments, **named)
+
+    return called
+
+
+@_keeping
+def _kept_handle(rows: int, dim: int, dtype: str, operation: str, **formula: Any) -> _library.PlanHandle:
+    fields, chosen = _split(formula)
+    return _library.PlanHandle(problem(rows, dim, dtype, operation, **fields), **chosen)
 
 
 # ---- tables ---------------------------------------------------------------------------------------
@@ -107,10 +135,8 @@ def table(length: int | None, dim: int, *, dtype: Any = None, out: Any = None, *
 
     Raises ValueError or TypeError with the argument's name, MemoryError.
     """
-    fields, chosen = _split(dict(formula))
-    rows, dim = _length(length, fields.get("positions")), whole("dim", dim)
-    short = _short(dtype, "out", out)
-    plan = _library.PlanHandle(problem(rows, dim, short, "table", **fields), **chosen)
+    rows, dim = _length(length, formula.get("positions")), whole("dim", dim)
+    plan = _kept_handle(rows, dim, _short(dtype, "out", out), "table", **formula)
     out, place = _result("out", out, (rows, dim), dtype)
     _fill(lambda row, count, address: int(LIB.posenc_execute(plan.handle, row, count, address)), (place,))
     return out
@@ -124,14 +150,13 @@ def rope_cache(
     As `table`, but layout is duplicated ([f, f], the default), interleaved (each column twice) or split (each once: dim
     / 2 columns), and out is a pair.
     """
-    fields, chosen = _split(dict(formula))
-    rows, dim = _length(length, fields.get("positions")), whole("dim", dim)
+    rows, dim = _length(length, formula.get("positions")), whole("dim", dim)
     pair = (None, None) if out is None else tuple(out)
     if len(pair) != 2:
         raise ValueError(f"out: {len(pair)} arrays, not a pair")
     short = _short(dtype, "out[0]", pair[0])
-    plan = _library.PlanHandle(problem(rows, dim, short, "rope-cache", **fields), **chosen)
-    shape = (rows, dim // 2 if fields.get("layout") == "split" else dim)
+    plan = _kept_handle(rows, dim, short, "rope-cache", **formula)
+    shape = (rows, dim // 2 if formula.get("layout") == "split" else dim)
     cosines, cosine_place = _result("out[0]", pair[0], shape, dtype)
     sines, sine_place = _result("out[1]", pair[1], shape, dtype or short)
     _fill(
@@ -162,15 +187,16 @@ def _axes(operation: str, axes: str | None, count: int) -> str:
     return axes
 
 
-def _sequences(x: Memory, at: int) -> tuple[int, int] | None:
+@functools.lru_cache(maxsize=256)
+def _sequences(shape: tuple[int, ...], strides: tuple[int, ...], at: int) -> tuple[int, int] | None:
     """Number and distance of the sequences, packed arrays from axis `at` on; None if they do not lie so."""
-    if x.is_packed():
-        return math.prod(x.shape[:at]), math.prod(x.shape[at:])
-    if not x.is_packed(at):
+    if _arrays.is_packed(shape, strides, 0):
+        return math.prod(shape[:at]), math.prod(shape[at:])
+    if not _arrays.is_packed(shape, strides, at):
         return None
     count, stride = 1, 0
-    size = math.prod(x.shape[at:])
-    for length, distance in reversed(list(zip(x.shape[:at], x.strides[:at]))):
+    size = math.prod(shape[at:])
+    for length, distance in reversed(list(zip(shape[:at], strides[:at]))):
         if length == 1:
             continue
         if count > 1 and distance != stride * count:
@@ -203,6 +229,19 @@ def _target(x: Any, place: Memory, out: Any) -> tuple[Any, Memory]:
 def _require_columns(start: int, columns: int, width: int) -> None:
     if start < 0 or columns < 1 or start + columns > width:
         raise ValueError(f"dim, start: columns {start} to {start + columns - 1} of {width}")
+
+
+@functools.lru_cache(maxsize=256)
+def _repeated(operation: str, dim: int, heads: int, shape: tuple[int, ...], at: int, start: int) -> int:
+    """How often each row of a plan is applied to x of this shape, which fits the plan: for its heads, if the plan does
+    not know them."""
+    if operation == "add" and (start != 0 or shape[-1] != dim):
+        raise ValueError(f"x: it has {shape[-1]} columns, and the plan of add {dim}")
+    _require_columns(start, dim, shape[-1])
+    found = math.prod(shape[at + 1 : -1])
+    if heads not in (1, found):
+        raise ValueError(f"x: it has {found} heads, and the plan {heads}")
+    return found // heads
 
 
 class Plan:
@@ -254,21 +293,16 @@ class Plan:
         start: rope turns dim columns from this one on. axes and out are those of `rope` and `add`.
         """
         place = _arrays.memory("x", x, write=out is x)
-        axes = _axes(self.operation, axes, len(place.shape))
-        return self._apply_to(x, place, axes, whole("row", row), rows, start, out)
+        return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), row, rows, start, out)
 
     def _apply_to(self, x: Any, place: Memory, axes: str, row: int, rows: Any, start: int, out: Any) -> Any:
         if place.dtype != self.dtype:
             raise TypeError(f"x: its dtype is {_arrays.LONG[place.dtype]}, and the plan's {_arrays.LONG[self.dtype]}")
-        if _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
+        if out is not x and _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
             raise ValueError(f"x: requires grad, and {self.operation} has no gradient: x.detach()")
-        width, at = place.shape[-1], axes.index("l")
-        if self.operation == "add" and (start != 0 or width != self.dim):
-            raise ValueError(f"x: it has {width} columns, and the plan of add {self.dim}")
-        _require_columns(start, self.dim, width)
-        heads = math.prod(place.shape[at + 1 : -1])
-        if self.heads not in (1, heads):
-            raise ValueError(f"x: it has {heads} heads, and the plan {self.heads}")
+        at = axes.index("l")
+        repeated = _repeated(self.operation, self.dim, self.heads, place.shape, at, start)
+        row = whole("row", row)
         if rows is not None:
             rows = integers("rows", rows)
             if len(rows) != place.shape[at]:
@@ -276,40 +310,50 @@ class Plan:
         elif not 0 <= row <= self.length - place.shape[at]:
             raise ValueError(f"row={row}: x has {place.shape[at]} positions, and the plan {self.length} rows")
         out, target = _target(x, place, out)
-        if width == self.dim:
-            self._apply(at, row, rows, place, target)
+        if place.shape[-1] == self.dim:
+            self._apply(at, repeated, row, rows, place, target)
             return out
         if out is not x:
             _copy(out, x)
         part = out[..., start : start + self.dim]
         turned = _arrays.memory("x", _arrays.copied(part))
-        self._apply(at, row, rows, turned, turned)
+        self._apply(at, repeated, row, rows, turned, turned)
         _copy(part, turned.owner)
         return out
 
-    def _apply(self, at: int, row: int, rows: Any, source: Memory, target: Memory) -> None:
-        """Applies rows to all of the source, whose axis of positions is `at`."""
-        if math.prod(source.shape) == 0:
+    def _apply(self, at: int, repeated: int, row: int, rows: Any, source: Memory, target: Memory) -> None:
+        """Applies rows, each so often, to all of the source, whose axis of positions is `at`."""
+        if 0 in source.shape:
             return
-        lies, goes = _sequences(source, at), _sequences(target, at)
-        same = source.address == target.address and source.strides == target.strides
-        if goes is None or (not same and _arrays.overlap(source, target)):
+        goes = _sequences(target.shape, target.strides, at)
+        if goes is None or (source is not target and self._meet(source, target)):
             packed = _arrays.memory("x", _arrays.clone(source.owner))
-            self._apply(at, row, rows, packed, packed)
+            self._apply(at, repeated, row, rows, packed, packed)
             _copy(target.owner, packed.owner)
             return
+        lies = goes if source is target else _sequences(source.shape, source.strides, at)
         if lies is None or (goes[0] > 1 and lies[1] != goes[1]):
             _copy(target.owner, source.owner)
             source = target
         count = source.shape[at]
-        repeated = math.prod(source.shape[at + 1 : -1]) // self.heads
         slice_ = Slice(SLICE_SIZE, row, count * repeated, None, goes[0], goes[1])
         if repeated > 1:
             each = range(row, row + count) if rows is None else rows
             rows = (c_int64 * (count * repeated))(*(one for one in each for _ in range(repeated)))
         if rows is not None:
             slice_.index = cast(rows, POINTER(c_int64))
-        require(LIB.posenc_apply(self._plan.handle, byref(slice_), source.address, target.address))
+        status = LIB.posenc_apply(self._plan.handle, byref(slice_), source.address, target.address)
+        if status:
+            require(status)
+
+    @staticmethod
+    def _meet(source: Memory, target: Memory) -> bool:
+        """Whether two memories have bytes in common, and are not the same array."""
+        same = source.address == target.address and source.strides == target.strides
+        return not same and _arrays.overlap(source, target)
+
+
+_kept_plan = _keeping(Plan)
 
 
 def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[Formula]) -> Any:
@@ -317,11 +361,11 @@ def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[F
 
     axes: a letter for each axis of x: b batches, l positions, h heads (which get the same row), d columns, the last;
     ld, bld and blhd without it. out: an array as x, or x itself; without it, a new one. The formula is that of `table`.
-    Each call makes a plan; `Plan` keeps it.
+    The plans of the last calls are kept; `Plan` keeps one for any rows.
     """
     place = _arrays.memory("x", x, write=out is x)
     axes = _axes("add", axes, len(place.shape))
-    plan = Plan("add", place.shape[axes.index("l")], place.shape[-1], dtype=place.dtype, **formula)
+    plan = _kept_plan("add", place.shape[axes.index("l")], place.shape[-1], dtype=place.dtype, **formula)
     return plan._apply_to(x, place, axes, 0, None, 0, out)
 
 
@@ -340,7 +384,7 @@ def rope(
     layout: interleaved, pairs are neighbours (the default), or split, they are halves. axes: a letter for each axis of
     x: b batches, l positions, h heads, d columns, the last; ld, lhd and blhd without it. dim, start: only these columns
     are turned. inverse: turned back, which is the gradient. out: an array as x, or x itself; without it, a new one.
-    Each call makes a plan; `Plan` keeps it.
+    The plans of the last calls are kept; `Plan` keeps one for any rows.
 
     Where positions, heads and columns of x do not lie packed, and for a part of the columns, x is copied once.
     """
@@ -350,5 +394,5 @@ def rope(
     columns = place.shape[-1] - start if dim is None else whole("dim", dim)
     _require_columns(start, columns, place.shape[-1])
     heads = max(1, math.prod(place.shape[at + 1 : -1]))
-    plan = Plan("rope", place.shape[at], columns, dtype=place.dtype, heads=heads, inverse=inverse, **angles)
+    plan = _kept_plan("rope", place.shape[at], columns, dtype=place.dtype, heads=heads, inverse=inverse, **angles)
     return plan._apply_to(x, place, axes, 0, None, start, out)
