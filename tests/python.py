@@ -216,6 +216,29 @@ def check_kept():
     three = np.ascontiguousarray(x[:, :3])
     report(same(adds(three), posenc.add(three, positions=[0.5, 7, -3])), "add, by a kept plan")
     report(same(adds(three[:, :1], rows=[2]), posenc.add(three[:, :1], positions=[-3])), "one row of a list")
+    buffer = x.copy()
+    turn, turn_new = plan.on(buffer, out=buffer), plan.on(x)
+    report(turn(5) is buffer and same(buffer, posenc.rope(x, offset=5, **named)), "on arrays that stay")
+    report(same(turn_new(967), posenc.rope(x, offset=967, **named)), "and into a new one, the last rows")
+    report(same(turn_new(), posenc.rope(x, **named)), "and the first")
+    batches = np.zeros((3, 40, 4, 16), np.float32)
+    batches[:2, :33] = x
+    gaps = batches[:2, :33]
+    report(same(plan.on(gaps, out=gaps)(7), posenc.rope(x, offset=7, **named)), "sequences that are apart")
+    report((batches[:, 33:] == 0).all() and (batches[2] == 0).all(), "and nothing between them")
+    for kind, pattern, call in (
+        (ValueError, "^row=968: x has 33 positions, and the plan 1000 rows", lambda: turn(968)),
+        (ValueError, "^row=-1: x has 33", lambda: turn(-1)),
+        (TypeError, "^row=0.5: not an integer", lambda: turn(0.5)),
+        (ValueError, "^x: on.. takes arrays that need no copy", lambda: plan.on(x[:, :, :, ::-1])),
+        (ValueError, "^x: on.. takes arrays that need no copy", lambda: plan.on(gaps, out=x)),
+        (ValueError, "^x: on.. takes arrays that need no copy", lambda: plan.on(batches[:, :-1], out=batches[:, 1:])),
+        (ValueError, "^x: on.. takes arrays that need no copy", lambda: plan.on(x.astype(">f4"))),
+        (ValueError, "^x: on.. takes arrays that need no copy", lambda: any_heads.on(x)),
+        (ValueError, "^dim, start: columns 0 to 15 of 8", lambda: plan.on(x[:, :, :, :8])),
+        (TypeError, "^x: its dtype is float64", lambda: plan.on(x.astype("f8"))),
+    ):
+        raises(kind, pattern, call)
     for kind, pattern, arguments in (
         (ValueError, "^row=968: x has 33 positions, and the plan 1000 rows", {"row": 968}),
         (ValueError, "^row=-1: x has 33", {"row": -1}),

@@ -171,7 +171,8 @@ def of_posenc(given, threads, held):
 
 
 def plan_kept(given, threads, kernel, target):
-    """A plan that is kept: posenc.Plan; and of a table, which that has not, the library's."""
+    """A plan that is kept, on arrays that stay, as a graph's of ggml and a binding's of ONNX Runtime: posenc.Plan.on;
+    and of a table, which that has not, the library's."""
     import posenc
     from posenc import _library
 
@@ -191,8 +192,7 @@ def plan_kept(given, threads, kernel, target):
         heads = {"heads": p.heads} if p.op == "rope" else {}
         plan = posenc.Plan(p.op, p.rows, p.dim, dtype=p.dtype, offset=p.first, layout=layout, **heads, **chosen)
 
-        def call():
-            return plan(source, out=target)
+        call = plan.on(source, out=target)
 
     name, sines = ("posenc, cached", GIVEN) if kernel else ("posenc, plan kept", MADE)
     return Way(name, sines, call, (lambda _: -given.x) if p.op == "empty" else plain)

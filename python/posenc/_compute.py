@@ -168,7 +168,8 @@ def rope_cache(
 
 # ---- add and rope ---------------------------------------------------------------------------------
 
-SLICE_SIZE = sizeof(Slice)
+SLICE_SIZE, APPLY = sizeof(Slice), LIB.posenc_apply
+NEED_COPIES = "x: on() takes arrays that need no copy, with the columns and heads of the plan"
 USUAL = {"add": {2: "ld", 3: "bld", 4: "blhd"}, "rope": {2: "ld", 3: "lhd", 4: "blhd"}}
 
 
@@ -296,10 +297,7 @@ class Plan:
         return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), row, rows, start, out)
 
     def _apply_to(self, x: Any, place: Memory, axes: str, row: int, rows: Any, start: int, out: Any) -> Any:
-        if place.dtype != self.dtype:
-            raise TypeError(f"x: its dtype is {_arrays.LONG[place.dtype]}, and the plan's {_arrays.LONG[self.dtype]}")
-        if out is not x and _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
-            raise ValueError(f"x: requires grad, and {self.operation} has no gradient: x.detach()")
+        self._require_dtype(x, place)
         at = axes.index("l")
         repeated = _repeated(self.operation, self.dim, self.heads, place.shape, at, start)
         row = whole("row", row)
@@ -342,15 +340,59 @@ class Plan:
             rows = (c_int64 * (count * repeated))(*(one for one in each for _ in range(repeated)))
         if rows is not None:
             slice_.index = cast(rows, POINTER(c_int64))
-        status = LIB.posenc_apply(self._plan.handle, byref(slice_), source.address, target.address)
+        status = APPLY(self._plan.handle, byref(slice_), source.address, target.address)
         if status:
             require(status)
+
+    def on(self, x: Any, *, axes: str | None = None, out: Any = None) -> Callable[..., Any]:
+        """A function of `row` alone, which applies rows from this one on to x: what can be asked of the arrays has been.
+
+        For buffers that stay, as those of a model that decodes: a call takes a third of the plan's. x and out lie
+        packed, or as sequences that are, and x has the plan's columns and heads. One thread at a time may call it.
+        """
+        place = _arrays.memory("x", x, write=out is x)
+        at = _axes(self.operation, axes, len(place.shape)).index("l")
+        self._require_dtype(x, place)
+        repeated = _repeated(self.operation, self.dim, self.heads, place.shape, at, 0)
+        out, target = _target(x, place, out)
+        lies, goes = (_sequences(one.shape, one.strides, at) for one in (place, target))
+        apart = lies is None or goes is None or (goes[0] > 1 and lies[1] != goes[1])
+        other = apart or repeated > 1 or place.shape[-1] != self.dim or place.owner is not x
+        if goes is None or other or self._meet(place, target):
+            raise ValueError(NEED_COPIES)
+        return _Call(self, (x, out), Slice(SLICE_SIZE, 0, place.shape[at], None, *goes), place, target)
+
+    def _require_dtype(self, x: Any, place: Memory) -> None:
+        if place.dtype != self.dtype:
+            raise TypeError(f"x: its dtype is {_arrays.LONG[place.dtype]}, and the plan's {_arrays.LONG[self.dtype]}")
+        if _arrays.is_tensor(x) and x.requires_grad and sys.modules["torch"].is_grad_enabled():
+            raise ValueError(f"x: requires grad, and {self.operation} has no gradient: x.detach()")
 
     @staticmethod
     def _meet(source: Memory, target: Memory) -> bool:
         """Whether two memories have bytes in common, and are not the same array."""
         same = source.address == target.address and source.strides == target.strides
         return not same and _arrays.overlap(source, target)
+
+
+class _Call:
+    """What Plan.on returns. It keeps the plan and the arrays."""
+
+    def __init__(self, plan: Plan, arrays: tuple[Any, Any], slice_: Slice, place: Memory, target: Memory) -> None:
+        self._plan, self._arrays, self._slice = plan, arrays, slice_
+        self._last = plan.length - slice_.rows
+        self._arguments = plan._plan.handle, byref(slice_), place.address, target.address
+
+    def __call__(self, row: int = 0) -> Any:
+        if type(row) is not int:
+            row = whole("row", row)
+        if not 0 <= row <= self._last:
+            raise ValueError(f"row={row}: x has {self._slice.rows} positions, and the plan {self._plan.length} rows")
+        self._slice.row = row
+        status = APPLY(*self._arguments)
+        if status:
+            require(status)
+        return self._arrays[1]
 
 
 _kept_plan = _keeping(Plan)
