@@ -345,7 +345,7 @@ class Plan:
             require(status)
 
     def on(self, x: Any, *, axes: str | None = None, out: Any = None) -> Callable[..., Any]:
-        """A function of `row` alone, which applies rows from this one on to x: what can be asked of the arrays has been.
+        """A function of `row` alone, which applies rows from this one on to x: the arrays have been looked at before.
 
         For buffers that stay, as those of a model that decodes: a call takes a third of the plan's. x and out lie
         packed, or as sequences that are, and x has the plan's columns and heads. One thread at a time may call it.
