@@ -22,7 +22,9 @@ struct judge {
   double *positions;
   axes_reference *reference;
   double attention;
-  int64_t pairs, width; /* of a row: frequencies, and elements of a table, or of one of the two of a rope cache */
+  int64_t pairs, width;  /* of a row: frequencies, and elements of a table, or of one of the two of a rope cache */
+  int tables;            /* the two of a rope cache, cosines first; else one */
+  column_map columns[2]; /* of each; of rope, those of its table, which has cosines first */
   /* The table in the layout of the result, rounded: float, or double in f64. Add and rope: the sines and the cosines of
      each row, by frequency index. */
   void *rounded[2];
@@ -60,33 +62,6 @@ static exact value_of(const fast_lanes *groups, int64_t i, bool cosine) {
   return cosine ? (exact){at->cos_high[k], at->cos_low[k], 0.0} : (exact){at->sin_high[k], at->sin_low[k], 0.0};
 }
 
-/* The element in a column of a table: the sine or the cosine of a frequency index. */
-typedef struct column_of_pair {
-  int64_t index;
-  bool cosine;
-} column_of_pair;
-
-/* Returns the element in a column of the problem's table, which for rope has the cosine first; of a rope cache, in a
-   column of table 0, the cosines, or of table 1. */
-static column_of_pair element_in(const posenc_problem *p, int table, int64_t column) {
-  const posenc_problem of_table = posenc_table_of(p);
-  const bool is_grouped = p->axes && p->axes->grouped, is_cache = p->op == POSENC_ROPE_CACHE;
-  for (int64_t i = 0; is_grouped; i++) {
-    const bool is_first = (is_cache ? axes_cache_column(p, i, false) : axes_column(&of_table, i, false)) == column,
-               is_other = (is_cache ? axes_cache_column(p, i, true) : axes_column(&of_table, i, true)) == column;
-    if (is_first || is_other) return (column_of_pair){i, is_cache ? table == 0 : is_other};
-  }
-  if (is_cache) {
-    const int64_t i = p->layout == POSENC_INTERLEAVED ? column / 2 : column % (p->dim / 2);
-    return (column_of_pair){i, table == 0};
-  }
-  const posenc_columns at = posenc_layout_columns(of_table.layout, p->dim);
-  const int64_t first = at.sin < at.cos ? at.sin : at.cos, second = at.sin < at.cos ? at.cos : at.sin;
-  const bool is_second = at.step == 1 ? column >= second : (column - first) % 2;
-  const int64_t index = (column - (is_second ? second : first)) / at.step;
-  return (column_of_pair){index, is_second == (at.cos > at.sin)};
-}
-
 static void put(const judge *j, int table, int64_t row, int64_t column, const exact *value) {
   const int64_t at = row * j->width + column;
   const double rounded = is_padding(j, row) ? 0.0 : value->high;
@@ -96,31 +71,21 @@ static void put(const judge *j, int table, int64_t row, int64_t column, const ex
     ((float *)j->rounded[table])[at] = (float)format_nearest(format_of(j->problem.dtype), rounded);
 }
 
-/* Puts a pair into the tables of a row. */
-static void put_pair(const judge *j, int64_t row, int64_t i, const fast_lanes *groups) {
-  const posenc_problem *p = &j->problem;
-  const exact sine = value_of(groups, i, false), cosine = value_of(groups, i, true);
-  if (p->op == POSENC_ROPE_CACHE) {
-    for (int copy = 0; copy < 2; copy++) {
-      const int64_t column = axes_cache_column(p, i, copy);
-      if (column < 0) continue;
-      put(j, 0, row, column, &cosine);
-      put(j, 1, row, column, &sine);
+/* Puts the exact values into the tables of a row. */
+static void put_row(const judge *j, int64_t row, const fast_lanes *groups) {
+  for (int table = 0; table < j->tables; table++)
+    for (int64_t c = 0; c < j->width; c++) {
+      const column_value *at = &j->columns[table].values[c];
+      const exact value = value_of(groups, at->index, at->cosine);
+      put(j, table, row, c, &value);
     }
-    return;
-  }
-  put(j, 0, row, axes_column(&j->table, i, false), &sine);
-  put(j, 0, row, axes_column(&j->table, i, true), &cosine);
 }
 
 static void compute(judge *j) {
   for (int64_t row = 0; row < j->problem.rows; row++) {
     const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
-    for (int64_t i = 0; i < j->pairs; i++) {
-      if (!j->sines) {
-        put_pair(j, row, i, groups);
-        continue;
-      }
+    if (!j->sines) put_row(j, row, groups);
+    for (int64_t i = 0; j->sines && i < j->pairs; i++) {
       const bool none = is_padding(j, row);
       j->sines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, false).high;
       j->cosines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, true).high;
@@ -130,14 +95,20 @@ static void compute(judge *j) {
 
 static bool allocate(judge *j) {
   const size_t rows = (size_t)j->problem.rows, pairs = (size_t)j->pairs;
+  static const table_part parts[] = {TABLE_COS, TABLE_SIN};
+  const bool is_cache = j->problem.op == POSENC_ROPE_CACHE;
+  j->tables = is_cache ? 2 : 1;
+  for (int t = 0; t < j->tables; t++)
+    if (!column_map_find(&j->columns[t], is_cache ? &j->problem : &j->table, is_cache ? parts[t] : TABLE_BOTH))
+      return false;
+  j->width = j->columns[0].columns;
   if (op_is_applied(j->problem.op)) {
     j->sines = calloc(rows * pairs + 1, sizeof *j->sines);
     j->cosines = calloc(rows * pairs + 1, sizeof *j->cosines);
     return j->sines && j->cosines;
   }
   const size_t element = j->problem.dtype == POSENC_F64 ? sizeof(double) : sizeof(float);
-  const int tables = j->problem.op == POSENC_ROPE_CACHE ? 2 : 1;
-  for (int t = 0; t < tables; t++)
+  for (int t = 0; t < j->tables; t++)
     if (!(j->rounded[t] = posenc_alloc(rows * (size_t)j->width * element + 1))) return false;
   return true;
 }
@@ -154,7 +125,6 @@ judge *judge_create(const posenc_problem *problem) {
   j->table.positions = NULL;
   j->attention = attention_of(problem);
   j->pairs = problem->dim / 2;
-  j->width = problem->op == POSENC_ROPE_CACHE && problem->layout == POSENC_SPLIT ? j->pairs : problem->dim;
   j->reference = axes_reference_create(&j->table);
   bool enough = j->reference && allocate(j);
   if (enough && problem->positions) {
@@ -174,6 +144,8 @@ judge *judge_create(const posenc_problem *problem) {
 void judge_destroy(judge *j) {
   if (!j) return;
   axes_reference_destroy(j->reference);
+  column_map_free(&j->columns[0]);
+  column_map_free(&j->columns[1]);
   free(j->positions);
   posenc_free(j->rounded[0]);
   posenc_free(j->rounded[1]);
@@ -215,7 +187,7 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
                           const void *got, judgement *into) {
   const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
   for (int64_t c = column; c < column + count; c++) {
-    const column_of_pair at = element_in(&j->problem, table, c);
+    const column_value at = j->columns[table].values[c];
     const exact value = is_padding(j, row) ? (exact){0.0, 0.0, 0.0} : value_of(groups, at.index, at.cosine);
     const double here = format_element(j->problem.dtype, got, c - column),
                  most = is_padding(j, row) ? 0.0 : allowed(j, bound, row, &value);
@@ -335,19 +307,19 @@ static double allowed_of(const applications *a, const posenc_problem *p, double 
 }
 
 /* Judges `count` elements of a row one by one. */
-static void judge_applied(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
+static void judge_applied(const applications *a, const judge *j, int64_t row, int64_t from, int64_t count,
                           const void *x, const void *got, judgement *into) {
-  const posenc_problem of_table = posenc_table_of(p);
+  const posenc_problem *p = &j->problem;
   for (int64_t n = 0; n < count; n++) {
     const int64_t c = (from + n) % p->dim, head = from + n - c;
-    const column_of_pair at = element_in(p, 0, c);
+    const column_value at = j->columns[0].values[c];
     const double own = format_element(p->dtype, x, head + c), here = format_element(p->dtype, got, n);
     double value, size;
     if (p->op == POSENC_ADD) {
       value = own + (at.cosine ? a->cosines : a->sines)[at.index];
       size = fabs(own);
     } else {
-      const double other = format_element(p->dtype, x, head + axes_column(&of_table, at.index, !at.cosine));
+      const double other = format_element(p->dtype, x, head + j->columns[0].at[0][!at.cosine][at.index]);
       value = own * a->cosines[at.index] + (at.cosine ? -other : other) * a->sines[at.index];
       size = sqrt(own * own + other * other);
     }
@@ -385,8 +357,9 @@ static void judge_applied(const applications *a, const posenc_problem *p, int64_
   DEFINE_HEAD(head_bf16_##tier, POSENC_BF16, attributes)
 TURN_TIERS(DEFINE_HEADS)
 
-void applications_judge(const applications *a, const posenc_problem *p, int64_t row, int64_t from, int64_t count,
-                        const void *x, const void *got, judgement *into) {
+void applications_judge(const applications *a, const judge *j, int64_t row, int64_t from, int64_t count, const void *x,
+                        const void *got, judgement *into) {
+  const posenc_problem *p = &j->problem;
   const bool halves = posenc_layout_columns(p->layout, p->dim).step == 1, is_grouped = p->axes && p->axes->grouped;
   const size_t element = posenc_dtype_bytes(p->dtype);
   const double k0 = 0.999 * allowed_of(a, p, 0.0), k1 = 0.999 * (allowed_of(a, p, 1.0) - allowed_of(a, p, 0.0));
@@ -398,7 +371,7 @@ void applications_judge(const applications *a, const posenc_problem *p, int64_t 
                         *own = (const unsigned char *)x + (size_t)(from + done) * element;
     if (!whole || !(p->dtype == POSENC_F32 ? TURN_TIER(head_f32) : TURN_TIER(head_bf16))(
                       a, p, halves ? 1 : 2, halves ? p->dim / 2 : 1, k0, k1, 0, own, there))
-      judge_applied(a, p, row, from + done, some, x, there, into);
+      judge_applied(a, j, row, from + done, some, x, there, into);
   }
 }
 
@@ -478,7 +451,7 @@ static void apply_calls(trial *t, int64_t since, int64_t end, const call_place *
 static void judge_x(trial *t, const turn_group *g, const call_place *p, const span *at, const unsigned char *got) {
   const int64_t begin = at->part * p->memory.apart + (p->memory.first + at->row) * p->memory.width;
   turn_fill_x(t->terms->seed, g->draw, t->y->problem->dtype, begin, p->memory.width, t->x);
-  applications_judge(&t->sums, t->y->problem, p->exact + at->row, at->column, at->count, t->x, got, t->found);
+  applications_judge(&t->sums, t->y->judge, p->exact + at->row, at->column, at->count, t->x, got, t->found);
 }
 
 static void judge_span(trial *t, const turn_group *g, const call_place *p, const span *at, const unsigned char *got) {

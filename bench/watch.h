@@ -63,8 +63,8 @@ void applications_add(applications *a, const judge *j, const posenc_bound *bound
 
 /* Compares elements [from, from + count) of the row's heads × dim with x after these applications. x: the whole row
    before them, as rope takes both elements of a pair. */
-void applications_judge(const applications *a, const posenc_problem *problem, int64_t row, int64_t from, int64_t count,
-                        const void *x, const void *got, judgement *into);
+void applications_judge(const applications *a, const judge *j, int64_t row, int64_t from, int64_t count, const void *x,
+                        const void *got, judgement *into);
 
 /* The values with which the results of a kernel on a shape are compared: exact ones, or earlier results. */
 typedef struct yardstick {

@@ -433,8 +433,6 @@ static void identify_table(const options *given, table_file *table, const char *
   if (table_stored(table)->dim > IDENTIFY_COLUMNS_MAX)
     die("%s: %" PRId64 " columns are more than the %d that can be looked at", file, table_stored(table)->dim,
         IDENTIFY_COLUMNS_MAX);
-  static const columns_part parts[] = {
-      [TABLE_BOTH] = COLUMNS_BOTH, [TABLE_COS] = COLUMNS_COS, [TABLE_SIN] = COLUMNS_SIN};
   const rivals *of = rivals_of(given, table_stored(table), asked);
   identify_request request = {.table = table,
                               .name = file,
@@ -442,7 +440,7 @@ static void identify_table(const options *given, table_file *table, const char *
                               .suspects = of ? &of->suspects : NULL,
                               .asked = asked ? &asked->problem : NULL,
                               .as_asked = asked && !given->expect,
-                              .part = asked ? parts[asked->part] : COLUMNS_BOTH,
+                              .part = asked ? asked->part : TABLE_BOTH,
                               .error = error};
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;

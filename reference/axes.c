@@ -21,8 +21,10 @@ int64_t axes_frequency(const posenc_axes *axes, int axis, int64_t n, int64_t num
                                                       : axis + n * axes->count;
 }
 
-/* Returns the column of the n-th pair of an axis, counted from 0; `number` is its frequency index. */
-static int64_t column_of(const posenc_problem *problem, int axis, int64_t n, int64_t number, bool cosine) {
+/* ---- columns ------------------------------------------------------------------------------------- */
+
+/* Returns the columns of the n-th pair of an axis, counted from 0; `number` is its frequency index. */
+static pair_columns columns_of(const posenc_problem *problem, int axis, int64_t n, int64_t number) {
   const bool grouped = problem->axes && problem->axes->grouped;
   int64_t columns = problem->dim, begin = 0;
   if (grouped) {
@@ -30,20 +32,92 @@ static int64_t column_of(const posenc_problem *problem, int axis, int64_t n, int
     for (int before = 0; before < axis; before++) begin += 2 * problem->axes->axis[before].pairs;
   }
   const posenc_columns at = posenc_layout_columns(problem->layout, columns);
-  return begin + (cosine ? at.cos : at.sin) + at.step * (grouped ? n : number);
+  begin += at.step * (grouped ? n : number);
+  return (pair_columns){begin + at.sin, begin + at.cos};
 }
+
+pair_columns axes_pair(const posenc_problem *problem, int64_t number) {
+  int64_t n = 0;
+  if (!problem->axes || !problem->axes->grouped) return columns_of(problem, 0, number, number);
+  const int axis = axes_axis(problem->axes, number);
+  for (int64_t before = 0; before < number; before++) n += axes_axis(problem->axes, before) == axis;
+  return columns_of(problem, axis, n, number);
+}
+
+/* Notes that a column has a value. */
+static void set_column(column_map *map, int copy, column_value value, int64_t column) {
+  map->at[copy][value.cosine][value.index] = column;
+  map->values[column] = value;
+}
+
+/* Notes the columns of a pair of a table: of one part alone, both have the same value, or one has. The sines come first
+   where the column of an odd dim is between the halves. */
+static void set_pair(column_map *map, table_part part, int64_t number, pair_columns two) {
+  const bool cosine = part == TABLE_COS;
+  if (part == TABLE_BOTH) {
+    set_column(map, 0, (column_value){number, false}, two.first);
+    set_column(map, 0, (column_value){number, true}, two.second + (map->odd >= 0 && two.second >= map->odd));
+  } else if (map->copies == 1) {
+    set_column(map, 0, (column_value){number, cosine}, number);
+  } else {
+    set_column(map, 0, (column_value){number, cosine}, two.first < two.second ? two.first : two.second);
+    set_column(map, 1, (column_value){number, cosine}, two.first < two.second ? two.second : two.first);
+  }
+}
+
+static bool allocate_map(column_map *map) {
+  const size_t values = (size_t)map->pairs + 1;
+  int64_t *all = calloc(values, 4 * sizeof *all);
+  map->at[0][0] = all;
+  map->values = calloc((size_t)map->columns + 1, sizeof *map->values);
+  if (!all || !map->values) return false;
+  for (size_t n = 0; n < 4 * values; n++) all[n] = -1;
+  for (size_t n = 1; n < 4; n++) map->at[n / 2][n % 2] = all + n * values;
+  return true;
+}
+
+bool column_map_find(column_map *map, const posenc_problem *problem, table_part part) {
+  const bool is_once = part != TABLE_BOTH && problem->layout == POSENC_SPLIT,
+             is_between = problem->odd == POSENC_ODD_CEIL && problem->layout == POSENC_SPLIT;
+  int64_t taken[POSENC_AXES] = {0}; /* pairs of each axis so far */
+  posenc_problem even = *problem;
+  even.dim -= problem->dim % 2;
+  *map = (column_map){.pairs = even.dim / 2,
+                      .columns = is_once ? even.dim / 2 : problem->dim,
+                      .copies = part == TABLE_BOTH || is_once ? 1 : 2,
+                      .odd = problem->dim == even.dim ? -1
+                             : is_between             ? even.dim / 2
+                                                      : even.dim};
+  if (!allocate_map(map)) return false;
+  for (int64_t number = 0; number < map->pairs; number++) {
+    const int axis = problem->axes ? axes_axis(problem->axes, number) : 0;
+    set_pair(map, part, number, columns_of(&even, axis, taken[axis]++, number));
+  }
+  if (map->odd >= 0) set_column(map, 0, (column_value){map->pairs, false}, map->odd);
+  return true;
+}
+
+void column_map_free(column_map *map) {
+  free(map->at[0][0]);
+  free(map->values);
+}
+
+int64_t *column_map_between(const column_map *to, const column_map *from) {
+  int64_t *columns = calloc((size_t)to->columns + 1, sizeof *columns);
+  for (int64_t c = 0; columns && c < to->columns; c++)
+    columns[c] = from->at[0][to->values[c].cosine][to->values[c].index];
+  return columns;
+}
+
+/* ---- axes ---------------------------------------------------------------------------------------- */
 
 bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis) {
   const posenc_axes *axes = problem->axes;
   const posenc_axis *own = &axes->axis[axis];
-  int64_t *all = calloc((size_t)own->pairs, 4 * sizeof *all);
+  int64_t *all = calloc((size_t)own->pairs, 2 * sizeof *all);
   *pairs = (axis_pairs){.number = NULL};
   if (!all) return false;
-  *pairs = (axis_pairs){.problem = *problem,
-                        .of = {.count = own->pairs, .index = all},
-                        .number = all + own->pairs,
-                        .sine = all + 2 * own->pairs,
-                        .cosine = all + 3 * own->pairs};
+  *pairs = (axis_pairs){.problem = *problem, .of = {.count = own->pairs, .index = all}, .number = all + own->pairs};
   pairs->problem.axes = NULL;
   pairs->problem.first = 0;
   pairs->problem.padding = POSENC_NO_PADDING;
@@ -56,8 +130,6 @@ bool axis_pairs_find(axis_pairs *pairs, const posenc_problem *problem, int axis)
     if (axes_axis(axes, number) != axis) continue;
     all[n] = axes_frequency(axes, axis, n, number);
     pairs->number[n] = number;
-    pairs->sine[n] = column_of(problem, axis, n, number, false);
-    pairs->cosine[n] = column_of(problem, axis, n, number, true);
     n++;
   }
   return true;
@@ -80,27 +152,6 @@ int64_t axes_farthest(const posenc_axes *axes, int64_t at) {
   double farthest = 0.0;
   for (int a = 0; a < axes->count; a++) farthest = fmax(farthest, fabs(axis_position(axes, a, at)));
   return (int64_t)ceil(farthest);
-}
-
-int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine) {
-  if (!problem->axes) return column_of(problem, 0, number, number, cosine);
-  const int axis = axes_axis(problem->axes, number);
-  int64_t n = 0;
-  for (int64_t before = 0; before < number; before++) n += axes_axis(problem->axes, before) == axis;
-  return column_of(problem, axis, n, number, cosine);
-}
-
-pair_columns axes_pair(const posenc_problem *problem, int64_t number) {
-  const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
-  if (!problem->axes || !problem->axes->grouped)
-    return (pair_columns){at.sin + number * at.step, at.cos + number * at.step};
-  return (pair_columns){axes_column(problem, number, false), axes_column(problem, number, true)};
-}
-
-int64_t axes_cache_column(const posenc_problem *problem, int64_t number, bool copy) {
-  const pair_columns two = axes_pair(problem, number);
-  if (problem->layout == POSENC_SPLIT) return copy ? -1 : number;
-  return (two.first < two.second) == copy ? two.second : two.first;
 }
 
 /* ---- the limit of angles ------------------------------------------------------------------------- */

@@ -1,15 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of several axes in the reference: the pairs of columns and the positions of each axis. */
+/* What the columns of a result have, and the pairs and positions of each axis of a table of several axes. */
 #ifndef POSENC_REFERENCE_AXES_H
 #define POSENC_REFERENCE_AXES_H
 
 #include "reference/fast.h"
 
+/* ---- columns ----------------------------------------------------------------------------------------------- */
+
+/* The columns of a pair: those of the sine and the cosine of a table, of rope those of its two elements. */
+typedef struct pair_columns {
+  int64_t first, second;
+} pair_columns;
+pair_columns axes_pair(const posenc_problem *problem, int64_t number);
+
+/* Which of sines and cosines a table has. A table with only one of them is from a rope cache, in the problem's layout
+   as posenc_rope_tables uses it: duplicated [f, f], interleaved with each column twice, or split with each once; the
+   latter has half of the problem's columns. */
+typedef enum table_part { TABLE_BOTH, TABLE_COS, TABLE_SIN } table_part;
+
+/* What a column has: the sine or the cosine of a frequency index. */
+typedef struct column_value {
+  int64_t index;
+  bool cosine;
+} column_value;
+
+/* The columns of a table of any layout, odd dim, part and axes: from a value to its columns, and back. */
+typedef struct column_map {
+  int64_t pairs, columns;
+  int copies;           /* columns that each value has: 1, or in some caches 2 */
+  int64_t odd;          /* the column of an odd dim that has a sine without a cosine, or zeros; -1 if none */
+  int64_t *at[2][2];    /* at[copy][cosine]: the columns by frequency index, -1 for none; `odd` is index `pairs` */
+  column_value *values; /* by column */
+} column_map;
+
+/* Returns false if memory runs out; must be freed in any case. */
+bool column_map_find(column_map *map, const posenc_problem *problem, table_part part);
+void column_map_free(column_map *map);
+
+/* Returns for each column of `to` the first one of `from` with the same value, a new array; null if memory runs
+   out. */
+int64_t *column_map_between(const column_map *to, const column_map *from);
+
+/* ---- axes -------------------------------------------------------------------------------------------------- */
+
 typedef struct axis_pairs {
   posenc_problem problem; /* without axes, with the same frequencies; its first position is 0 */
   selection of;           /* the axis's frequencies in that problem */
   int64_t *number;        /* their indices in the whole table */
-  int64_t *sine, *cosine; /* their columns in the whole table */
 } axis_pairs;
 
 /* Returns the axis of a frequency index of the whole table. */
@@ -28,19 +65,6 @@ double axis_position(const posenc_axes *axes, int axis, int64_t at);
 
 /* Returns the largest distance from 0 of the positions of all axes at a place. */
 int64_t axes_farthest(const posenc_axes *axes, int64_t at);
-
-/* Returns the column of the sine or the cosine of a frequency index, for a problem with axes or without. */
-int64_t axes_column(const posenc_problem *problem, int64_t number, bool cosine);
-
-/* The columns of a pair: those of the sine and the cosine of a table, of rope those of its two elements. */
-typedef struct pair_columns {
-  int64_t first, second;
-} pair_columns;
-pair_columns axes_pair(const posenc_problem *problem, int64_t number);
-
-/* Returns the column of a frequency index in either table of a rope cache, or its second one; -1 if there is none. Its
-   two columns are those that a table has for the sine and the cosine. */
-int64_t axes_cache_column(const posenc_problem *problem, int64_t number, bool copy);
 
 /* Returns the limit of the angle of each frequency index at position 1, on its axis, for arithmetic of that unit, as
    reference/accuracy.h says: a new array; null if memory runs out. */

@@ -8,7 +8,7 @@ typedef struct changed {
   int64_t dim;
 } changed;
 
-static changed change(int64_t rows, int64_t pairs, posenc_layout layout, columns_part part) {
+static changed change(int64_t rows, int64_t pairs, posenc_layout layout, table_part part) {
   changed c = {.w = plain(NULL, rows, pairs)};
   c.w.layout = layout;
   c.w.part = part;
@@ -38,9 +38,9 @@ static bool is_table(const identity *found, const changed *c, const char *what) 
 }
 
 static const arrangement_of_test places[] = {
-    {POSENC_INTERLEAVED, COLUMNS_BOTH}, {POSENC_INTERLEAVED_CS, COLUMNS_BOTH}, {POSENC_SPLIT, COLUMNS_BOTH},
-    {POSENC_SPLIT_CS, COLUMNS_BOTH},    {POSENC_DUPLICATED, COLUMNS_COS},      {POSENC_DUPLICATED, COLUMNS_SIN},
-    {POSENC_INTERLEAVED, COLUMNS_COS},  {POSENC_SPLIT, COLUMNS_SIN},
+    {POSENC_INTERLEAVED, TABLE_BOTH}, {POSENC_INTERLEAVED_CS, TABLE_BOTH}, {POSENC_SPLIT, TABLE_BOTH},
+    {POSENC_SPLIT_CS, TABLE_BOTH},    {POSENC_DUPLICATED, TABLE_COS},      {POSENC_DUPLICATED, TABLE_SIN},
+    {POSENC_INTERLEAVED, TABLE_COS},  {POSENC_SPLIT, TABLE_SIN},
 };
 enum { PLACES = sizeof places / sizeof *places };
 
@@ -95,7 +95,7 @@ static void reorder(changed *c, const int64_t *order, int64_t rows) {
 static bool has_positions(const identity *found, const int64_t *order, int64_t rows) {
   for (int64_t r = 0; found->positions && r < rows; r++)
     if (fabs(found->positions[r] - (double)order[r]) > 0.0)
-      return found->how.columns.part != COLUMNS_BOTH && order[r] == 0;
+      return found->how.columns.part != TABLE_BOTH && order[r] == 0;
   return found->positions && found->listed == rows;
 }
 
@@ -118,7 +118,7 @@ static void test_orders(void) {
       reorder(&c, order, ROWS);
       identity *found = identified_change(&c);
       bool same = is_table(found, &c, "rows in another order");
-      const bool cosines = places[p].part == COLUMNS_COS;
+      const bool cosines = places[p].part == TABLE_COS;
       if (kind < 3)
         same = same && (cosines ? found->how.start.least == -order[0]
                                 : found->how.step == -1 && found->how.start.least == order[0]);

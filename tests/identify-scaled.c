@@ -72,9 +72,9 @@ static const struct scaled {
 };
 
 static const arrangement_of_test places[] = {
-    {POSENC_INTERLEAVED, COLUMNS_BOTH}, {POSENC_SPLIT_CS, COLUMNS_BOTH},   {POSENC_DUPLICATED, COLUMNS_COS},
-    {POSENC_DUPLICATED, COLUMNS_SIN},   {POSENC_INTERLEAVED, COLUMNS_COS}, {POSENC_INTERLEAVED, COLUMNS_SIN},
-    {POSENC_SPLIT, COLUMNS_COS},        {POSENC_SPLIT, COLUMNS_SIN},
+    {POSENC_INTERLEAVED, TABLE_BOTH}, {POSENC_SPLIT_CS, TABLE_BOTH},   {POSENC_DUPLICATED, TABLE_COS},
+    {POSENC_DUPLICATED, TABLE_SIN},   {POSENC_INTERLEAVED, TABLE_COS}, {POSENC_INTERLEAVED, TABLE_SIN},
+    {POSENC_SPLIT, TABLE_COS},        {POSENC_SPLIT, TABLE_SIN},
 };
 static const posenc_dtype dtypes[] = {POSENC_F64, POSENC_F32, POSENC_F16, POSENC_BF16};
 
@@ -129,7 +129,7 @@ static const char *wrong_factors(const struct scaled *of, const identity *found)
    of slow waves are equal to the amplitude: if the end of a ramp is not visible and the ramp is not a usual one, only
    factors are found. */
 static bool is_told(const posenc_scaling *s, const wanted *w, const identity *found) {
-  const bool cosines = w->part == COLUMNS_COS && (w->dtype == POSENC_F16 || w->dtype == POSENC_BF16);
+  const bool cosines = w->part == TABLE_COS && (w->dtype == POSENC_F16 || w->dtype == POSENC_BF16);
   if (s->kind != POSENC_SCALING_LLAMA3 || near(s->high, 4.0 * s->low)) return true;
   return s->high > 2.0 * s->low && (!cosines || found->how.formula.scaling.kind == s->kind);
 }

@@ -72,10 +72,10 @@ static bool is_right(const wanted *w) {
 /* ---- every recipe -------------------------------------------------------------------------------- */
 
 static const arrangement_of_test places[] = {
-    {POSENC_INTERLEAVED, COLUMNS_BOTH}, {POSENC_INTERLEAVED_CS, COLUMNS_BOTH}, {POSENC_SPLIT, COLUMNS_BOTH},
-    {POSENC_SPLIT_CS, COLUMNS_BOTH},    {POSENC_DUPLICATED, COLUMNS_COS},      {POSENC_DUPLICATED, COLUMNS_SIN},
-    {POSENC_INTERLEAVED, COLUMNS_COS},  {POSENC_INTERLEAVED, COLUMNS_SIN},     {POSENC_SPLIT, COLUMNS_COS},
-    {POSENC_SPLIT, COLUMNS_SIN},
+    {POSENC_INTERLEAVED, TABLE_BOTH}, {POSENC_INTERLEAVED_CS, TABLE_BOTH}, {POSENC_SPLIT, TABLE_BOTH},
+    {POSENC_SPLIT_CS, TABLE_BOTH},    {POSENC_DUPLICATED, TABLE_COS},      {POSENC_DUPLICATED, TABLE_SIN},
+    {POSENC_INTERLEAVED, TABLE_COS},  {POSENC_INTERLEAVED, TABLE_SIN},     {POSENC_SPLIT, TABLE_COS},
+    {POSENC_SPLIT, TABLE_SIN},
 };
 
 /* The dtype of the values, and that of the file. */

@@ -71,7 +71,7 @@ static inline identity *identified(const file *made) {
 /* The places of sines and cosines. */
 typedef struct arrangement_of_test {
   posenc_layout layout;
-  columns_part part;
+  table_part part;
 } arrangement_of_test;
 
 /* A table to make. Null as kernel is the library's best. */
@@ -80,7 +80,7 @@ typedef struct wanted {
   double base, shift;
   int64_t first, rows, pairs;
   posenc_layout layout;
-  columns_part part;
+  table_part part;
   posenc_dtype dtype, stored;
   double amplitude;
   int64_t padding; /* padding row, or -1 */
@@ -142,7 +142,7 @@ static inline double *halves_of(const wanted *w) {
 }
 
 static inline int64_t dim_of(const wanted *w) {
-  return w->part != COLUMNS_BOTH && w->layout == POSENC_SPLIT ? w->pairs : 2 * w->pairs;
+  return w->part != TABLE_BOTH && w->layout == POSENC_SPLIT ? w->pairs : 2 * w->pairs;
 }
 
 /* Returns the columns of the layout, computed in another way than identify does; to be freed. */
@@ -152,14 +152,14 @@ static inline double *arranged(const wanted *w, const double *halves) {
   for (int64_t r = 0; r < w->rows; r++)
     for (int64_t i = 0; i < h; i++) {
       const double sine = halves[r * 2 * h + i], cosine = halves[r * 2 * h + h + i];
-      const double one = w->part == COLUMNS_COS ? cosine : sine;
+      const double one = w->part == TABLE_COS ? cosine : sine;
       double *row = values + r * dim;
       if (w->padding == r) continue;
-      if (w->part != COLUMNS_BOTH && w->layout == POSENC_DUPLICATED)
+      if (w->part != TABLE_BOTH && w->layout == POSENC_DUPLICATED)
         row[i] = row[h + i] = one;
-      else if (w->part != COLUMNS_BOTH && w->layout == POSENC_INTERLEAVED)
+      else if (w->part != TABLE_BOTH && w->layout == POSENC_INTERLEAVED)
         row[2 * i] = row[2 * i + 1] = one;
-      else if (w->part != COLUMNS_BOTH)
+      else if (w->part != TABLE_BOTH)
         row[i] = one;
       else if (w->layout == POSENC_INTERLEAVED)
         row[2 * i] = sine, row[2 * i + 1] = cosine;

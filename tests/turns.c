@@ -506,7 +506,7 @@ static int64_t judge_chain(const posenc_problem *problem, const int made[2], con
     for (int p = 0; p < 2; p++)
       if (told[p]) applications_add(&a, j, &kernel->bound, row + p * SHIFT, told[p]);
     turn_fill_x(SEED, DRAW, problem->dtype, row * width, width, own);
-    applications_judge(&a, problem, row, 0, width, own, (unsigned char *)memory + (size_t)row * row_bytes, &found);
+    applications_judge(&a, j, row, 0, width, own, (unsigned char *)memory + (size_t)row * row_bytes, &found);
     if (!a.held || a.count != told[0] + told[1]) found.broken = -1000;
   }
   applications_close(&a);

@@ -28,6 +28,7 @@ struct array_exam {
   posenc_dtype held;      /* the dtype whose numbers the results are */
   unsigned char *x, *got; /* blocks of rows */
   posenc_problem plain;   /* without a list */
+  column_map columns;     /* from the request's first one on */
   octaves by_size;
   accuracy found;
   int64_t rows_of[2];                  /* rows of the largest errors, in ulp and absolute */
@@ -150,11 +151,10 @@ static void check_limits(array_exam *e, int64_t position, const fast_lanes *lane
   const bool is_add = problem->op == POSENC_ADD;
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const fast_pair by = array_lane(lanes, i);
-    const pair_columns of = axes_pair(problem, i);
+    const int64_t first = e->columns.at[0][0][i], second = e->columns.at[0][1][i];
     const double turn = problem->inverse ? -by.sine.high : by.sine.high, turned = by.cosine.high;
-    const double a = format_element(problem->dtype, x, of.first), b = format_element(problem->dtype, x, of.second),
-                 there[] = {format_element(problem->dtype, got, of.first),
-                            format_element(problem->dtype, got, of.second)},
+    const double a = format_element(problem->dtype, x, first), b = format_element(problem->dtype, x, second),
+                 there[] = {format_element(problem->dtype, got, first), format_element(problem->dtype, got, second)},
                  right[] = {is_add ? a + turn : a * turned - b * turn, is_add ? b + turned : b * turned + a * turn};
     const double share = array_share((double[]){a, b}, there, right, is_add, e->limits.least);
     e->beyond += !(share <= fmax(e->attention, 1.0) * array_limit_at(&e->limits, problem, i, position));
@@ -222,7 +222,7 @@ static bool check_blocks(array_exam *e, int64_t *bad_row) {
 
 static record_witness witness_of(const array_exam *e, const witness *w, int64_t row, record_memory *in) {
   const posenc_problem *problem = &e->request->problem;
-  const int64_t column = e->request->start + axes_column(problem, w->index, w->cosine);
+  const int64_t column = e->request->start + e->columns.at[0][w->cosine][w->index];
   char where[400];
   tell_place(e->request, row, column, where, sizeof where);
   record_witness made = witness_record(w, e->request->replay, in);
@@ -315,12 +315,14 @@ static void open_exam(array_exam *e, const array_request *request) {
   e->plain = request->problem;
   e->plain.positions = NULL;
   e->reference = allocated(axes_reference_create(&e->plain));
+  if (!column_map_find(&e->columns, &e->plain, TABLE_BOTH)) memory_end();
   e->x = memory_grow(NULL, block, 1);
   e->got = memory_grow(NULL, block, 1);
 }
 
 static void close_exam(array_exam *e) {
   axes_reference_destroy(e->reference);
+  column_map_free(&e->columns);
   free(e->limits.angles);
   free(e->x);
   free(e->got);

@@ -184,19 +184,19 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
   const array_limits *l = &all->limits;
   const fast_lanes *by = axes_reference_lanes(all->reference, at);
   const int64_t pairs = t->columns / 2;
-  const posenc_columns from = posenc_layout_columns(t->problem.layout, t->columns),
-                       to = posenc_layout_columns(t->written, t->columns);
   const bool is_grouped = t->problem.axes && t->problem.axes->grouped, is_add = t->problem.op == POSENC_ADD;
+  posenc_problem from = t->problem, to;
+  from.dim = t->columns;
+  to = from;
+  if (!is_grouped) to.layout = t->written;
   const int64_t start = all->request->start + t->moved, width = all->v->at->dim;
   const double *x = all->v->x + start, *got = all->v->out + start;
   double worst = 0.0;
   all->at = at;
   for (int64_t i = 0; i < pairs; i++) {
-    const int64_t first = is_grouped ? axes_column(&t->problem, i, false) : from.sin + i * from.step,
-                  second = is_grouped ? axes_column(&t->problem, i, true) : from.cos + i * from.step;
-    const double pair[] = {t->x_factor * x[first], t->x_factor * x[second]},
-                 there[] = {got[is_grouped ? first : to.sin + i * to.step],
-                            got[is_grouped ? second : to.cos + i * to.step]};
+    const pair_columns given = axes_pair(&from, i), written = axes_pair(&to, i);
+    const double pair[] = {t->x_factor * x[given.first], t->x_factor * x[given.second]},
+                 there[] = {got[written.first], got[written.second]};
     double made[2];
     make_pair(all, t, UNROUNDED, by, i, pair, made);
     if (all->by_bits) count_unlike(all, t, by, i, pair, there);

@@ -7,7 +7,7 @@
 #include "inspect/files/table.h"
 #include "inspect/models/model.h"
 #include "records/read.h"
-#include "reference/oracle.h"
+#include "reference/axes.h"
 
 /* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
@@ -24,11 +24,6 @@ void file_forget(file_result *found);
 json_t *file_check_json(const record_file *found);
 
 /* ---- a table --------------------------------------------------------------------------------------------------- */
-
-/* Which of sines and cosines a table has. A table with only one of them is from a rope cache, in the problem's layout
-   as posenc_rope_tables uses it: duplicated [f, f], interleaved with each column twice, or split with each once; the
-   latter has half of the problem's columns. */
-typedef enum table_part { TABLE_BOTH, TABLE_SIN, TABLE_COS } table_part;
 
 typedef struct table_request {
   table_file *table;

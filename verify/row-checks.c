@@ -149,12 +149,14 @@ void cache_open(cache *c, const subject *s, const posenc_problem *problem, int64
   c->want = memory_take(bytes, 1);
   if (subject_plan(s, problem, &c->plan) != POSENC_OK) memory_end();
   const posenc_problem table = posenc_table_of(problem);
-  for (int t = 0; t < 2; t++) c->from[t] = memory_take((size_t)problem->dim, sizeof *c->from[t]);
-  for (int64_t number = 0; number < problem->dim / 2; number++)
-    for (int copy = 0; copy < 2; copy++) {
-      const int64_t column = axes_cache_column(problem, number, copy);
-      for (int t = 0; column >= 0 && t < 2; t++) c->from[t][column] = axes_column(&table, number, t == 0);
-    }
+  column_map of_table, of_cache;
+  if (!column_map_find(&of_table, &table, TABLE_BOTH)) memory_end();
+  for (int t = 0; t < 2; t++) {
+    if (!column_map_find(&of_cache, problem, t ? TABLE_SIN : TABLE_COS)) memory_end();
+    c->from[t] = allocated(column_map_between(&of_cache, &of_table));
+    column_map_free(&of_cache);
+  }
+  column_map_free(&of_table);
 }
 
 void cache_close(cache *c) {

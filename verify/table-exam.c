@@ -126,31 +126,15 @@ static bool is_part(const table_exam *e) {
   return e->request->part != TABLE_BOTH;
 }
 
-/* Returns how often the file has each column, 1 or 2. */
-static int copies_of(const table_exam *e) {
-  return is_part(e) && e->problem.layout != POSENC_SPLIT ? 2 : 1;
-}
-
-/* Returns the column of the sine or the cosine of an axis's n-th pair, in that copy; -1 if there is none. */
-static int64_t column_of(const table_exam *e, const table_axis *a, int64_t n, bool cosine, int copy) {
-  const table_part part = e->request->part;
-  const int64_t pairs = e->problem.dim / 2;
-  if (part == (cosine ? TABLE_SIN : TABLE_COS)) return -1;
-  if (part != TABLE_BOTH) return axes_cache_column(&e->problem, e->problem.axes ? a->pairs.number[n] : n, copy);
-  if (e->problem.axes) return (cosine ? a->pairs.cosine : a->pairs.sine)[n];
-  const posenc_columns at = posenc_layout_columns(e->problem.layout, 2 * pairs);
-  const int64_t column = (cosine ? at.cos : at.sin) + at.step * n;
-  return column + (e->odd_column >= 0 && column >= e->odd_column);
-}
-
-/* Sets the map of an axis: the columns of its sines, then of its cosines. Rows in which these are all columns, in their
+/* Sets the columns of an axis: those of its sines, then of its cosines. Rows in which these are all columns, in their
    order, need none. */
-static void set_columns(const table_exam *e, table_axis *a) {
-  const int64_t dim = a->problem.dim;
-  if (!is_part(e) && !e->problem.axes && e->odd_column < 0) return;
-  for (int copy = 0; copy < copies_of(e); copy++) {
-    a->columns[copy] = memory_take((size_t)dim, sizeof *a->columns[copy]);
-    for (int64_t c = 0; c < dim; c++) a->columns[copy][c] = column_of(e, a, c % (dim / 2), c >= dim / 2, copy);
+static void pick_columns(const table_exam *e, table_axis *a) {
+  const int64_t pairs = a->problem.dim / 2;
+  if (!is_part(e) && !e->problem.axes && e->columns.odd < 0) return;
+  for (int copy = 0; copy < e->columns.copies; copy++) {
+    a->picked[copy] = memory_take((size_t)(2 * pairs), sizeof *a->picked[copy]);
+    for (int64_t c = 0; c < 2 * pairs; c++)
+      a->picked[copy][c] = e->columns.at[copy][c >= pairs][a->pairs.number ? a->pairs.number[c % pairs] : c % pairs];
   }
   a->problem.layout = POSENC_SPLIT;
 }
@@ -159,7 +143,7 @@ static void set_columns(const table_exam *e, table_axis *a) {
 static const unsigned char *rows_of(const table_exam *e, const table_axis *a, int copy, const unsigned char *raw,
                                     int64_t rows, unsigned char *room) {
   const size_t element = posenc_dtype_bytes(e->problem.dtype);
-  const int64_t *columns = a->columns[copy];
+  const int64_t *columns = a->picked[copy];
   unsigned char *out = room;
   if (!columns) return raw;
   for (int64_t r = 0; r < rows; r++, raw += e->raw_bytes)
@@ -194,7 +178,7 @@ static void check_padding(table_exam *e, const table_axis *a, const unsigned cha
   const posenc_bound nothing = {.derived = true};
   const int64_t pairs = a->problem.dim / 2;
   for (int64_t c = 0; c < 2 * pairs; c++) {
-    if (a->columns[0][c] < 0) continue;
+    if (a->picked[0][c] < 0) continue;
     const double got = format_element(a->problem.dtype, row, c);
     e->not_finite += !isfinite(got);
     accuracy_add(&octave_shown(e, a, 0)->found, format_of(a->problem.dtype), e->request->limit ? &nothing : NULL, &zero,
@@ -249,7 +233,7 @@ static exact exact_of_odd(table_exam *e, int64_t row) {
 /* Compares the additional column of an odd dim. */
 static void check_odd_column(table_exam *e, window w) {
   const table_axis *a = e->axis;
-  if (e->odd_column < 0) return;
+  if (e->columns.odd < 0) return;
   for (int64_t row = w.row; row < w.row + w.rows; row++) {
     const int64_t distance = distance_of(e, a, row);
     const exact value = exact_of_odd(e, row);
@@ -259,7 +243,7 @@ static void check_odd_column(table_exam *e, window w) {
     here.growth = 0.0;
     accuracy found = {0};
     accuracy_add(&found, format_of(e->problem.dtype), limit, &value,
-                 format_element(e->problem.dtype, e->raw, (row - w.row) * e->read_dim + e->odd_column),
+                 format_element(e->problem.dtype, e->raw, (row - w.row) * e->read_dim + e->columns.odd),
                  (element_place){position_of(e, row), e->problem.dim / 2, false});
     accuracy_move(&found, whole_position(e, a, row));
     accuracy_merge(&octave_of(e, a, row)->found, &found);
@@ -358,7 +342,7 @@ void table_exam_rows(table_exam *e, window w) {
       progress_show("check", e->request->name, (double)now.row * (double)e->problem.dim,
                     (double)end * (double)e->problem.dim, "elements");
     e->read(e->from, now.row, now.rows, e->raw);
-    for (int copy = copies_of(e) - 1; copy >= 0; copy--)
+    for (int copy = e->columns.copies - 1; copy >= 0; copy--)
       for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
         const unsigned char *rows = rows_of(e, a, copy, e->raw, now.rows, e->rows);
         check_accuracy(e, a, copy, now, rows);
@@ -450,7 +434,7 @@ static void check_unique(table_exam *e) {
 
 /* Sets the pairs of an axis; of a table without axes, all pairs but a last sine without a cosine. */
 static void set_axis(table_exam *e, table_axis *a) {
-  const bool is_odd = e->odd_column >= 0;
+  const bool is_odd = e->columns.odd >= 0;
   a->problem = e->problem;
   a->problem.positions = NULL;
   a->problem.odd = POSENC_ODD_REFUSED;
@@ -464,23 +448,22 @@ static void set_axis(table_exam *e, table_axis *a) {
     a->problem.dim = 2 * a->pairs.of.count;
   }
   a->attention = attention_of(&a->problem);
-  set_columns(e, a);
+  pick_columns(e, a);
   if (e->picked_bytes < row_bytes(&a->problem)) e->picked_bytes = row_bytes(&a->problem);
 }
 
 table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim) {
   table_exam *e = memory_take(1, sizeof *e);
   const posenc_problem *problem = &request->problem;
-  const bool is_odd = problem->dim % 2, is_between = problem->odd == POSENC_ODD_CEIL && problem->layout == POSENC_SPLIT;
   *e = (table_exam){.request = request, .read = read, .from = from, .read_dim = read_dim, .problem = *problem};
-  e->odd_column = !is_odd ? -1 : is_between ? problem->dim / 2 : problem->dim - 1;
+  if (!column_map_find(&e->columns, problem, request->part)) memory_end();
   e->raw_bytes = (size_t)read_dim * posenc_dtype_bytes(problem->dtype);
   e->axes = problem->axes ? problem->axes->count : 1;
   for (table_axis *a = e->axis; a < e->axis + e->axes; a++) set_axis(e, a);
   const size_t row = e->raw_bytes < e->picked_bytes ? e->picked_bytes : e->raw_bytes,
                block = row < BLOCK_BYTES ? BLOCK_BYTES : row;
   e->raw = memory_grow(NULL, block, 1);
-  if (e->axis->columns[0]) e->rows = memory_grow(NULL, block, 1);
+  if (e->axis->picked[0]) e->rows = memory_grow(NULL, block, 1);
   e->one = memory_take(row, 1);
   e->other = memory_take(row, 1);
   e->by = memory_take((size_t)problem->dim / 2, sizeof *e->by);
@@ -491,12 +474,13 @@ table_exam *table_exam_create(const table_request *request, rows_reader *read, v
 void table_exam_free(table_exam *e) {
   for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
     for (int unit = 0; unit < UNITS; unit++) fast_destroy(a->references[unit]);
-    free(a->columns[0]);
-    free(a->columns[1]);
+    free(a->picked[0]);
+    free(a->picked[1]);
     axis_pairs_free(&a->pairs);
   }
   for (int unit = 0; unit < UNITS; unit++)
     if (e->odd_references[unit]) oracle_destroy(e->odd_references[unit]);
+  column_map_free(&e->columns);
   free(e->raw);
   free(e->rows);
   free(e->one);
@@ -514,15 +498,10 @@ static record_number number_of_position_in(const table_exam *e, int64_t position
 
 /* Returns the column of a witness in the file. If it occurs twice, returns the one with the witness's value. */
 static int64_t column_of_witness(table_exam *e, const witness *w) {
-  const int64_t row = w->position - e->problem.first, pairs = e->problem.dim / 2;
+  const int64_t row = w->position - e->problem.first;
   const bool cosine = is_part(e) ? e->request->part == TABLE_COS : w->cosine;
-  const table_axis *a = e->axis;
-  int64_t n = w->index;
-  if (n == pairs && e->odd_column >= 0) return e->odd_column;
-  if (e->problem.axes) a += axes_axis(e->problem.axes, w->index);
-  for (n = a->pairs.number ? 0 : n; a->pairs.number && a->pairs.number[n] != w->index;) n++;
-  const int64_t first = column_of(e, a, n, cosine, 0), second = column_of(e, a, n, cosine, copies_of(e) - 1);
-  if (first == second) return first;
+  const int64_t first = e->columns.at[0][cosine][w->index], second = e->columns.at[1][cosine][w->index];
+  if (e->columns.copies == 1) return first;
   e->read(e->from, row, 1, e->raw);
   const double values[] = {format_element(e->problem.dtype, e->raw, first),
                            format_element(e->problem.dtype, e->raw, second)};

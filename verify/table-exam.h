@@ -34,7 +34,7 @@ typedef struct table_axis {
   int64_t frequencies;    /* dim of the problem that has the frequencies */
   axis_pairs pairs;       /* of a table with axes */
   double attention;
-  int64_t *columns[2]; /* of the sines and then of the cosines, -1 for none; in each copy. Null: the row's own */
+  int64_t *picked[2]; /* columns of the sines and then of the cosines, -1 for none; in each copy. Null: the row's own */
   fast_oracle *references[UNITS];
 } table_axis;
 
@@ -47,7 +47,7 @@ typedef struct table_exam {
   posenc_problem problem;
   table_axis axis[POSENC_AXES];
   int axes;
-  int64_t odd_column; /* of the file, which has a sine without a cosine, or zeros; -1 if none */
+  column_map columns; /* of the rows */
   oracle *odd_references[UNITS];
   size_t raw_bytes, picked_bytes;          /* of a row as it is read, and of the longest one of an axis */
   unsigned char *raw, *rows, *one, *other; /* a block as it is read, one of an axis, and two single rows */

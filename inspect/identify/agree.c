@@ -333,21 +333,21 @@ static void tell_damage(const identity *found, const posenc_problem *asked, char
 }
 
 /* Describes the part of the pairs, if it is not the asked one. */
-static void tell_part(const identity *found, columns_part asked, char *text, size_t size) {
-  static const char *const names[] = {[COLUMNS_COS] = "cos", [COLUMNS_SIN] = "sin"};
+static void tell_part(const identity *found, table_part asked, char *text, size_t size) {
+  static const char *const names[] = {[TABLE_COS] = "cos", [TABLE_SIN] = "sin"};
   const columns *at = &found->how.columns;
-  const char *const has = at->part == COLUMNS_COS ? "cosines" : "sines";
+  const char *const has = at->part == TABLE_COS ? "cosines" : "sines";
   if (at->part == asked) return;
-  if (at->part == COLUMNS_BOTH)
+  if (at->part == TABLE_BOTH)
     snprintf(text, size, "the file has sines and cosines, not the %s alone, as --part %s says",
-             asked == COLUMNS_COS ? "cosines" : "sines", names[asked]);
+             asked == TABLE_COS ? "cosines" : "sines", names[asked]);
   else
     snprintf(text, size, "the file has %s alone: --part %s%s%s", has, names[at->part],
              at->layout == POSENC_DUPLICATED ? "" : " --layout ",
              at->layout == POSENC_DUPLICATED ? "" : columns_layout_name(at));
 }
 
-making making_asked(const posenc_problem *asked, columns_part part) {
+making making_asked(const posenc_problem *asked, table_part part) {
   const int64_t dim = even(asked).dim;
   making at = {.columns = {.layout = asked->layout, .part = part, .dim = dim, .pairs = dim / 2},
                .start = start_at(asked->positions ? 0 : asked->first),
@@ -357,9 +357,9 @@ making making_asked(const posenc_problem *asked, columns_part part) {
                .axes = asked->axes};
   const posenc_problem problem = even(asked);
   at.formula = formula_of(&problem);
-  if (part == COLUMNS_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
-  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
-  if (part != COLUMNS_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
+  if (part == TABLE_BOTH && asked->odd == POSENC_ODD_CEIL) at.columns.dim = asked->dim;
+  if (part != TABLE_BOTH && asked->layout == POSENC_SPLIT) at.columns.dim = dim / 2;
+  if (part != TABLE_BOTH && asked->layout == POSENC_SPLIT_CS) at.columns.layout = POSENC_DUPLICATED;
   return at;
 }
 

@@ -304,7 +304,7 @@ void trial_shift_phases(search *s, int64_t pairs, int quarters) {
 /* Tries a formula with first positions from phases, for rows in order (step 1) or reversed (step -1). */
 static void explain_order(search *s, const columns *at, const formula *f, int step, bool far, explanation *found) {
   estimate amplitude;
-  const bool alone = at->part != COLUMNS_BOTH;
+  const bool alone = at->part != TABLE_BOTH;
   formula_frequencies(f, at->pairs, s->w);
   for (int64_t i = 0; i < at->pairs; i++) s->w[i] *= step;
   waves_phases(&s->window, at, &s->sampling, s->w, s->phases, &amplitude);
@@ -317,7 +317,7 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
     making how = trial_making(s, at, f);
     how.step = step;
     if (sine) {
-      how.columns.part = COLUMNS_SIN;
+      how.columns.part = TABLE_SIN;
       trial_shift_phases(s, at->pairs, 1);
     }
     /* Whole positions come first. Others are tried only if roundings do not explain the whole ones. */

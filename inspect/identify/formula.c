@@ -33,12 +33,12 @@ static plain_number plainest_part(double x, double error) {
 }
 
 number_text number_within(double x, double error) {
-  const double exact = 1e-15;
+  const double rounding = 1e-15;
   number_text n;
   if (fabs(x) < 1e15 && fabs(x - rint(x)) <= 0.0)
     snprintf(n.text, sizeof n.text, "%.0f", x);
   else
-    snprintf(n.text, sizeof n.text, "%.*g", plainest(fabs(x), error > 0.0 ? error : exact).digits, x);
+    snprintf(n.text, sizeof n.text, "%.*g", plainest(fabs(x), error > 0.0 ? error : rounding).digits, x);
   return n;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/number.h"
 #include "inspect/files/table.h"
+#include "reference/axes.h"
 
 #include <stdbool.h>
 
@@ -60,14 +61,10 @@ sampled_rows window_sampling(const table_window *w);
 
 /* ---- which column has which sine or cosine ------------------------------------------------------- */
 
-/* The part of each pair that a table has: both, or cosines or sines alone, as the tables of a rope cache. */
-typedef enum columns_part { COLUMNS_BOTH, COLUMNS_COS, COLUMNS_SIN } columns_part;
-
-/* The columns of a table. Layouts of one part alone are those of posenc_rope_tables: duplicated is [f, f]; interleaved
-   has each column twice in succession; split has each column once. */
+/* The columns of a table. Layouts of one part alone are those of table_part (reference/axes.h). */
 typedef struct columns {
   posenc_layout layout;
-  columns_part part;
+  table_part part;
   int64_t dim;   /* number of columns; one column of zeros may follow */
   int64_t pairs; /* number of frequencies; the last one of an odd dim (posenc.h: ceil) has a sine alone */
 } columns;
@@ -81,7 +78,7 @@ int64_t columns_of(const columns *s, int64_t index, bool cosine);
 
 /* Whether the index has a column of sines and one of cosines, or the table has one part only. */
 static inline bool columns_complete(const columns *s, int64_t index) {
-  return s->part != COLUMNS_BOTH || columns_of(s, index, true) >= 0;
+  return s->part != TABLE_BOTH || columns_of(s, index, true) >= 0;
 }
 
 /* Returns how many of `count` columns or pairs may be damaged in a table. */

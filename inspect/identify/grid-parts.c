@@ -316,7 +316,7 @@ static bool set_axes(grid *g) {
   g->problem.axes = &g->axes;
   const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
   if (g->zeros > 1 || !find_columns(g, &whole)) return false;
-  const bool is_twice = first->layout == POSENC_DUPLICATED, is_both = first->part == COLUMNS_BOTH;
+  const bool is_twice = first->layout == POSENC_DUPLICATED, is_both = first->part == TABLE_BOTH;
   g->axes.grouped = whole && (is_twice || (is_split && is_both));
   return true;
 }
@@ -333,21 +333,19 @@ void grid_find_problem(grid *g) {
 static posenc_problem problem_of(const grid *g, posenc_dtype dtype) {
   posenc_problem problem = g->problem;
   problem.dtype = dtype;
-  if (g->columns.part != COLUMNS_BOTH) problem.layout = POSENC_SPLIT_CS;
+  if (g->columns.part != TABLE_BOTH) problem.layout = POSENC_SPLIT_CS;
   return problem;
 }
 
 /* Returns the columns of kernels' rows for those of the file, a new array. */
 static int64_t *columns_of_kernels(const grid *g) {
   const posenc_problem table = problem_of(g, g->held);
-  const bool is_both = g->columns.part == COLUMNS_BOTH;
-  int64_t *from = memory_take((size_t)table.dim, sizeof *from);
-  for (int64_t c = 0; c < table.dim; c++) from[c] = c;
-  for (int64_t number = 0; !is_both && number < table.dim / 2; number++)
-    for (int copy = 0; copy < 2; copy++) {
-      const int64_t column = axes_cache_column(&g->problem, number, copy);
-      if (column >= 0) from[column] = axes_column(&table, number, g->columns.part == COLUMNS_COS);
-    }
+  column_map of_kernels, of_file;
+  if (!column_map_find(&of_kernels, &table, TABLE_BOTH)) memory_end();
+  if (!column_map_find(&of_file, &g->problem, g->columns.part)) memory_end();
+  int64_t *from = allocated(column_map_between(&of_file, &of_kernels));
+  column_map_free(&of_kernels);
+  column_map_free(&of_file);
   return from;
 }
 

@@ -121,7 +121,7 @@ static const char *models_of(const grid *g) {
   const posenc_problem *problem = &g->problem;
   const posenc_axes *axes = &g->axes;
   const bool pair = g->count == 2, reversed = g->order[0] == g->count - 1,
-             both = g->columns.part == COLUMNS_BOTH && problem->layout != POSENC_SPLIT_CS; /* that is a rope cache */
+             both = g->columns.part == TABLE_BOTH && problem->layout != POSENC_SPLIT_CS; /* that is a rope cache */
   if (axes->frequencies == POSENC_AXES_CONTINUED && has_lists(g) && g->count == 3)
     return axes->order == POSENC_AXES_CYCLIC ? "Qwen3-VL" : "Qwen2-VL";
   if (axes->frequencies == POSENC_AXES_DEALT) return pair && !reversed ? "Pixtral" : NULL;
@@ -232,7 +232,7 @@ static const char *told_options(const grid *g, record_memory *in) {
        *rest = behind ? strstr(behind + 1, " --") : NULL;
   if (behind) *behind = '\0'; /* rows and columns come from the file */
   static const char *const parts[] = {"", " --part cos", " --part sin"};
-  const char *layout = at->part != COLUMNS_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
+  const char *layout = at->part != TABLE_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
   const char *text = told ? record_format(in, "%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : NULL;
   free(all);
   return text;

@@ -90,7 +90,7 @@ static bool mistake_of_means(const table_window *w, char *words, size_t size) {
   const size_t count = formulas_usual(0.0, usual, w->dim / 2);
   if (w->dim < MISTAKE_DIM || w->dim % 2 || w->count < MISTAKE_ROWS) return false;
   for (size_t n = 0; n < 2 * count * LAYOUTS; n++) {
-    const columns at = {layouts[n % LAYOUTS], COLUMNS_BOTH, w->dim, w->dim / 2};
+    const columns at = {layouts[n % LAYOUTS], TABLE_BOTH, w->dim, w->dim / 2};
     const formula *f = &usual[n / LAYOUTS % count];
     const int first = n / LAYOUTS >= count;
     if (distance_of_changes(w, &at, f, first) > mistake_near) continue;
@@ -171,7 +171,7 @@ static bool is_explained(const identity *found) {
   }
   /* A list of positions explains any single column. If all angles are small, sines alone also explain all multiples of
      that column, after columns with larger values are left out. */
-  if (found->how.positions && found->how.columns.part != COLUMNS_BOTH && found->damage_count) return false;
+  if (found->how.positions && found->how.columns.part != TABLE_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
 }
 
@@ -274,7 +274,7 @@ static bool say_other_waves(identity *found, search *s, size_t formulas) {
   const int64_t known = search_count_known(s), pairs = s->columns.pairs;
   if (formulas == 0 && pairs >= FORMULA_EVIDENT) describe_frequencies(s, words, sizeof words);
   if (s->is_measured && *words) return say_measured(found, s, words);
-  if (s->columns.part == COLUMNS_BOTH && known * 2 >= pairs) {
+  if (s->columns.part == TABLE_BOTH && known * 2 >= pairs) {
     if (formulas == 0 && pairs == 1)
       return say(found, IDENTIFY_BENT, "the one frequency is not 1, which tells no base and scale");
     if (formulas == 0 && known < FORMULA_EVIDENT)
@@ -283,7 +283,7 @@ static bool say_other_waves(identity *found, search *s, size_t formulas) {
     if (formulas == 0) return say(found, IDENTIFY_BENT, words);
     return say(found, IDENTIFY_BENT, "the phases are those of no positions in steps of one row, and of no list");
   }
-  if (s->columns.part == COLUMNS_BOTH)
+  if (s->columns.part == TABLE_BOTH)
     return say(found, IDENTIFY_NO_TABLE, "its pairs of columns do not turn evenly from row to row");
   if (known * 2 >= pairs && pairs >= FORMULA_EVIDENT)
     return say(found, IDENTIFY_BENT, formulas ? "no positions explain their phases" : words);
@@ -362,7 +362,7 @@ static bool is_mistake(const search *s, identity *found) {
   if (!mistake_of_columns(w, words, sizeof words) && !mistake_of_means(w, words, sizeof words) &&
       !(table_stored(s->request->table)->joined && mistake_of_copies(w, words, sizeof words)))
     return false;
-  found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = COLUMNS_BOTH, .dim = w->dim};
+  found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = TABLE_BOTH, .dim = w->dim};
   return say(found, IDENTIFY_BENT, words);
 }
 
@@ -379,7 +379,7 @@ static void negate(search *s, const columns *at, bool cosines) {
 static bool is_negated(search *s, identity *found) {
   const columns at = s->columns;
   const explanation best = s->best;
-  const bool alone = at.part != COLUMNS_BOTH;
+  const bool alone = at.part != TABLE_BOTH;
   for (int n = 0; n < (alone ? 1 : 3) && !s->failed; n++) {
     /* The cosines are negated, then also the sines, then only the sines. One part alone has no others. */
     negate(s, &at, n != 1);
@@ -388,7 +388,7 @@ static bool is_negated(search *s, identity *found) {
     if (!explanation_is_good(&s->best) || s->best.how.positions || s->best.how.step < 0) continue;
     const formula *f = &s->best.how.formula;
     const columns *told = &s->best.how.columns;
-    const bool all = n == 1 || told->part != COLUMNS_BOTH, cosines = (n == 0) == (told->layout == at.layout);
+    const bool all = n == 1 || told->part != TABLE_BOTH, cosines = (n == 0) == (told->layout == at.layout);
     char words[sizeof found->reason];
     snprintf(found->negated, sizeof found->negated, "%s are negated",
              all       ? "all values"

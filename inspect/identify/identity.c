@@ -70,18 +70,18 @@ posenc_dtype identity_arithmetic(const identity *found) {
 
 const char *identity_odd(const identity *found) {
   const columns *at = &found->how.columns;
-  if (at->part == COLUMNS_BOTH && at->dim % 2) return "ceil";
+  if (at->part == TABLE_BOTH && at->dim % 2) return "ceil";
   return found->dim % 2 && at->dim != found->dim ? "pad" : NULL;
 }
 
 double identity_shift(const identity *found, const formula *f) {
   const columns *at = &found->how.columns;
-  return f->shift - (at->part == COLUMNS_BOTH && at->dim % 2 ? 0.5 : 0.0);
+  return f->shift - (at->part == TABLE_BOTH && at->dim % 2 ? 0.5 : 0.0);
 }
 
 /* ---- the record: the formula ---------------------------------------------------------------------- */
 
-const char *const identity_parts[] = {[COLUMNS_BOTH] = "both", [COLUMNS_COS] = "cos", [COLUMNS_SIN] = "sin"};
+const char *const identity_parts[] = {[TABLE_BOTH] = "both", [TABLE_COS] = "cos", [TABLE_SIN] = "sin"};
 
 /* Returns the first and the last of a range. */
 static const record_number *range_of(int64_t least, int64_t most, record_memory *in) {
@@ -307,7 +307,7 @@ static const char *told_options(const identity *found, bool halved, record_memor
   const making *how = &found->how;
   const formula *f = &how->formula;
   const bool scaled = f->scaling.kind != POSENC_SCALING_NONE;
-  if (halved && how->columns.part != COLUMNS_COS) return NULL;
+  if (halved && how->columns.part != TABLE_COS) return NULL;
   if ((!scaled && !number_is_one(how->amplitude)) || fabs(how->offset) > 0.0 || how->positions || how->step < 0 ||
       !start_is_one(&how->start) || found->paddings > 1 || found->damage_count)
     return NULL;
@@ -316,12 +316,12 @@ static const char *told_options(const identity *found, bool halved, record_memor
   char *all = allocated(problem_options(&problem));
   const char *behind = strstr(all, "--dim "); /* rows and columns come from the file */
   behind = behind ? strstr(behind, " --") : NULL;
-  const bool untold = how->columns.part != COLUMNS_BOTH && how->columns.layout == POSENC_INTERLEAVED;
+  const bool untold = how->columns.part != TABLE_BOTH && how->columns.layout == POSENC_INTERLEAVED;
   const char *text = record_format(in, "%s%s%s%s", behind ? behind + 1 : "",
-                                   how->columns.part == COLUMNS_BOTH ? ""
-                                   : behind                          ? " --part "
-                                                                     : "--part ",
-                                   how->columns.part == COLUMNS_BOTH ? "" : identity_parts[how->columns.part],
+                                   how->columns.part == TABLE_BOTH ? ""
+                                   : behind                        ? " --part "
+                                                                   : "--part ",
+                                   how->columns.part == TABLE_BOTH ? "" : identity_parts[how->columns.part],
                                    untold ? " --layout interleaved" : "");
   free(all);
   return text;
@@ -538,9 +538,9 @@ static void print_formula(const identity *found, FILE *out) {
 static void print_columns(const identity *found, FILE *out) {
   const columns *at = &found->how.columns;
   fprintf(out, ", %s%s", columns_layout_name(at),
-          at->part == COLUMNS_BOTH  ? ""
-          : at->part == COLUMNS_COS ? " (cos)"
-                                    : " (sin)");
+          at->part == TABLE_BOTH  ? ""
+          : at->part == TABLE_COS ? " (cos)"
+                                  : " (sin)");
   const char *odd = identity_odd(found);
   if (odd) fprintf(out, ", odd %s", odd);
 }
@@ -557,7 +557,7 @@ static void print_list(const identity *found, FILE *out) {
   }
   fprintf(out, "%s in %" PRId64 " run%s of successive ones", found->listed > SHOWN ? " .." : "", found->runs,
           found->runs == 1 ? "" : "s");
-  if (found->how.columns.part == COLUMNS_COS) fputs(" (cosines do not tell their signs)", out);
+  if (found->how.columns.part == TABLE_COS) fputs(" (cosines do not tell their signs)", out);
 }
 
 static void print_positions(const identity *found, FILE *out) {

@@ -127,7 +127,7 @@ typedef struct identify_request {
   /* The problem that posenc check compares the file with, which also has positions, a layout and a padding row; null in
      posenc identify. part: of that problem's table. */
   const posenc_problem *asked;
-  columns_part part;
+  table_part part;
   bool as_asked; /* the table is judged as that problem first, and identified only if that does not explain it all */
   double error;  /* largest error of values that are recovered from an array; else 0 */
 } identify_request;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/identity.h"
 
+#include "common/memory.h"
 #include "common/work.h"
 #include "inspect/identify/formula.h"
 #include "reference/accuracy.h"
@@ -147,23 +148,20 @@ static bool add_kernel(makers *m, const posenc_kernel *kernel) {
 
 /* Sets the pairs of columns that are adjacent for each axis; of one part alone, the two columns with the same angle. */
 static void find_grouped(makers *m) {
-  const posenc_axes *axes = m->how.axes;
-  const columns_part part = m->how.columns.part;
-  int64_t taken[POSENC_AXES] = {0}, begin[POSENC_AXES] = {0};
-  for (int a = 1; a < axes->count; a++) begin[a] = begin[a - 1] + 2 * axes->axis[a - 1].pairs;
-  for (int64_t number = 0; number < m->how.columns.pairs; number++) {
-    const int a = axes_axis(axes, number);
-    const posenc_columns at = posenc_layout_columns(m->how.columns.layout, 2 * axes->axis[a].pairs);
-    const int64_t n = at.step * taken[a]++ + begin[a];
-    m->angles[n + at.sin] = (column_angle){.index = number, .cosine = part == COLUMNS_COS};
-    m->angles[n + at.cos] = (column_angle){.index = number, .cosine = part != COLUMNS_SIN};
-  }
+  posenc_problem of = posenc_table(1, 2 * m->how.columns.pairs);
+  column_map map;
+  of.layout = m->how.columns.layout;
+  of.axes = m->how.axes;
+  if (!column_map_find(&map, &of, m->how.columns.part)) memory_end();
+  for (int64_t c = 0; c < map.columns; c++)
+    m->angles[c] = (column_angle){.index = map.values[c].index, .cosine = map.values[c].cosine};
+  column_map_free(&map);
 }
 
 /* Finds the angle of each column, and its largest error. */
 static void find_angles(makers *m) {
   const double of_f32 = limit_unit(POSENC_F32);
-  const bool is_both = m->how.columns.part == COLUMNS_BOTH, is_twice = m->how.columns.layout == POSENC_DUPLICATED,
+  const bool is_both = m->how.columns.part == TABLE_BOTH, is_twice = m->how.columns.layout == POSENC_DUPLICATED,
              is_grouped = m->how.axes && m->how.axes->grouped && (is_both || is_twice);
   if (is_grouped) find_grouped(m);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {

@@ -281,11 +281,11 @@ static double error_of_part(double unit, double derivative) {
 /* Returns the phase of a pair in a row. Sine or cosine alone determines the angle within half a turn: cosines from 0
    on, sines around 0. */
 static estimate phase_of(const table_window *w, const columns *s, int64_t row, int64_t i, double amplitude) {
-  const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == COLUMNS_BOTH)) / amplitude;
-  if (s->part == COLUMNS_BOTH)
+  const double unit = unit_of(w), x = window_value(w, row, columns_of(s, i, s->part == TABLE_BOTH)) / amplitude;
+  if (s->part == TABLE_BOTH)
     return (estimate){atan2(window_value(w, row, columns_of(s, i, false)) / amplitude, x), 2.0 * unit};
-  const double part = fmax(-1.0, fmin(1.0, x)), angle = s->part == COLUMNS_COS ? acos(part) : asin(part);
-  return (estimate){angle, error_of_part(unit, s->part == COLUMNS_COS ? sin(angle) : cos(angle))};
+  const double part = fmax(-1.0, fmin(1.0, x)), angle = s->part == TABLE_COS ? acos(part) : asin(part);
+  return (estimate){angle, error_of_part(unit, s->part == TABLE_COS ? sin(angle) : cos(angle))};
 }
 
 /* ---- their positions ----------------------------------------------------------------------------- */
@@ -310,7 +310,7 @@ static bool read_part(const columns *s, const estimate *phases, const long doubl
     }
     if (!(error * w + tolerance < 1.0)) continue;
     const double angle = (double)(position * frequencies[i]),
-                 other = s->part == COLUMNS_COS ? -phases[i].value : pi - phases[i].value,
+                 other = s->part == TABLE_COS ? -phases[i].value : pi - phases[i].value,
                  near = wrapped(phases[i].value - angle), far = wrapped(other - angle),
                  off = fabs(near) < fabs(far) ? near : far;
     if (fabs(off) > tolerance + error * w) {
@@ -322,7 +322,7 @@ static bool read_part(const columns *s, const estimate *phases, const long doubl
     position += (long double)(share * off / w);
     error = fmin(error, of_this);
   }
-  *found = start_near(s->part == COLUMNS_COS ? fabsl(position) : position, error);
+  *found = start_near(s->part == TABLE_COS ? fabsl(position) : position, error);
   return bits > 8.0 && missed <= columns_spare(s->pairs);
 }
 
@@ -343,7 +343,7 @@ static bool read_row(const table_window *w, const columns *s, int64_t row, const
   if (w->zero[row]) return false;
   for (int64_t i = 0; i < s->pairs; i++)
     phases[i] = columns_complete(s, i) ? phase_of(w, s, row, i, amplitude) : (estimate){0.0, INFINITY};
-  if (!(s->part == COLUMNS_BOTH ? read_pairs : read_part)(s, phases, frequencies, relative, &at)) return false;
+  if (!(s->part == TABLE_BOTH ? read_pairs : read_part)(s, phases, frequencies, relative, &at)) return false;
   *position = start_is_whole(&at) && !start_is_one(&at) ? rint(at.first) : at.first;
   return true;
 }

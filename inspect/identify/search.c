@@ -142,7 +142,7 @@ static bool measure(search *s, making *how, estimate *amplitude) {
   enum { STARTS = 8 };
   const double relative = 5e-7, half = (double)(s->sampling.step * s->sampling.count) / 2.0;
   const columns *at = &s->columns;
-  const bool alone = at->part != COLUMNS_BOTH;
+  const bool alone = at->part != TABLE_BOTH;
   for (int step = 1; step >= -1; step -= 2) {
     *how = trial_making(s, &s->columns, &(formula){.scaling = {.factor = 1.0}});
     if (step < 0) how->columns = columns_exchanged(at);
@@ -159,7 +159,7 @@ static bool measure(search *s, making *how, estimate *amplitude) {
       const phase_clock c = {s->phases, s->w, at->pairs, relative,
                              (double)(s->sampling.first + s->sampling.step * s->sampling.count)};
       if (sine) {
-        how->columns.part = COLUMNS_SIN;
+        how->columns.part = TABLE_SIN;
         trial_shift_phases(s, at->pairs, 1);
       }
       const size_t count = starts_find(&c, POSITION_NEAR, starts, STARTS);
@@ -360,8 +360,8 @@ void search_list(search *s) {
   if (s->columns.pairs < LIST_PAIRS_LEAST) return;
   for (int turn = 0; turn < 2 && !explanation_is_good(&s->best); turn++) {
     formula formulas[FORMULAS_MAX];
-    columns at = turn && s->columns.part == COLUMNS_BOTH ? columns_exchanged(&s->columns) : s->columns;
-    if (turn && s->columns.part != COLUMNS_BOTH) at.part = COLUMNS_SIN;
+    columns at = turn && s->columns.part == TABLE_BOTH ? columns_exchanged(&s->columns) : s->columns;
+    if (turn && s->columns.part != TABLE_BOTH) at.part = TABLE_SIN;
     const size_t count = list_formulas(&s->window, &at, formulas);
     for (size_t n = 0; n < count && !explanation_is_good(&s->best) && !s->failed; n++)
       explain_list(s, &at, &formulas[n]);
@@ -433,7 +433,7 @@ void search_columns(search *s) {
   find_offset(s);
   s->columns = columns_find(&s->window);
   waves_frequencies(&s->window, &s->columns, &s->sampling, s->frequencies);
-  if (s->columns.part == COLUMNS_BOTH) turn_columns(s);
+  if (s->columns.part == TABLE_BOTH) turn_columns(s);
 }
 
 size_t search_run(search *s) {

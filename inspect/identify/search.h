@@ -144,7 +144,7 @@ bool judge(search *s, identity *found);
 bool agree(const search *s, identity *found);
 
 /* Returns how the problem's table is made, or that part of it. */
-making making_asked(const posenc_problem *asked, columns_part part);
+making making_asked(const posenc_problem *asked, table_part part);
 
 /* Finds how a table in the columns and rows of `at` is made that has the problem's formula. Returns false if it has
    another number of pairs, or if there is no such table. */

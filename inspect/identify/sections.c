@@ -88,8 +88,8 @@ static double distance_of(const reader *r, int64_t row, int64_t pair, int64_t wa
 /* Returns the larger distance of sine and cosine, as far as the table has them. */
 static double pair_distance(reader *r, int64_t row, int64_t pair, int64_t wave, int64_t position) {
   if (!fill_wave(r, wave)) return INFINITY;
-  const double sine = r->at.part == COLUMNS_COS ? 0.0 : distance_of(r, row, pair, wave, position, false);
-  if (r->at.part == COLUMNS_SIN || !(sine <= 1.0)) return sine;
+  const double sine = r->at.part == TABLE_COS ? 0.0 : distance_of(r, row, pair, wave, position, false);
+  if (r->at.part == TABLE_SIN || !(sine <= 1.0)) return sine;
   return fmax(sine, distance_of(r, row, pair, wave, position, true));
 }
 
@@ -135,7 +135,7 @@ static void set_parts(reader *r, const posenc_axes *axes) {
 static bool read_rows(reader *r, int count) {
   sections *found = r->found;
   for (int64_t row = found->zeros; row < r->w->count; row++) {
-    if (r->w->zero[row] && r->at.part != COLUMNS_SIN) return false;
+    if (r->w->zero[row] && r->at.part != TABLE_SIN) return false;
     const int64_t n = row - found->zeros;
     for (int a = 0; a < count; a++) {
       const double *const own = found->positions[a];
@@ -282,10 +282,10 @@ static bool is_of(reader *r, const formula *f) {
 static bool find(reader *r, const columns *first) {
   formula formulas[FORMULAS_MAX];
   for (int turn = 0; turn < 2; turn++) {
-    r->at = turn && first->part == COLUMNS_BOTH ? columns_exchanged(first) : *first;
-    if (turn && first->part != COLUMNS_BOTH) r->at.part = COLUMNS_SIN;
+    r->at = turn && first->part == TABLE_BOTH ? columns_exchanged(first) : *first;
+    if (turn && first->part != TABLE_BOTH) r->at.part = TABLE_SIN;
     r->found->zeros = 0; /* sines of position 0 are zeros, too */
-    while (r->at.part != COLUMNS_SIN && r->found->zeros < r->w->count && r->w->zero[r->found->zeros]) r->found->zeros++;
+    while (r->at.part != TABLE_SIN && r->found->zeros < r->w->count && r->w->zero[r->found->zeros]) r->found->zeros++;
     size_t count = list_formulas(r->w, &r->at, formulas);
     for (size_t b = 0; b < formula_base_count && count < FORMULAS_MAX; b++)
       formulas[count++] = formula_plain(formula_bases[b]);

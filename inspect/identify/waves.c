@@ -132,7 +132,7 @@ static estimate frequency_of(const table_window *w, const columns *s, const samp
   const double step = (double)at->step;
   const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
   if (!columns_complete(s, i)) return unknown;
-  const estimate each = s->part == COLUMNS_BOTH ? pair_frequency(&v) : single_frequency(&v);
+  const estimate each = s->part == TABLE_BOTH ? pair_frequency(&v) : single_frequency(&v);
   return (estimate){each.value / step, fmax(each.error, 0x1p-52 * fabs(each.value)) / step};
 }
 
@@ -199,9 +199,9 @@ estimate waves_offset(const table_window *w, const sampled_rows *at) {
       if (of_lag.error < one.error) one = of_lag;
     }
     if (count == BEST && !(one.error < best[BEST - 1].error)) continue;
-    size_t place = count < BEST ? count++ : BEST - 1;
-    for (; place > 0 && one.error < best[place - 1].error; place--) best[place] = best[place - 1];
-    best[place] = one;
+    size_t rank = count < BEST ? count++ : BEST - 1;
+    for (; rank > 0 && one.error < best[rank - 1].error; rank--) best[rank] = best[rank - 1];
+    best[rank] = one;
   }
   if (count == 0 || isinf(best[count / 2].error)) return unknown;
   for (size_t n = 0; n < count; n++) values[n] = best[n].value;
@@ -270,7 +270,7 @@ void waves_phases(const table_window *w, const columns *s, const sampled_rows *a
     estimate length = unknown;
     phases[i] = unknown;
     if (!columns_complete(s, i)) continue;
-    phases[i] = (s->part == COLUMNS_BOTH ? pair_phase : single_phase)(&v, frequencies[i], &length);
+    phases[i] = (s->part == TABLE_BOTH ? pair_phase : single_phase)(&v, frequencies[i], &length);
     if (!isfinite(length.error) || phases[i].error > 1.0) continue;
     const double weight = 1.0 / (length.error * length.error);
     sum += weight * length.value;
@@ -330,7 +330,7 @@ void waves_drifts(const table_window *w, const columns *s, const sampled_rows *a
     const view v = {w, at, columns_of(s, i, false), columns_of(s, i, true)};
     drifts[i] = unknown;
     if (!columns_complete(s, i)) continue;
-    const estimate each = (s->part == COLUMNS_BOTH ? pair_drift : single_drift)(&v, frequencies[i]);
+    const estimate each = (s->part == TABLE_BOTH ? pair_drift : single_drift)(&v, frequencies[i]);
     drifts[i] = (estimate){each.value / step, each.error / step};
   }
 }
@@ -455,7 +455,7 @@ void waves_refit(const table_window *w, const columns *s, double first, int step
     if (is_known(&frequencies[i])) slowest = fmin(slowest, frequencies[i].value);
   for (int64_t i = 0; i < s->pairs; i++) {
     refitted[i] = unknown;
-    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
+    for (int cosine = s->part == TABLE_COS; cosine <= (s->part != TABLE_SIN); cosine++) {
       const known_wave k = known_wave_of(w, s, i, cosine, first, step, amplitude);
       if (k.column < 0) continue;
       const estimate one = known_frequency(&k, &frequencies[i], slowest);
@@ -469,7 +469,7 @@ estimate waves_amplitude(const table_window *w, const columns *s, double first, 
   double products = 0.0, squares = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {
     if (isinf(frequencies[i].error) || frequencies[i].value * (double)w->count < 2.0 * pi) continue;
-    for (int cosine = s->part == COLUMNS_COS; cosine <= (s->part != COLUMNS_SIN); cosine++) {
+    for (int cosine = s->part == TABLE_COS; cosine <= (s->part != TABLE_SIN); cosine++) {
       const known_wave k = known_wave_of(w, s, i, cosine, first, step, amplitude);
       for (int64_t row = 0; k.column >= 0 && row < k.count; row += k.step) {
         if (w->zero[row]) continue;

@@ -105,11 +105,11 @@ sampled_rows window_sampling(const table_window *w) {
 /* ---- columns: which has which sine or cosine ----------------------------------------------------- */
 
 static bool is_odd(const columns *s) {
-  return s->part == COLUMNS_BOTH && s->dim % 2;
+  return s->part == TABLE_BOTH && s->dim % 2;
 }
 
 int64_t columns_index(const columns *s, int64_t column, bool *cosine) {
-  if (s->part == COLUMNS_BOTH) {
+  if (s->part == TABLE_BOTH) {
     posenc_columns at = posenc_layout_columns(s->layout, 2 * s->pairs);
     if (is_odd(s) && s->layout == POSENC_SPLIT_CS) at.sin--;
     if (is_odd(s) && s->layout == POSENC_INTERLEAVED_CS && column == s->dim - 1) {
@@ -120,12 +120,12 @@ int64_t columns_index(const columns *s, int64_t column, bool *cosine) {
     *cosine = behind >= 0 && behind % at.step == 0 && behind / at.step < count;
     return (column - (*cosine ? at.cos : at.sin)) / at.step;
   }
-  *cosine = s->part == COLUMNS_COS;
+  *cosine = s->part == TABLE_COS;
   return s->layout == POSENC_INTERLEAVED ? column / 2 : column % s->pairs;
 }
 
 int64_t columns_of(const columns *s, int64_t index, bool cosine) {
-  if (s->part != COLUMNS_BOTH) return s->layout == POSENC_INTERLEAVED ? 2 * index : index;
+  if (s->part != TABLE_BOTH) return s->layout == POSENC_INTERLEAVED ? 2 * index : index;
   const posenc_columns at = posenc_layout_columns(s->layout, 2 * s->pairs);
   const bool last = is_odd(s) && index == s->pairs - 1;
   if (last && cosine) return -1;
@@ -143,7 +143,7 @@ columns columns_exchanged(const columns *s) {
                                         [POSENC_SPLIT] = POSENC_SPLIT_CS,
                                         [POSENC_SPLIT_CS] = POSENC_SPLIT};
   columns exchanged = *s;
-  if (s->part == COLUMNS_BOTH) exchanged.layout = other[s->layout];
+  if (s->part == TABLE_BOTH) exchanged.layout = other[s->layout];
   return exchanged;
 }
 
@@ -241,10 +241,9 @@ static bool is_zero_column(const table_window *w, int64_t column) {
 columns columns_find(const table_window *w) {
   const int64_t dim = w->dim % 2 && w->dim > 1 && is_zero_column(w, w->dim - 1) ? w->dim - 1 : w->dim;
   const int64_t pairs = (dim + 1) / 2, spare = columns_spare(pairs);
-  const columns neighbours = {POSENC_INTERLEAVED, COLUMNS_BOTH, dim, pairs},
-                halves = {POSENC_SPLIT, COLUMNS_BOTH, dim, pairs},
-                halves_cs = {POSENC_SPLIT_CS, COLUMNS_BOTH, dim, pairs};
-  const columns alone = {POSENC_SPLIT, COLUMNS_COS, dim, dim};
+  const columns neighbours = {POSENC_INTERLEAVED, TABLE_BOTH, dim, pairs},
+                halves = {POSENC_SPLIT, TABLE_BOTH, dim, pairs}, halves_cs = {POSENC_SPLIT_CS, TABLE_BOTH, dim, pairs};
+  const columns alone = {POSENC_SPLIT, TABLE_COS, dim, dim};
   if (dim < 2) return alone;
   /* Pairs are tried first, because pairs of base 1 are all equal, too. */
   const int64_t of_neighbours = count_broken(w, &neighbours), of_halves = count_broken(w, &halves),
@@ -253,7 +252,7 @@ columns columns_find(const table_window *w) {
   if (of_halves <= spare && of_halves <= of_halves_cs) return halves;
   if (of_halves_cs <= spare) return halves_cs;
   if (dim % 2) return alone;
-  if (all_twice(w, dim, dim / 2)) return (columns){POSENC_DUPLICATED, COLUMNS_COS, dim, dim / 2};
-  if (all_twice(w, dim, 1)) return (columns){POSENC_INTERLEAVED, COLUMNS_COS, dim, dim / 2};
+  if (all_twice(w, dim, dim / 2)) return (columns){POSENC_DUPLICATED, TABLE_COS, dim, dim / 2};
+  if (all_twice(w, dim, 1)) return (columns){POSENC_INTERLEAVED, TABLE_COS, dim, dim / 2};
   return alone;
 }
