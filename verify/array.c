@@ -16,30 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size of a block of rows, which fits a cache. */
-enum { BLOCK_BYTES = 1 << 20 };
-
 /* The exam of an array, whose rows are vectors of the last axis. */
 struct array_exam {
+  row_exam of; /* of its problem, which has no list */
   const array_request *request;
   const stored *at;
   axes_reference *reference;
   double attention;
-  posenc_dtype held;      /* the dtype whose numbers the results are */
-  unsigned char *x, *got; /* blocks of rows */
-  posenc_problem plain;   /* without a list */
-  column_map columns;     /* from the request's first one on */
-  octaves by_size;
-  accuracy found;
+  posenc_dtype held;                   /* the dtype whose numbers the results are */
   int64_t rows_of[2];                  /* rows of the largest errors, in ulp and absolute */
   int64_t changed_row, changed_column; /* the first element that differs from x, but must not */
-  int64_t not_finite;
-  int64_t beyond; /* elements beyond the limit of a check that is given none */
+  int64_t bad_row;                     /* the first row of x that is not finite; -1 if none */
+  int64_t beyond;                      /* elements beyond the limit of a check that is given none */
   array_limits limits;
-  check checks[2]; /* ACCURACY, UNTOUCHED */
 };
-
-enum { OF_ACCURACY, OF_UNTOUCHED };
 
 /* ---- the limit without one ------------------------------------------------------------------------------------- */
 
@@ -112,7 +102,7 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
   const posenc_problem *problem = &e->request->problem;
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t end = e->request->start + problem->dim;
-  check *c = &e->checks[OF_UNTOUCHED];
+  check *c = &e->of.checks[UNTOUCHED];
   for (int64_t column = 0; column < e->at->dim; column++) {
     if (column >= e->request->start && column < end) continue;
     const size_t at = (size_t)column * element;
@@ -137,7 +127,7 @@ static posenc_dtype array_held(const array_request *request) {
 /* Returns the vector of x that begins there, without a result. */
 static applied_row vector_of(const array_exam *e, int64_t row, const unsigned char *x) {
   const int64_t position = array_position(e->request, axes_index(e->request->arrays.axes, e->at, row, NULL));
-  return (applied_row){.problem = &e->plain,
+  return (applied_row){.problem = &e->of.problem,
                        .position = position,
                        .exact_pairs = axes_reference_lanes(e->reference, position),
                        .x = x,
@@ -147,11 +137,11 @@ static applied_row vector_of(const array_exam *e, int64_t row, const unsigned ch
 
 /* Counts pairs beyond the limit without one. */
 static void check_limits(array_exam *e, int64_t position, const fast_lanes *lanes, const void *x, const void *got) {
-  const posenc_problem *problem = &e->plain;
+  const posenc_problem *problem = &e->of.problem;
   const bool is_add = problem->op == POSENC_ADD;
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const fast_pair by = array_lane(lanes, i);
-    const int64_t first = e->columns.at[0][0][i], second = e->columns.at[0][1][i];
+    const int64_t first = e->of.columns.at[0][0][i], second = e->of.columns.at[0][1][i];
     const double turn = problem->inverse ? -by.sine.high : by.sine.high, turned = by.cosine.high;
     const double a = format_element(problem->dtype, x, first), b = format_element(problem->dtype, x, second),
                  there[] = {format_element(problem->dtype, got, first), format_element(problem->dtype, got, second)},
@@ -166,7 +156,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
   applied_row vector = vector_of(e, row, x + ahead);
   const int64_t position = vector.position;
-  octave *in = octaves_at(&e->by_size, position);
+  octave *in = octaves_at(&e->of.by_size, position);
   vector.got = got + ahead;
   const element_error sums = applied_check(&vector, &in->found, &in->found);
   check_limits(e, position, vector.exact_pairs, vector.x, vector.got);
@@ -174,15 +164,16 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   in->found.sum_ulp += sums.ulp;
   in->found.sum_abs += sums.abs;
   const bool is_first = e->rows_of[0] < 0;
-  if (is_first || in->found.max_ulp.ulp > e->found.max_ulp.ulp) {
-    e->found.max_ulp = in->found.max_ulp;
+  if (is_first || in->found.max_ulp.ulp > e->of.found.max_ulp.ulp) {
+    e->of.found.max_ulp = in->found.max_ulp;
     e->rows_of[0] = row;
   }
-  if (is_first || in->found.max_abs.abs > e->found.max_abs.abs) {
-    e->found.max_abs = in->found.max_abs;
+  if (is_first || in->found.max_abs.abs > e->of.found.max_abs.abs) {
+    e->of.found.max_abs = in->found.max_abs;
     e->rows_of[1] = row;
   }
-  for (int64_t c = 0; c < problem->dim; c++) e->not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
+  for (int64_t c = 0; c < problem->dim; c++)
+    e->of.not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
   check_untouched(e, row, position, x, got);
 }
 
@@ -192,57 +183,48 @@ static bool is_finite_row(const array_exam *e, const unsigned char *x) {
   return true;
 }
 
-/* Checks all blocks. Returns false at a row of x that is not finite. */
-static bool check_blocks(array_exam *e, int64_t *bad_row) {
-  const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
-  const int64_t block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)row_bytes : 1, all = e->at->rows;
-  for (int64_t row = 0, rows; row < all; row += rows) {
-    rows = all - row < block ? all - row : block;
-    progress_show("check", e->request->name, (double)row * (double)e->at->dim, (double)all * (double)e->at->dim,
-                  "elements");
-    table_rows(e->request->arrays.x, row, rows, e->x);
-    table_rows(e->request->arrays.out, row, rows, e->got);
-    for (int64_t r = 0; r < rows; r++) {
-      const size_t at = (size_t)r * row_bytes;
-      *bad_row = row + r;
-      if (!is_finite_row(e, e->x + at)) return false;
-      check_vector(e, row + r, e->x + at, e->got + at);
-    }
+/* Checks a block. Returns false at a row of x that is not finite. */
+static bool judge_vectors(row_exam *all, window block) {
+  array_exam *e = (array_exam *)all;
+  for (int64_t r = 0; r < block.rows; r++) {
+    const size_t at = (size_t)r * all->bytes;
+    e->bad_row = block.row + r;
+    if (!is_finite_row(e, all->x + at)) return false;
+    check_vector(e, block.row + r, all->x + at, all->rows + at);
   }
-  *bad_row = -1;
-  const witness by_ulp = e->found.max_ulp, by_abs = e->found.max_abs;
-  e->found = (accuracy){0};
-  octaves_sum(&e->by_size, &e->found);
-  e->found.max_ulp = by_ulp; /* the witnesses whose rows are known */
-  e->found.max_abs = by_abs;
+  e->bad_row = -1;
   return true;
+}
+
+/* Sums up what was found, with the witnesses whose rows are known. */
+static void sum_up(array_exam *e) {
+  const witness by_ulp = e->of.found.max_ulp, by_abs = e->of.found.max_abs;
+  e->of.found = (accuracy){0};
+  octaves_sum(&e->of.by_size, &e->of.found);
+  e->of.found.max_ulp = by_ulp;
+  e->of.found.max_abs = by_abs;
 }
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
 
-static record_witness witness_of(const array_exam *e, const witness *w, int64_t row, record_memory *in) {
-  const posenc_problem *problem = &e->request->problem;
-  const int64_t column = e->request->start + e->columns.at[0][w->cosine][w->index];
+static void tell_witness(row_exam *all, const witness *w, record_witness *made, record_memory *in) {
+  const array_exam *e = (const array_exam *)all;
   char where[400];
-  tell_place(e->request, row, column, where, sizeof where);
-  record_witness made = witness_record(w, e->request->replay, in);
-  made.row = row;
-  made.column = column;
-  made.has_row = made.has_column = true;
-  made.place = record_format(in, "%s", where);
-  if (problem->op == POSENC_ROPE) made.function = w->cosine ? "second" : "first";
-  return made;
+  made->row = e->rows_of[w == &all->found.max_abs];
+  made->column = e->request->start + e->of.columns.at[0][w->cosine][w->index];
+  tell_place(e->request, made->row, made->column, where, sizeof where);
+  made->place = record_format(in, "%s", where);
+  if (all->problem.op == POSENC_ROPE) made->function = w->cosine ? "second" : "first";
 }
 
-static void finish_checks(array_exam *e, char *figures, size_t size) {
+static void finish_checks(array_exam *e, const char *figures) {
   const array_request *request = e->request;
-  check *accurate = &e->checks[OF_ACCURACY], *untouched = &e->checks[OF_UNTOUCHED];
+  check *accurate = &e->of.checks[ACCURACY], *untouched = &e->of.checks[UNTOUCHED];
   const bool by_ulp = request->max_ulp > 0.0;
-  accurate->compared = e->found.elements;
-  accurate->worst = by_ulp ? e->found.max_ulp.ulp : e->found.max_abs.abs;
+  accurate->compared = e->of.found.elements;
+  accurate->worst = by_ulp ? e->of.found.max_ulp.ulp : e->of.found.max_abs.abs;
   accurate->bound = by_ulp ? request->max_ulp : request->max_abs;
   accurate->broken = !(accurate->worst <= accurate->bound);
-  snprintf(figures, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
   if (!by_ulp && request->max_abs == 0.0) {
     accurate->skip = figures;
   } else if (accurate->broken) {
@@ -258,8 +240,6 @@ static void finish_checks(array_exam *e, char *figures, size_t size) {
 }
 
 static file_result result_of(array_exam *e) {
-  static const property properties[] = {[OF_ACCURACY] = ACCURACY, [OF_UNTOUCHED] = UNTOUCHED};
-  const accuracy *a = &e->found;
   const array_request *request = e->request;
   const shape of = shape_of(&request->problem);
   const posenc_bound limit = {.ulp = request->max_ulp, .abs = request->max_abs};
@@ -269,34 +249,26 @@ static file_result result_of(array_exam *e) {
                           .shape = &of,
                           .command = request->replay,
                           .limit = is_limited ? &limit : NULL,
-                          .found = a};
-  enum { CHECKS = sizeof properties / sizeof *properties };
-  file_result found = {.memory = {NULL}};
-  record_file *made = &found.of;
-  record_memory *in = &found.memory;
+                          .found = &e->of.found};
   char figures[120];
-  finish_checks(e, figures, sizeof figures);
-  record_check *checks = file_begin(&found, &file, CHECKS);
-  for (size_t n = 0; n < CHECKS; n++) checks[n] = check_record(property_name(properties[n]), &e->checks[n], in);
+  finish_checks(e, row_exam_figures(&e->of, figures, sizeof figures));
+  file_result found = row_exam_record(&e->of, &file, RESULTS, tell_witness);
+  record_file *made = &found.of;
   made->of = e->at->rows * request->problem.dim;
-  made->not_finite = e->not_finite;
-  made->max_ulp = witness_of(e, &a->max_ulp, e->rows_of[0], in);
-  made->max_abs = witness_of(e, &a->max_abs, e->rows_of[1], in);
-  if (is_limited) made->worst = made->max_ulp;
-  made->x = record_name(in, request->x_name, "#");
+  if (is_limited) made->worst = made->max_ulp; /* the limit is one for all elements */
+  made->x = record_name(&found.memory, request->x_name, "#");
   made->axes = request->arrays.axes;
   made->start = request->start;
   made->beyond = e->beyond;
   made->has_start = made->has_beyond = true;
   made->held = dtype_name(e->held);
-  octaves_record(made, &e->by_size, NULL, in);
   return found;
 }
 
 /* Returns the result, with what bits tell of results that are within the limit of a check without one. */
 static file_result result_of_all(array_exam *e) {
   const array_request *request = e->request;
-  const bool is_open = request->max_ulp == 0.0 && request->max_abs == 0.0 && e->beyond == 0 && e->not_finite == 0;
+  const bool is_open = request->max_ulp == 0.0 && request->max_abs == 0.0 && e->beyond == 0 && e->of.not_finite == 0;
   const array_cause cause = is_open && request->problem.axes ? array_cause_of(request) : (array_cause){.text = ""};
   e->beyond += cause.unlike;
   file_result found = result_of(e);
@@ -308,34 +280,39 @@ static file_result result_of_all(array_exam *e) {
 
 /* Must be closed in any case. */
 static void open_exam(array_exam *e, const array_request *request) {
-  *e = (array_exam){.request = request, .at = table_stored(request->arrays.x), .rows_of = {-1, -1}};
-  const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype),
-               block = row_bytes < BLOCK_BYTES ? BLOCK_BYTES : row_bytes;
+  const stored *at = table_stored(request->arrays.x);
+  *e = (array_exam){.of = {.name = request->name,
+                           .problem = request->problem,
+                           .width = at->dim,
+                           .source = {rows_of_file, request->arrays.out},
+                           .of_x = {rows_of_file, request->arrays.x},
+                           .judge = judge_vectors},
+                    .request = request,
+                    .at = at,
+                    .rows_of = {-1, -1},
+                    .bad_row = -1};
+  e->of.problem.positions = NULL;
   e->attention = attention_of(&request->problem);
-  e->plain = request->problem;
-  e->plain.positions = NULL;
-  e->reference = allocated(axes_reference_create(&e->plain));
-  if (!column_map_find(&e->columns, &e->plain, TABLE_BOTH)) memory_end();
-  e->x = memory_grow(NULL, block, 1);
-  e->got = memory_grow(NULL, block, 1);
+  e->reference = allocated(axes_reference_create(&e->of.problem));
+  row_exam_open(&e->of, TABLE_BOTH);
+  row_exam_allocate(&e->of, 0);
 }
 
 static void close_exam(array_exam *e) {
   axes_reference_destroy(e->reference);
-  column_map_free(&e->columns);
+  row_exam_close(&e->of);
   free(e->limits.angles);
-  free(e->x);
-  free(e->got);
 }
 
 bool verify_array(const array_request *request, file_result *found, int64_t *bad_row) {
   array_exam e;
-  *bad_row = -1;
   open_exam(&e, request);
   e.held = array_held(request);
-  array_limits_open(&e.limits, &e.plain, e.held);
-  const bool is_finite = check_blocks(&e, bad_row);
+  array_limits_open(&e.limits, &e.of.problem, e.held);
+  const bool is_finite = row_exam_look(&e.of, (window){0, e.at->rows});
+  if (is_finite) sum_up(&e);
   if (is_finite) *found = result_of_all(&e);
+  *bad_row = e.bad_row;
   progress_clear();
   close_exam(&e);
   return is_finite;
@@ -360,9 +337,9 @@ bool array_make(array_exam *e, int64_t row, int64_t rows, void *out, int64_t *ba
   const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
   for (int64_t r = 0; r < rows; r++) {
     *bad_row = row + r;
-    table_rows(e->request->arrays.x, row + r, 1, e->x);
-    if (!is_finite_row(e, e->x)) return false;
-    make_vector(e, row + r, e->x, (unsigned char *)out + (size_t)r * row_bytes);
+    table_rows(e->request->arrays.x, row + r, 1, e->of.x);
+    if (!is_finite_row(e, e->of.x)) return false;
+    make_vector(e, row + r, e->of.x, (unsigned char *)out + (size_t)r * row_bytes);
   }
   *bad_row = -1;
   return true;

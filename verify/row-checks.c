@@ -119,7 +119,7 @@ void subject_check_rows(subject *s, const sampling *v) {
   m.other = arena_create((size_t)m.most * row_bytes(problem));
   m.all = v->exhaustive ? v->all : v->windows * v->rows;
   const table_request request = {.problem = *problem, .limit = subject_unbound(s) ? NULL : &s->bound};
-  table_exam *e = table_exam_create(&request, make_rows, &m, problem->dim);
+  table_exam *e = table_exam_create(&request, (rows_source){make_rows, &m}, problem->dim);
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
   for (int64_t n = 0; n < v->windows; n++) {
     const window w = sampling_window(v, n, NULL);
@@ -127,10 +127,10 @@ void subject_check_rows(subject *s, const sampling *v) {
     m.looked += w.rows;
     check_runs(&m, w.row, w.rows);
   }
-  octaves_sum(&e->by_size, &s->found);
-  check_merge(&s->checks[BOUNDED], &e->checks[BOUNDED]);
-  if (request.limit) check_merge(&s->checks[PAIR_NORM], &e->checks[PAIR_NORM]);
-  if (request.limit) check_merge(&s->checks[ROTATION], &e->checks[ROTATION]);
+  octaves_sum(&e->of.by_size, &s->found);
+  check_merge(&s->checks[BOUNDED], &e->of.checks[BOUNDED]);
+  if (request.limit) check_merge(&s->checks[PAIR_NORM], &e->of.checks[PAIR_NORM]);
+  if (request.limit) check_merge(&s->checks[ROTATION], &e->of.checks[ROTATION]);
   table_exam_free(e);
   arena_destroy(m.one);
   arena_destroy(m.other);

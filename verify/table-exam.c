@@ -17,21 +17,87 @@
    bytes each. */
 enum { BLOCK_BYTES = 1 << 23, UNIQUE_ROWS_MOST = 1 << 22 };
 
+/* ---- one exam -------------------------------------------------------------------------------------------------- */
+
+void rows_of_file(void *from, int64_t row, int64_t rows, void *out) {
+  table_rows(from, row, rows, out);
+}
+
+static unsigned char *new_block(const row_exam *e) {
+  return memory_grow(NULL, e->room < BLOCK_BYTES ? BLOCK_BYTES : e->room, 1);
+}
+
+void row_exam_open(row_exam *e, table_part part) {
+  e->bytes = (size_t)e->width * posenc_dtype_bytes(e->problem.dtype);
+  if (!column_map_find(&e->columns, &e->problem, part)) memory_end();
+}
+
+void row_exam_allocate(row_exam *e, size_t room) {
+  e->room = e->bytes < room ? room : e->bytes;
+  e->rows = new_block(e);
+  if (e->of_x.read) e->x = new_block(e);
+}
+
+void row_exam_close(row_exam *e) {
+  column_map_free(&e->columns);
+  free(e->rows);
+  free(e->x);
+}
+
+bool row_exam_look(row_exam *e, window w) {
+  const int64_t most = e->room < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->room : 1, end = w.row + w.rows;
+  for (window now = w; now.row < end; now.row += now.rows) {
+    now.rows = least(most, end - now.row);
+    if (e->name)
+      progress_show("check", e->name, (double)now.row * (double)e->width, (double)end * (double)e->width, "elements");
+    if (e->of_x.read) e->of_x.read(e->of_x.from, now.row, now.rows, e->x);
+    e->source.read(e->source.from, now.row, now.rows, e->rows);
+    if (!e->judge(e, now)) return false;
+  }
+  return true;
+}
+
+const char *row_exam_figures(const row_exam *e, char *text, size_t size) {
+  snprintf(text, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
+  return text;
+}
+
+file_result row_exam_record(row_exam *e, const file_exam *of, unsigned subjects, place_teller *tell) {
+  file_result found = {.memory = {NULL}};
+  record_file *made = &found.of;
+  record_memory *in = &found.memory;
+  const witness *const from[] = {&e->found.max_ulp, &e->found.max_abs, &e->found.worst};
+  record_check *checks = file_begin(&found, of, PROPERTIES);
+  record_witness *const to[] = {&made->max_ulp, &made->max_abs, &made->worst};
+  made->checks_count = 0;
+  for (property p = 0; p < PROPERTIES; p++)
+    if (property_subjects(p) & subjects)
+      checks[made->checks_count++] = check_record(property_name(p), &e->checks[p], in);
+  made->not_finite = e->not_finite;
+  for (int n = 0; n < (of->limit ? 3 : 2); n++) {
+    *to[n] = witness_record(from[n], of->command, in);
+    to[n]->has_row = to[n]->has_column = true;
+    tell(e, from[n], to[n], in);
+  }
+  octaves_record(made, &e->by_size, e->problem.positions, in);
+  return found;
+}
+
 /* ---- positions ------------------------------------------------------------------------------------------------- */
 
 /* Returns the position of a row as checks and witnesses have it: of a list, its row; with axes, its place. */
 static int64_t position_of(const table_exam *e, int64_t row) {
-  return e->problem.first + row;
+  return e->of.problem.first + row;
 }
 
 static bool is_listed(const table_exam *e) {
-  return e->problem.positions || e->problem.axes;
+  return e->of.problem.positions || e->of.problem.axes;
 }
 
 /* Returns the position of a row on an axis, or in a list. */
 static double listed_position(const table_exam *e, const table_axis *a, int64_t row) {
   const int64_t at = position_of(e, row);
-  return e->problem.axes ? axis_position(e->problem.axes, (int)(a - e->axis), at) : e->problem.positions[at];
+  return e->of.problem.axes ? axis_position(e->of.problem.axes, (int)(a - e->axis), at) : e->of.problem.positions[at];
 }
 
 /* Returns the unit and number of the position of a row. */
@@ -55,17 +121,17 @@ static int64_t whole_position(const table_exam *e, const table_axis *a, int64_t 
 
 /* Returns the octave of a row's position. */
 static octave *octave_of(table_exam *e, const table_axis *a, int64_t row) {
-  return octaves_at(&e->by_size, whole_position(e, a, row));
+  return octaves_at(&e->of.by_size, whole_position(e, a, row));
 }
 
 /* Returns the octave that has the errors of a row: with axes, that of the first place. */
 static octave *octave_shown(table_exam *e, const table_axis *a, int64_t row) {
-  return e->problem.axes ? octaves_at(&e->by_size, e->problem.first) : octave_of(e, a, row);
+  return e->of.problem.axes ? octaves_at(&e->of.by_size, e->of.problem.first) : octave_of(e, a, row);
 }
 
 static bool is_padding(const table_exam *e, int64_t row) {
-  const place_in_list at = e->problem.axes ? (place_in_list){0, position_of(e, row)} : place_of(e, e->axis, row);
-  return e->problem.padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->problem.padding;
+  const place_in_list at = e->of.problem.axes ? (place_in_list){0, position_of(e, row)} : place_of(e, e->axis, row);
+  return e->of.problem.padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->of.problem.padding;
 }
 
 /* ---- the limit ------------------------------------------------------------------------------------------------- */
@@ -91,7 +157,7 @@ static double allowed(const table_exam *e, const table_axis *a, int64_t row) {
   posenc_bound scaled;
   const posenc_bound *limit = limit_at(e, a, row, 0, &scaled);
   if (!limit) return INFINITY;
-  const double most = posenc_bound_at(limit, e->problem.dtype, distance_of(e, a, row)) - limit->abs;
+  const double most = posenc_bound_at(limit, e->of.problem.dtype, distance_of(e, a, row)) - limit->abs;
   const double larger = a->attention > 1.0 ? 2.0 * a->attention : place_of(e, a, row).number == 0 ? 2.0 : 1.0;
   return larger * most + limit->abs;
 }
@@ -105,7 +171,7 @@ static fast_oracle *reference_of(const table_exam *e, table_axis *a, int unit) {
   problem.dim = a->frequencies;
   problem.scale = ldexp(problem.scale, -UNIT_BITS * unit);
   if (unit) problem.padding = POSENC_NO_PADDING; /* the padding row is a whole position */
-  a->references[unit] = allocated(fast_create_some(&problem, e->problem.axes ? &a->pairs.of : NULL, 0));
+  a->references[unit] = allocated(fast_create_some(&problem, e->of.problem.axes ? &a->pairs.of : NULL, 0));
   fast_part(a->references[unit], e->request->part != TABLE_COS, e->request->part != TABLE_SIN);
   return a->references[unit];
 }
@@ -130,11 +196,11 @@ static bool is_part(const table_exam *e) {
    order, need none. */
 static void pick_columns(const table_exam *e, table_axis *a) {
   const int64_t pairs = a->problem.dim / 2;
-  if (!is_part(e) && !e->problem.axes && e->columns.odd < 0) return;
-  for (int copy = 0; copy < e->columns.copies; copy++) {
+  if (!is_part(e) && !e->of.problem.axes && e->of.columns.odd < 0) return;
+  for (int copy = 0; copy < e->of.columns.copies; copy++) {
     a->picked[copy] = memory_take((size_t)(2 * pairs), sizeof *a->picked[copy]);
     for (int64_t c = 0; c < 2 * pairs; c++)
-      a->picked[copy][c] = e->columns.at[copy][c >= pairs][a->pairs.number ? a->pairs.number[c % pairs] : c % pairs];
+      a->picked[copy][c] = e->of.columns.at[copy][c >= pairs][a->pairs.number ? a->pairs.number[c % pairs] : c % pairs];
   }
   a->problem.layout = POSENC_SPLIT;
 }
@@ -142,11 +208,11 @@ static void pick_columns(const table_exam *e, table_axis *a) {
 /* Returns rows with the columns of an axis: the given ones, or copies in `room`, with zeros for those of no column. */
 static const unsigned char *rows_of(const table_exam *e, const table_axis *a, int copy, const unsigned char *raw,
                                     int64_t rows, unsigned char *room) {
-  const size_t element = posenc_dtype_bytes(e->problem.dtype);
+  const size_t element = posenc_dtype_bytes(e->of.problem.dtype);
   const int64_t *columns = a->picked[copy];
   unsigned char *out = room;
   if (!columns) return raw;
-  for (int64_t r = 0; r < rows; r++, raw += e->raw_bytes)
+  for (int64_t r = 0; r < rows; r++, raw += e->of.bytes)
     for (int64_t c = 0; c < a->problem.dim; c++, out += element)
       if (columns[c] < 0)
         memset(out, 0, element);
@@ -156,8 +222,8 @@ static const unsigned char *rows_of(const table_exam *e, const table_axis *a, in
 }
 
 static void read_row(table_exam *e, const table_axis *a, int64_t row, unsigned char *out) {
-  e->read(e->from, row, 1, e->raw);
-  memcpy(out, rows_of(e, a, 0, e->raw, 1, e->rows), row_bytes(&a->problem));
+  e->of.source.read(e->of.source.from, row, 1, e->of.rows);
+  memcpy(out, rows_of(e, a, 0, e->of.rows, 1, e->own), row_bytes(&a->problem));
 }
 
 /* ---- block by block -------------------------------------------------------------------------------------------- */
@@ -180,9 +246,9 @@ static void check_padding(table_exam *e, const table_axis *a, const unsigned cha
   for (int64_t c = 0; c < 2 * pairs; c++) {
     if (a->picked[0][c] < 0) continue;
     const double got = format_element(a->problem.dtype, row, c);
-    e->not_finite += !isfinite(got);
+    e->of.not_finite += !isfinite(got);
     accuracy_add(&octave_shown(e, a, 0)->found, format_of(a->problem.dtype), e->request->limit ? &nothing : NULL, &zero,
-                 got, (element_place){e->problem.padding, a->pairs.number[c % pairs], c >= pairs});
+                 got, (element_place){e->of.problem.padding, a->pairs.number[c % pairs], c >= pairs});
   }
 }
 
@@ -195,7 +261,7 @@ static int64_t end_of_run(table_exam *e, const table_axis *a, int64_t from, int6
     const place_in_list next = place_of(e, a, to);
     if (next.unit != at.unit || next.number != at.number + (to - from)) break;
     if (is_limited(e, a, to) != is_limited(e, a, from)) break;
-    if (e->problem.axes && is_padding(e, to)) break;
+    if (e->of.problem.axes && is_padding(e, to)) break;
   }
   return to;
 }
@@ -206,7 +272,7 @@ static void check_accuracy(table_exam *e, table_axis *a, int copy, window w, con
     const unsigned char *there = rows + row_bytes(&a->problem) * (size_t)(from - w.row);
     const place_in_list at = place_of(e, a, from);
     octave *in = octave_shown(e, a, from);
-    const bool is_zero = e->problem.axes && is_padding(e, from);
+    const bool is_zero = e->of.problem.axes && is_padding(e, from);
     posenc_bound scaled;
     to = is_zero ? from + 1 : end_of_run(e, a, from, w.row + w.rows);
     if (in->rows == 0) in->first = position_of(e, from);
@@ -226,14 +292,14 @@ static void check_accuracy(table_exam *e, table_axis *a, int copy, window w, con
 /* Returns the exact value of the odd column: zero, or a sine except in the padding row. */
 static exact exact_of_odd(table_exam *e, int64_t row) {
   const place_in_list at = place_of(e, e->axis, row);
-  if (e->problem.odd == POSENC_ODD_PAD || is_padding(e, row)) return (exact){0.0, 0.0, 0.0};
-  return oracle_pair(odd_reference_of(e, at.unit), at.number, e->problem.dim / 2).sine;
+  if (e->of.problem.odd == POSENC_ODD_PAD || is_padding(e, row)) return (exact){0.0, 0.0, 0.0};
+  return oracle_pair(odd_reference_of(e, at.unit), at.number, e->of.problem.dim / 2).sine;
 }
 
 /* Compares the additional column of an odd dim. */
 static void check_odd_column(table_exam *e, window w) {
   const table_axis *a = e->axis;
-  if (e->columns.odd < 0) return;
+  if (e->of.columns.odd < 0) return;
   for (int64_t row = w.row; row < w.row + w.rows; row++) {
     const int64_t distance = distance_of(e, a, row);
     const exact value = exact_of_odd(e, row);
@@ -242,9 +308,9 @@ static void check_odd_column(table_exam *e, window w) {
     here.abs += here.growth * (double)distance; /* a list's row numbers are not its positions */
     here.growth = 0.0;
     accuracy found = {0};
-    accuracy_add(&found, format_of(e->problem.dtype), limit, &value,
-                 format_element(e->problem.dtype, e->raw, (row - w.row) * e->read_dim + e->columns.odd),
-                 (element_place){position_of(e, row), e->problem.dim / 2, false});
+    accuracy_add(&found, format_of(e->of.problem.dtype), limit, &value,
+                 format_element(e->of.problem.dtype, e->of.rows, (row - w.row) * e->of.width + e->of.columns.odd),
+                 (element_place){position_of(e, row), e->of.problem.dim / 2, false});
     accuracy_move(&found, whole_position(e, a, row));
     accuracy_merge(&octave_of(e, a, row)->found, &found);
   }
@@ -263,22 +329,22 @@ static void check_values(table_exam *e, const table_axis *a, window w, const uns
     const bool is_zero = is_padding(e, row);
     const double d = allowed(e, a, row), factor = a->attention;
     const row_norms found = row_norms_of(rows, &a->problem, at, factor * factor);
-    if (is_zero && e->problem.axes) continue; /* see check_padding */
-    if (isinf(found.value)) e->not_finite += count_not_finite(&a->problem, rows);
-    check_note_all(&e->checks[BOUNDED], is_part(e) ? pairs : 2 * pairs, found.value,
+    if (is_zero && e->of.problem.axes) continue; /* see check_padding */
+    if (isinf(found.value)) e->of.not_finite += count_not_finite(&a->problem, rows);
+    check_note_all(&e->of.checks[BOUNDED], is_part(e) ? pairs : 2 * pairs, found.value,
                    isinf(found.value) ? 0.0 : factor + d, position_of(e, row));
     if (!is_part(e) && !is_zero)
-      check_note_all(&e->checks[PAIR_NORM], pairs, found.norm, allowed_norm(factor, d), position_of(e, row));
+      check_note_all(&e->of.checks[PAIR_NORM], pairs, found.norm, allowed_norm(factor, d), position_of(e, row));
   }
 }
 
 static void digest_rows(table_exam *e, window w) {
   for (int64_t row = w.row; row < w.row + w.rows && row < UNIQUE_ROWS_MOST; row++) {
-    const unsigned char *raw = e->raw + e->raw_bytes * (size_t)(row - w.row);
+    const unsigned char *raw = e->of.rows + e->of.bytes * (size_t)(row - w.row);
     uint64_t digest = DIGEST_START;
     if (is_padding(e, row)) continue;
     for (const table_axis *a = e->axis; a < e->axis + e->axes; a++)
-      digest = digest_of(digest, rows_of(e, a, 0, raw, 1, e->rows), row_bytes(&a->problem),
+      digest = digest_of(digest, rows_of(e, a, 0, raw, 1, e->own), row_bytes(&a->problem),
                          posenc_dtype_bytes(a->problem.dtype));
     e->digests[e->digested++] = (row_digest){digest, row};
   }
@@ -288,8 +354,8 @@ static void digest_rows(table_exam *e, window w) {
 
 /* Returns the n-th row of a window. With axes, the padding row does not count. */
 static int64_t nth_row(const table_exam *e, window w, int64_t n) {
-  const int64_t first = position_of(e, w.row), padding = e->problem.padding;
-  const bool is_left_out = e->problem.axes && padding != POSENC_NO_PADDING && padding >= first;
+  const int64_t first = position_of(e, w.row), padding = e->of.problem.padding;
+  const bool is_left_out = e->of.problem.axes && padding != POSENC_NO_PADDING && padding >= first;
   return w.row + n + (is_left_out && padding - first <= n);
 }
 
@@ -318,7 +384,7 @@ static void check_rotation(table_exam *e, table_axis *a, window w, int64_t n, in
                              .position = position_of(e, other)};
   check_turn(&found, &turned);
   if (a->pairs.number) found.index = a->pairs.number[found.index];
-  check_merge(&e->checks[ROTATION], &found);
+  check_merge(&e->of.checks[ROTATION], &found);
 }
 
 /* Checks rotations by every power of two, from the first row of a window, from the middle and to the last one. */
@@ -333,24 +399,22 @@ static void check_rotations(table_exam *e, table_axis *a, window w) {
   }
 }
 
+/* Compares a block. */
+static bool judge_rows(row_exam *all, window block) {
+  table_exam *e = (table_exam *)all;
+  for (int copy = e->of.columns.copies - 1; copy >= 0; copy--)
+    for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
+      const unsigned char *rows = rows_of(e, a, copy, e->of.rows, block.rows, e->own);
+      check_accuracy(e, a, copy, block, rows);
+      check_values(e, a, block, rows);
+    }
+  check_odd_column(e, block);
+  if (e->request->table) digest_rows(e, block);
+  return true;
+}
+
 void table_exam_rows(table_exam *e, window w) {
-  const size_t bytes = e->raw_bytes < e->picked_bytes ? e->picked_bytes : e->raw_bytes;
-  const int64_t block = bytes < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)bytes : 1, end = w.row + w.rows;
-  for (window now = w; now.row < end; now.row += now.rows) {
-    now.rows = least(block, end - now.row);
-    if (e->request->table)
-      progress_show("check", e->request->name, (double)now.row * (double)e->problem.dim,
-                    (double)end * (double)e->problem.dim, "elements");
-    e->read(e->from, now.row, now.rows, e->raw);
-    for (int copy = e->columns.copies - 1; copy >= 0; copy--)
-      for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
-        const unsigned char *rows = rows_of(e, a, copy, e->raw, now.rows, e->rows);
-        check_accuracy(e, a, copy, now, rows);
-        check_values(e, a, now, rows);
-      }
-    check_odd_column(e, now);
-    if (e->request->table) digest_rows(e, now);
-  }
+  row_exam_look(&e->of, w);
   for (table_axis *a = e->axis; a < e->axis + e->axes; a++) check_rotations(e, a, w);
 }
 
@@ -398,19 +462,19 @@ static void judge_equal(table_exam *e, int64_t p, int64_t q) {
     apart = d;
     most = limit;
   }
-  check_note(&e->checks[UNIQUE_ROWS], apart, most, position_of(e, q), -1);
+  check_note(&e->of.checks[UNIQUE_ROWS], apart, most, position_of(e, q), -1);
 }
 
 static number_text position_text(const table_exam *e, int64_t position) {
   number_text n;
-  if (e->problem.positions) return number_of_position(e->problem.positions[position]);
+  if (e->of.problem.positions) return number_of_position(e->of.problem.positions[position]);
   snprintf(n.text, sizeof n.text, "%" PRId64, position);
   return n;
 }
 
 static void check_unique(table_exam *e) {
   enum { JUDGED = 64 };
-  check *c = &e->checks[UNIQUE_ROWS];
+  check *c = &e->of.checks[UNIQUE_ROWS];
   qsort(e->digests, (size_t)e->digested, sizeof *e->digests, compare_digests);
   for (int64_t n = 1, begin = 0; n < e->digested; n++) {
     if (e->digests[n].digest != e->digests[begin].digest) begin = n;
@@ -434,38 +498,43 @@ static void check_unique(table_exam *e) {
 
 /* Sets the pairs of an axis; of a table without axes, all pairs but a last sine without a cosine. */
 static void set_axis(table_exam *e, table_axis *a) {
-  const bool is_odd = e->columns.odd >= 0;
-  a->problem = e->problem;
+  const bool is_odd = e->of.columns.odd >= 0;
+  a->problem = e->of.problem;
   a->problem.positions = NULL;
   a->problem.odd = POSENC_ODD_REFUSED;
   a->problem.dim -= is_odd;
-  if (is_odd && e->problem.odd == POSENC_ODD_CEIL) a->problem.shift -= 0.5;
+  if (is_odd && e->of.problem.odd == POSENC_ODD_CEIL) a->problem.shift -= 0.5;
   a->frequencies = a->problem.dim;
-  if (e->problem.axes) {
-    if (!axis_pairs_find(&a->pairs, &e->problem, (int)(a - e->axis))) memory_end();
+  if (e->of.problem.axes) {
+    if (!axis_pairs_find(&a->pairs, &e->of.problem, (int)(a - e->axis))) memory_end();
     a->problem = a->pairs.problem;
     a->frequencies = a->problem.dim;
     a->problem.dim = 2 * a->pairs.of.count;
   }
   a->attention = attention_of(&a->problem);
   pick_columns(e, a);
-  if (e->picked_bytes < row_bytes(&a->problem)) e->picked_bytes = row_bytes(&a->problem);
 }
 
-table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim) {
+table_exam *table_exam_create(const table_request *request, rows_source source, int64_t width) {
   table_exam *e = memory_take(1, sizeof *e);
   const posenc_problem *problem = &request->problem;
-  *e = (table_exam){.request = request, .read = read, .from = from, .read_dim = read_dim, .problem = *problem};
-  if (!column_map_find(&e->columns, problem, request->part)) memory_end();
-  e->raw_bytes = (size_t)read_dim * posenc_dtype_bytes(problem->dtype);
+  size_t room = 0;
+  *e = (table_exam){.request = request,
+                    .of = {.name = request->table ? request->name : NULL,
+                           .problem = *problem,
+                           .width = width,
+                           .source = source,
+                           .judge = judge_rows}};
+  row_exam_open(&e->of, request->part);
   e->axes = problem->axes ? problem->axes->count : 1;
-  for (table_axis *a = e->axis; a < e->axis + e->axes; a++) set_axis(e, a);
-  const size_t row = e->raw_bytes < e->picked_bytes ? e->picked_bytes : e->raw_bytes,
-               block = row < BLOCK_BYTES ? BLOCK_BYTES : row;
-  e->raw = memory_grow(NULL, block, 1);
-  if (e->axis->picked[0]) e->rows = memory_grow(NULL, block, 1);
-  e->one = memory_take(row, 1);
-  e->other = memory_take(row, 1);
+  for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
+    set_axis(e, a);
+    if (room < row_bytes(&a->problem)) room = row_bytes(&a->problem);
+  }
+  row_exam_allocate(&e->of, room);
+  if (e->axis->picked[0]) e->own = new_block(&e->of);
+  e->one = memory_take(e->of.room, 1);
+  e->other = memory_take(e->of.room, 1);
   e->by = memory_take((size_t)problem->dim / 2, sizeof *e->by);
   if (request->table) e->digests = memory_take((size_t)least(problem->rows, UNIQUE_ROWS_MOST), sizeof *e->digests);
   return e;
@@ -480,9 +549,8 @@ void table_exam_free(table_exam *e) {
   }
   for (int unit = 0; unit < UNITS; unit++)
     if (e->odd_references[unit]) oracle_destroy(e->odd_references[unit]);
-  column_map_free(&e->columns);
-  free(e->raw);
-  free(e->rows);
+  row_exam_close(&e->of);
+  free(e->own);
   free(e->one);
   free(e->other);
   free(e->by);
@@ -493,29 +561,28 @@ void table_exam_free(table_exam *e) {
 /* ---- the record of a table in a file --------------------------------------------------------------------------- */
 
 static record_number number_of_position_in(const table_exam *e, int64_t position) {
-  return e->problem.positions ? record_number_of(e->problem.positions[position]) : (record_number){position, 0.0};
+  return e->of.problem.positions ? record_number_of(e->of.problem.positions[position]) : (record_number){position, 0.0};
 }
 
 /* Returns the column of a witness in the file. If it occurs twice, returns the one with the witness's value. */
 static int64_t column_of_witness(table_exam *e, const witness *w) {
-  const int64_t row = w->position - e->problem.first;
+  const int64_t row = w->position - e->of.problem.first;
   const bool cosine = is_part(e) ? e->request->part == TABLE_COS : w->cosine;
-  const int64_t first = e->columns.at[0][cosine][w->index], second = e->columns.at[1][cosine][w->index];
-  if (e->columns.copies == 1) return first;
-  e->read(e->from, row, 1, e->raw);
-  const double values[] = {format_element(e->problem.dtype, e->raw, first),
-                           format_element(e->problem.dtype, e->raw, second)};
+  const int64_t first = e->of.columns.at[0][cosine][w->index], second = e->of.columns.at[1][cosine][w->index];
+  if (e->of.columns.copies == 1) return first;
+  e->of.source.read(e->of.source.from, row, 1, e->of.rows);
+  const double values[] = {format_element(e->of.problem.dtype, e->of.rows, first),
+                           format_element(e->of.problem.dtype, e->of.rows, second)};
   return memcmp(&values[0], &w->got, sizeof w->got) != 0 && memcmp(&values[1], &w->got, sizeof w->got) == 0 ? second
                                                                                                             : first;
 }
 
-static record_witness witness_of(table_exam *e, const witness *w, record_memory *in) {
-  record_witness made = witness_record(w, e->request->replay, in);
-  made.row = w->position - e->problem.first;
-  made.column = column_of_witness(e, w);
-  made.has_row = made.has_column = true;
-  made.position = number_of_position_in(e, w->position);
-  return made;
+static void tell_place(row_exam *all, const witness *w, record_witness *made, record_memory *in) {
+  table_exam *e = (table_exam *)all;
+  (void)in;
+  made->row = w->position - all->problem.first;
+  made->column = column_of_witness(e, w);
+  made->position = number_of_position_in(e, w->position);
 }
 
 static record_equal_rows equal_rows_of(const table_exam *e, record_memory *in) {
@@ -528,25 +595,24 @@ static record_equal_rows equal_rows_of(const table_exam *e, record_memory *in) {
   return made;
 }
 
-static void finish_checks(table_exam *e, char *figures, size_t size) {
-  check_bound(&e->checks[ACCURACY], &e->found);
-  snprintf(figures, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
+static void finish_checks(table_exam *e, const char *figures) {
+  check_bound(&e->of.checks[ACCURACY], &e->of.found);
   for (property p = BOUNDED; p <= PAIR_NORM; p++) {
-    check *c = &e->checks[p];
+    check *c = &e->of.checks[p];
     if (c->broken)
       snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " rows beyond the bound; the worst at p = %s",
-               c->broken, e->problem.rows, position_text(e, c->position).text);
+               c->broken, e->of.problem.rows, position_text(e, c->position).text);
   }
   for (property p = 0; p < PROPERTIES; p++) {
-    check *c = &e->checks[p];
-    if (e->problem.positions && c->broken && c->index >= 0 && !*c->note)
+    check *c = &e->of.checks[p];
+    if (e->of.problem.positions && c->broken && c->index >= 0 && !*c->note)
       snprintf(c->note, sizeof c->note,
                "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %s, i = %" PRId64, c->broken, c->compared,
                position_text(e, c->position).text, c->index);
     if (!e->request->limit)
       c->skip = p == ACCURACY ? figures : "no limit was given";
     else if (e->request->part != TABLE_BOTH &&
-             (p == PAIR_NORM || p == ROTATION || (p == UNIQUE_ROWS && e->problem.axes)))
+             (p == PAIR_NORM || p == ROTATION || (p == UNIQUE_ROWS && e->of.problem.axes)))
       c->skip = "it takes sines and cosines"; /* the centres of a grid have positions of both signs */
     else if (c->compared == 0)
       c->skip = "it takes two rows that are no padding";
@@ -554,7 +620,6 @@ static void finish_checks(table_exam *e, char *figures, size_t size) {
 }
 
 static file_result result_of(table_exam *e) {
-  const accuracy *a = &e->found;
   const table_request *request = e->request;
   const shape of = shape_of(&request->problem);
   const file_exam file = {.name = request->name,
@@ -562,36 +627,23 @@ static file_result result_of(table_exam *e) {
                           .shape = &of,
                           .command = request->replay,
                           .limit = request->limit,
-                          .found = a};
-  file_result found = {.memory = {NULL}};
-  record_file *made = &found.of;
-  record_memory *in = &found.memory;
+                          .found = &e->of.found};
   char figures[120];
-  finish_checks(e, figures, sizeof figures);
-  record_check *checks = file_begin(&found, &file, PROPERTIES);
-  made->checks_count = 0;
-  for (property p = 0; p < PROPERTIES; p++)
-    if (property_subjects(p) & FILES) checks[made->checks_count++] = check_record(property_name(p), &e->checks[p], in);
-  made->of = of.problem.rows * table_stored(request->table)->dim;
-  made->not_finite = e->not_finite;
-  made->max_ulp = witness_of(e, &a->max_ulp, in);
-  made->max_abs = witness_of(e, &a->max_abs, in);
-  if (request->limit) made->worst = witness_of(e, &a->worst, in);
+  finish_checks(e, row_exam_figures(&e->of, figures, sizeof figures));
+  file_result found = row_exam_record(&e->of, &file, FILES, tell_place);
+  record_file *made = &found.of;
+  made->of = of.problem.rows * e->of.width;
   made->recorded = request->recorded;
   made->has_recorded = true;
-  made->equal_rows = equal_rows_of(e, in);
-  octaves_record(made, &e->by_size, e->problem.positions, in);
+  made->equal_rows = equal_rows_of(e, &found.memory);
   return found;
 }
 
-static void read_file(void *from, int64_t row, int64_t rows, void *out) {
-  table_rows(from, row, rows, out);
-}
-
 file_result verify_table(const table_request *request) {
-  table_exam *e = table_exam_create(request, read_file, request->table, table_stored(request->table)->dim);
+  table_exam *e =
+      table_exam_create(request, (rows_source){rows_of_file, request->table}, table_stored(request->table)->dim);
   table_exam_rows(e, (window){0, request->problem.rows});
-  octaves_sum(&e->by_size, &e->found);
+  octaves_sum(&e->of.by_size, &e->of.found);
   check_unique(e);
   const file_result found = result_of(e);
   progress_clear();

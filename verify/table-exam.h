@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares tables of any origin with the exact values: tables in files, and lists of positions and odd dims by kernels;
-   and results of add and rope in files. */
+/* The exam of rows of any origin: of tables in files; of lists of positions, axes and odd dims by kernels; and of
+   results of add and rope in files. */
 #ifndef POSENC_VERIFY_TABLE_EXAM_H
 #define POSENC_VERIFY_TABLE_EXAM_H
 
@@ -9,8 +9,51 @@
 #include "verify/exam.h"
 #include "verify/files.h"
 
-/* Writes rows [row, row + rows) of a table, packed. */
+/* ---- one exam -------------------------------------------------------------------------------------------- */
+
+/* Where rows are from, a file or the calls of a kernel: `read` writes rows [row, row + rows), packed. */
 typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
+typedef struct rows_source {
+  rows_reader *read;
+  void *from;
+} rows_source;
+
+void rows_of_file(void *from, int64_t row, int64_t rows, void *out); /* from: a table_file */
+
+/* The exam of rows from a source, with the rows of an x or without, by one judge. */
+typedef struct row_exam row_exam;
+struct row_exam {
+  const char *name; /* of the file, for the progress; null: it is not shown */
+  posenc_problem problem;
+  column_map columns; /* of the rows; of x, from the first one that is worked on */
+  int64_t width;      /* elements of a row as it is read */
+  size_t bytes, room; /* of such a row; and of the longest one that the judge makes of it */
+  rows_source source, of_x;
+  unsigned char *rows, *x; /* a block of each; no x: null */
+  /* Compares a block, and adds what it finds. Returns false if there is no answer. */
+  bool (*judge)(row_exam *e, window block);
+  octaves by_size;
+  accuracy found; /* of all octaves, in the end */
+  int64_t not_finite;
+  check checks[PROPERTIES];
+};
+
+/* Finds the columns, and allocates memory for a block, of an exam of `width` columns. */
+void row_exam_open(row_exam *e, table_part part);
+void row_exam_allocate(row_exam *e, size_t room);
+void row_exam_close(row_exam *e);
+
+/* Judges the rows of a window, block by block. Returns false, without those behind, at a block without an answer. */
+bool row_exam_look(row_exam *e, window w);
+
+/* Returns the record of what was found, with the checks of `subjects`. `tell` adds the place of a witness. */
+typedef void place_teller(row_exam *e, const witness *w, record_witness *made, record_memory *in);
+file_result row_exam_record(row_exam *e, const file_exam *of, unsigned subjects, place_teller *tell);
+
+/* Returns the largest errors, in `text`, as the reason why accuracy is not checked without a limit. */
+const char *row_exam_figures(const row_exam *e, char *text, size_t size);
+
+/* ---- tables ---------------------------------------------------------------------------------------------- */
 
 /* Whole positions are numbers of the unit 1, fractional ones of the first unit 2^-8, 2^-16, … in which they are whole.
    The unit becomes part of the scale. */
@@ -40,34 +83,25 @@ typedef struct table_axis {
 
 /* The exam of one table. The positions here are of a list the rows, and with axes the places. */
 typedef struct table_exam {
+  row_exam of;
   const table_request *request; /* its limit may grow with the position, and have a domain */
-  rows_reader *read;            /* makes the rows, with the argument `from` */
-  void *from;
-  int64_t read_dim; /* columns of these rows */
-  posenc_problem problem;
   table_axis axis[POSENC_AXES];
   int axes;
-  column_map columns; /* of the rows */
   oracle *odd_references[UNITS];
-  size_t raw_bytes, picked_bytes;          /* of a row as it is read, and of the longest one of an axis */
-  unsigned char *raw, *rows, *one, *other; /* a block as it is read, one of an axis, and two single rows */
+  unsigned char *own, *one, *other; /* a block of an axis's columns, and two single rows */
   fast_pair *by;
   row_digest *digests;
-  int64_t digested;
-  octaves by_size;
-  accuracy found;
-  int64_t not_finite, equal, equal_first[2];
-  check checks[PROPERTIES];
+  int64_t digested, equal, equal_first[2];
 } table_exam;
 
-/* Creates an exam for rows of read_dim columns. */
-table_exam *table_exam_create(const table_request *request, rows_reader *read, void *from, int64_t read_dim);
+/* Creates an exam for rows of `width` columns. */
+table_exam *table_exam_create(const table_request *request, rows_source source, int64_t width);
 void table_exam_free(table_exam *e);
 
 /* Compares the rows of a window with the exact values, and some with each other. The errors are in `by_size`. */
 void table_exam_rows(table_exam *e, window w);
 
-/* ---- results of add and rope ----------------------------------------------------------------------------- */
+/* ---- results of add and rope (array.c) ------------------------------------------------------------------- */
 
 /* Pairs of a result of add or rope, and how far they may be from the exact ones: for its exam and for its cause. */
 
