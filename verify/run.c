@@ -209,15 +209,17 @@ static record_run_shard shard_of(const run_request *whole, const portion *own, r
 
 typedef struct examination examination;
 
-/* A part of an exam, or a profile, which a worker makes. */
+/* What a worker makes: a part of an exam, the profile of a kernel, or the distances of exact rows, for which no kernel
+   is called. The last two use all processors. */
+typedef enum work_kind { PART_OF_EXAM, KERNEL_PROFILE, EXACT_DISTANCES } work_kind;
+
 typedef struct work {
   examination *all;
-  size_t kernel; /* its number */
-  size_t item;   /* of an exam, the number of the whole run's item */
+  work_kind kind;
+  size_t kernel; /* its number; 0 of exact distances */
+  size_t item;   /* of a part of an exam, the number of the whole run's item */
   exam part;
-  /* Else a profile; or, if none is wanted of a kernel, the distances of exact rows. Both use all processors. */
-  bool is_profile;
-  profile_task profile;
+  profile_task profile; /* of the other kinds */
   double elements, done;
   enum { WAITS, BEGUN, ENDED } state;
   /* The result as the worker has sent it, which takes less memory than a struct: the process is copied for each further
@@ -229,7 +231,7 @@ typedef struct work {
 struct examination {
   const run_request *request;
   work *works;         /* in the order in which they begin: the largest first */
-  size_t exams, count; /* profiles are behind the exams */
+  size_t exams, count; /* parts of exams come first */
   size_t running;
   const work **hung; /* by kernel: the exam in which it hung, or null */
   record_counts counts;
@@ -300,8 +302,8 @@ static void take_result(work *w, const record_result *result, char *text, bool h
   record_free(result);
 }
 
-/* Takes a profile's text over. */
-static void take_profile(work *w, char *text) {
+/* Takes the text of a profile or of distances over. */
+static void take_text(work *w, char *text) {
   w->state = ENDED;
   w->text = text;
   w->done = w->elements;
@@ -320,7 +322,7 @@ static char *text_of_failed_profile(const work *w, const isolated *end) {
 /* A kernel that has hung in an exam gets an empty profile. */
 static void prepare_profile(work *w) {
   const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
-  if (w->profile.kernel && w->all->hung[w->kernel]) take_profile(w, text_of_failed_profile(w, &hung));
+  if (w->all->hung[w->kernel]) take_text(w, text_of_failed_profile(w, &hung));
 }
 
 /* Returns the shape on which the kernel has hung, in an exam or when it was asked; null if it has not. */
@@ -333,7 +335,7 @@ static const shape *shape_of_hang(const work *w) {
 }
 
 /* Decides which checks a part makes. A part whose kernel has hung gets its record. */
-static void prepare(work *w) {
+static void prepare_exam(work *w) {
   const run_request *r = w->all->request;
   const run_item *one = &r->items[w->item];
   exam *e = &w->part;
@@ -366,32 +368,17 @@ static void set_exam(piece *set, work *w) {
 }
 
 static void set_profile(piece *set, work *w) {
-  static const double patience = 600.0; /* without a kernel */
   const profile_task *of = &w->profile;
-  set->work = of->kernel ? profile_worker : unique_worker;
+  set->work = profile_worker;
   set->argument = &w->profile;
-  set->how.silence = patience;
-  if (of->kernel) set->how = (isolation){.kernels = &of->kernel, .kernel_count = 1, .silence = of->request->silence};
+  set->how = (isolation){.kernels = &of->kernel, .kernel_count = 1, .silence = of->request->silence};
 }
 
-/* Sets the next piece: the first one that has not begun. A profile begins when nothing else runs. */
-static bool next_piece(piece *set, void *argument) {
-  examination *all = argument;
-  for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
-    work *w = &all->works[n];
-    if (w->state != WAITS) continue;
-    if (w->is_profile && all->running) return false;
-    (w->is_profile ? prepare_profile : prepare)(w);
-    if (w->state == ENDED) continue;
-    w->state = BEGUN;
-    all->running++;
-    *set = (piece){.number = n};
-    (w->is_profile ? set_profile : set_exam)(set, w);
-    set->how.on_progress = show_work;
-    set->how.argument = w;
-    return true;
-  }
-  return false;
+static void set_distances(piece *set, work *w) {
+  static const double patience = 600.0;
+  (void)w;
+  set->work = unique_worker;
+  set->how.silence = patience;
 }
 
 static void exam_ended(work *w, const isolated *end) {
@@ -402,14 +389,46 @@ static void exam_ended(work *w, const isolated *end) {
 
 static void profile_ended(work *w, const isolated *end) {
   const record_profile *made = record_of_text_profile(end->result);
-  const bool is_made = made;
+  take_text(w, made ? memory_copy_text(end->result) : text_of_failed_profile(w, end));
   record_free(made);
-  if (is_made)
-    take_profile(w, memory_copy_text(end->result));
-  else if (w->profile.kernel)
-    take_profile(w, text_of_failed_profile(w, end));
+}
+
+static void distances_ended(work *w, const isolated *end) {
+  const record_unique *made = record_of_text_unique(end->result);
+  if (made)
+    take_text(w, memory_copy_text(end->result));
   else
     w->all->fork_failed = true; /* no kernel could have ended it */
+  record_free(made);
+}
+
+/* What is done for each kind: before its worker begins, which may end it; to begin it; and when it has ended. */
+static const struct {
+  void (*prepare)(work *w);
+  void (*set)(piece *set, work *w);
+  void (*ended)(work *w, const isolated *end);
+} ways[] = {[PART_OF_EXAM] = {prepare_exam, set_exam, exam_ended},
+            [KERNEL_PROFILE] = {prepare_profile, set_profile, profile_ended},
+            [EXACT_DISTANCES] = {NULL, set_distances, distances_ended}};
+
+/* Sets the next piece: the first one that has not begun. What uses all processors begins when nothing else runs. */
+static bool next_piece(piece *set, void *argument) {
+  examination *all = argument;
+  for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
+    work *w = &all->works[n];
+    if (w->state != WAITS) continue;
+    if (w->kind != PART_OF_EXAM && all->running) return false;
+    if (ways[w->kind].prepare) ways[w->kind].prepare(w);
+    if (w->state == ENDED) continue;
+    w->state = BEGUN;
+    all->running++;
+    *set = (piece){.number = n};
+    ways[w->kind].set(set, w);
+    set->how.on_progress = show_work;
+    set->how.argument = w;
+    return true;
+  }
+  return false;
 }
 
 static void piece_ended(size_t number, const isolated *end, void *argument) {
@@ -419,7 +438,7 @@ static void piece_ended(size_t number, const isolated *end, void *argument) {
   if (end->how == ENDED_FORK_FAILED)
     all->fork_failed = true;
   else
-    (w->is_profile ? profile_ended : exam_ended)(w, end);
+    ways[w->kind].ended(w, end);
 }
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
@@ -455,13 +474,16 @@ static int larger_first(const void *a, const void *b) {
   return in_order(a, b);
 }
 
-/* Adds a profile, or without a kernel the distances of exact rows. */
-static void add_profile(examination *all, const posenc_kernel *kernel, size_t number, run_profile wanted) {
+static void add_profile(examination *all, size_t kernel, run_profile wanted) {
   all->works[all->count++] = (work){.all = all,
-                                    .kernel = number,
-                                    .is_profile = true,
-                                    .profile = {all->request, kernel, wanted},
+                                    .kind = KERNEL_PROFILE,
+                                    .kernel = kernel,
+                                    .profile = {all->request, all->request->kernels[kernel], wanted},
                                     .elements = profile_elements(wanted)};
+}
+
+static void add_distances(examination *all) {
+  all->works[all->count++] = (work){.all = all, .kind = EXACT_DISTANCES, .elements = profile_elements(RUN_SCAN)};
 }
 
 static void open_examination(examination *all, const portion *own) {
@@ -476,9 +498,9 @@ static void open_examination(examination *all, const portion *own) {
     w->elements = exam_elements(&w->part);
   }
   qsort(all->works, all->exams, sizeof *all->works, larger_first);
-  if (own->unique) add_profile(all, NULL, 0, RUN_SCAN);
+  if (own->unique) add_distances(all);
   for (size_t k = 0; k < r->kernel_count; k++)
-    if (own->profiles[k]) add_profile(all, r->kernels[k], k, own->profiles[k]);
+    if (own->profiles[k]) add_profile(all, k, own->profiles[k]);
   for (size_t n = 0; n < all->count; n++) all->elements += all->works[n].elements;
 }
 
@@ -506,7 +528,7 @@ static void collect_profiles(const examination *all, findings *f) {
   f->of.profile = curves;
   f->of.has_unique = true;
   for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
-    if (w->profile.kernel) {
+    if (w->kind == KERNEL_PROFILE) {
       record_profile *one = &curves[f->of.profile_count++];
       *one = *(const record_profile *)keep(f, record_of_text_profile(w->text));
       f->of.failed += one->failure.there;
