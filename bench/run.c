@@ -429,7 +429,6 @@ static const record_timing *record_of(const session *run, const record_timing *t
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = record_keep_timing(&made);
   json_decref(facts);
-  run_forget(&made.context.shard.run);
   free(checks);
   free(kept);
   record_release(&memory);

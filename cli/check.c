@@ -79,7 +79,7 @@ static file_result check_array(options *given, output **out) {
     file_result other = examine(given, &request, POSENC_INTERLEAVED);
     const bool is_other = passes(&other.of) || are_neighbours(&arrays);
     if (!is_other) given->problem.layout = request.problem.layout = POSENC_SPLIT;
-    file_forget(is_other ? &found : &other);
+    record_release(is_other ? &found.memory : &other.memory);
     if (is_other) found = other;
   }
   table_close(arrays.x);
@@ -656,7 +656,7 @@ static int run(options *given) {
   if (given->github) record_print_github(record, given->github, stderr);
   const int status = found.of.not_finite == 0 && !has_failed(&found.of) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
   json_decref(record);
-  file_forget(&found);
+  record_release(&found.memory);
   close_output("--save", given->save, saved);
   close_output("--output", given->output, out);
   return status;

@@ -353,7 +353,7 @@ record_compared compare_results(const record_result *before, const record_result
                          .name = accuracy_name(after, in),
                          .verdict = "same",
                          .note = "",
-                         .figures = record_allocate(in, 0, 1),
+                         .figures = record_empty_list,
                          .replay = after->replay,
                          .has_replay = true,
                          .measure = ""};

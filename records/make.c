@@ -48,7 +48,14 @@ record_scaling scaling_record(const posenc_scaling *s, int64_t dim) {
                           .factors_count = has_factors ? (size_t)dim / 2 : 0};
 }
 
-record_shape shape_record(const shape *s) {
+static const char *grid_of(const posenc_problem *p, record_memory *in) {
+  char *text = allocated(grid_text(p->axes, p->dim));
+  const char *kept = record_format(in, "%s", text);
+  free(text);
+  return kept;
+}
+
+record_shape shape_record(const shape *s, record_memory *in) {
   const posenc_problem *p = &s->problem;
   return (record_shape){
       .there = true,
@@ -73,20 +80,16 @@ record_shape shape_record(const shape *s) {
       .scale = p->scale != 1.0 ? p->scale : NAN,
       .scaling = scaling_record(&p->scaling, p->dim),
       .odd = p->odd != POSENC_ODD_REFUSED ? odd_name(p->odd) : NULL,
-      .positions = p->positions ? positions_json(p) : NULL,
-      .grid = p->axes ? allocated(grid_text(p->axes, p->dim)) : NULL,
+      .positions = p->positions ? record_hold(in, positions_json(p)) : NULL,
+      .grid = p->axes ? grid_of(p, in) : NULL,
   };
 }
 
-void shape_forget(record_shape *made) {
-  json_decref(made->positions);
-  free((char *)(uintptr_t)made->grid);
-}
-
 json_t *shape_json(const shape *s) {
-  record_shape made = shape_record(s);
+  record_memory memory = {NULL};
+  const record_shape made = shape_record(s, &memory);
   json_t *json = record_write_shape(&made);
-  shape_forget(&made);
+  record_release(&memory);
   return json;
 }
 
@@ -154,7 +157,7 @@ static const char *const *names_of(const run_request *asked, record_memory *in) 
 
 static const record_shape *shapes_of(const run_request *asked, record_memory *in) {
   record_shape *shapes = record_allocate(in, asked->shape_count, sizeof *shapes);
-  for (size_t i = 0; i < asked->shape_count; i++) shapes[i] = shape_record(&asked->shapes[i]);
+  for (size_t i = 0; i < asked->shape_count; i++) shapes[i] = shape_record(&asked->shapes[i], in);
   return shapes;
 }
 
@@ -225,10 +228,6 @@ record_run run_record(const run_request *asked, record_memory *in) {
                       .timing = timing_record(&asked->timing)};
 }
 
-void run_forget(record_run *made) {
-  for (size_t i = 0; i < made->shapes_count; i++) shape_forget((record_shape *)(uintptr_t)&made->shapes[i]);
-}
-
 record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in) {
   int64_t *items = record_allocate(in, count, sizeof *items);
   for (size_t n = 0; n < count; n++) items[n] = (int64_t)run_number(whole, &own[n]);
@@ -242,9 +241,8 @@ record_run_shard shard_record(const run_request *whole, const run_item *own, siz
 
 json_t *run_json(const run_request *asked) {
   record_memory memory = {NULL};
-  record_run made = run_record(asked, &memory);
+  const record_run made = run_record(asked, &memory);
   json_t *json = record_write_run(&made);
-  run_forget(&made);
   record_release(&memory);
   return json;
 }

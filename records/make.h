@@ -10,10 +10,9 @@
 /* Returns the keys and values of a scaling, with the texts and factors of `s`. It is not `there` if there is none. */
 record_scaling scaling_record(const posenc_scaling *s, int64_t dim);
 
-/* Returns what a record has of a shape, for shape_forget. Names and layouts are those of the shape, which must outlive
-   it. A list of more than SHAPE_POSITIONS positions is its count and digest. */
-record_shape shape_record(const shape *s);
-void shape_forget(record_shape *made);
+/* Returns what a record has of a shape. Names and layouts are those of the shape, which must outlive it. A list of more
+   than SHAPE_POSITIONS positions is its count and digest. */
+record_shape shape_record(const shape *s, record_memory *in);
 
 /* Returns the same as JSON, a new reference. */
 json_t *shape_json(const shape *s);
@@ -30,13 +29,10 @@ record_encoding encoding_record(const posenc_encoding *encoding);
 
 /* Runs in records. */
 
-/* Returns what a record has of a run, for run_forget. Its lists are in `in`; names and digests are those of the
-   request. Both must outlive it. */
+/* Returns what a record has of a run. Names and digests are those of the request, which must outlive it. */
 record_run run_record(const run_request *asked, record_memory *in);
-void run_forget(record_run *made);
 
-/* Returns what a record has of a shard that does these items of the run, or parts of them; its `run` is for
-   run_forget. */
+/* Returns what a record has of a shard that does these items of the run, or parts of them. */
 record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in);
 
 /* Returns the same as JSON, a new reference. */

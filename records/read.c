@@ -20,6 +20,7 @@ const char record_null[] = "";
 /* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
 typedef struct record_block {
   struct record_block *next;
+  json_t *json; /* what the memory holds, or null */
   max_align_t data[];
 } block;
 
@@ -39,6 +40,13 @@ void *record_allocate(record_memory *in, size_t count, size_t size) {
   }
   return made->data;
 }
+
+json_t *record_hold(record_memory *in, json_t *json) {
+  block *made = (block *)((char *)record_allocate(in, 0, 1) - offsetof(block, data));
+  return made->json = json;
+}
+
+const void *const record_empty_list = &record_empty_list;
 
 const char *record_format(record_memory *in, const char *format, ...) {
   va_list arguments, again;
@@ -75,6 +83,7 @@ const char *record_name(record_memory *in, const char *name, const char *also) {
 void record_release(record_memory *all) {
   while (all->first) {
     block *next = all->first->next;
+    json_decref(all->first->json);
     free(all->first);
     all->first = next;
   }

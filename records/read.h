@@ -150,7 +150,7 @@ typedef struct record_facts {
 #undef HAS_MUST
 #undef HAS_MAY
 
-/* The memory of a record that is made, not read: texts and lists, all released at once. Zero has none. */
+/* The memory of a record that is made, not read: texts, lists and JSON, all released at once. Zero has none. */
 typedef struct record_memory {
   struct record_block *first;
 } record_memory;
@@ -161,7 +161,11 @@ __attribute__((format(printf, 2, 3))) const char *record_format(record_memory *i
 const char *record_utf8(record_memory *in, const char *text);                   /* as field_utf8 has it */
 const char *record_name(record_memory *in, const char *name, const char *also); /* as field_name has it */
 bool record_is_utf8(const char *text);
+json_t *record_hold(record_memory *in, json_t *json); /* takes a reference over, and returns it */
 void record_release(record_memory *all);
+
+/* A list without elements, where null is no list: it is written as [], not as null. */
+extern const void *const record_empty_list;
 
 /* Loops over the elements of the array `list` of a struct, with `item` as pointer. An empty array may be null. */
 #define RECORD_EACH(item, holder, list)                                                                                \

@@ -258,7 +258,7 @@ static void test_right(doing as, const char *what) {
     const bool accurate =
         dtype == POSENC_F64 ? abs < 2e-15 * fmax(as.size, 1.0) : ulp <= 0.51; /* long double has 11 more bits */
     ok(accurate && !*found.of.cause && found.of.elements > 0, "%s, %s: %.3f ulp, not accused", what, names[dtype], ulp);
-    file_forget(&found);
+    record_release(&found.memory);
     test_recovered(&as, what);
   }
 }
@@ -302,7 +302,7 @@ static void test_wrong(doing asked, doing done, const char *cause) {
     file_result found = result_of(&asked, &done);
     const char *told = found.of.cause;
     ok(strcmp(told, cause) == 0 && failed_of(&found) > 0, "dtype %d: %s; told: %s", dtype, cause, told);
-    file_forget(&found);
+    record_release(&found.memory);
   }
 }
 
@@ -367,8 +367,8 @@ static void test_sizes(void) {
     const double ulp = right.of.max_ulp.ulp;
     ok(ulp <= 0.6 && !*right.of.cause && failed_of(&bad) == 1 && strcmp(bad.of.cause, "nothing is turned") == 0,
        "x of size %g: %.3f ulp", sizes[n], ulp);
-    file_forget(&right);
-    file_forget(&bad);
+    record_release(&right.memory);
+    record_release(&bad.memory);
     test_recovered(&as, "x of that size");
   }
   as = plain;
@@ -376,7 +376,7 @@ static void test_sizes(void) {
   as.size = 0x1p-17;
   file_result found = result_of(&as, &as);
   ok(!*found.of.cause && found.of.max_ulp.ulp <= 0.51, "subnormal numbers of f16 are not accused");
-  file_forget(&found);
+  record_release(&found.memory);
 }
 
 /* Tests half of the columns rotated, and others that are neither rotated nor those of x. */
@@ -391,7 +391,7 @@ static void test_damaged_rest(void) {
   for (int64_t row = 0; row < x.rows; row++) values[64 * row + 50] += 0.25f;
   file_result found = verified(&plain, &x, &out, &bad_row);
   ok(bad_row < 0 && !*found.of.cause, "half is turned, the rest is damaged: no cause");
-  file_forget(&found);
+  record_release(&found.memory);
   free(x.bytes);
   free(out.bytes);
 }
@@ -403,7 +403,7 @@ static void test_unknown(void) {
   done.first = 7;
   file_result found = result_of(&plain, &done);
   ok(failed_of(&found) == 1 && !*found.of.cause, "another mistake: no cause");
-  file_forget(&found);
+  record_release(&found.memory);
 }
 
 /* ---- results that no rope makes ------------------------------------------------------------------------------- */
@@ -447,7 +447,7 @@ static void test_untouched(void) {
        n == 0   ? "as it was"
        : n == 1 ? "changed"
                 : "not a number");
-    file_forget(&found);
+    record_release(&found.memory);
   }
   const float nan = NAN;
   memcpy(x.bytes + x.header + 4 * 64 * 321, &nan, sizeof nan);
@@ -475,7 +475,7 @@ static void test_witness(void) {
        "witness %zu: %s", n, w->place);
   }
   ok(fabs(found.of.max_abs.abs - 1.0) < 1e-5, "it is off by 1");
-  file_forget(&found);
+  record_release(&found.memory);
   free(x.bytes);
   free(out.bytes);
 }

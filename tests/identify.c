@@ -323,7 +323,7 @@ static void test_errors(void) {
   ok(found->max_if_exact > 0.0 && found->max_if_exact <= 0x1p-9, "%.3g if each were rounded once", found->max_if_exact);
   ok(found->matches[0].compared == found->elements, "who made it is asked about every element");
   identity_free(found);
-  file_forget(&by_check);
+  record_release(&by_check.memory);
   table_close(table);
   free(made.bytes);
 }

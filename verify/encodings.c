@@ -231,7 +231,7 @@ const record_encodings *verify_encodings(const encodings_request *request) {
   record_encoding *encodings = record_allocate(&memory, count, sizeof *encodings);
   bool fork_failed = false;
   record_encodings made = {.schema = "posenc-encodings-1",
-                           .kernels = record_allocate(&memory, 0, sizeof *made.kernels),
+                           .kernels = record_empty_list,
                            .encodings = encodings,
                            .seed = (int64_t)request->seed,
                            .has_seed = true};

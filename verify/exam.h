@@ -30,7 +30,7 @@ typedef struct exam_result {
   record_memory memory;
 } exam_result;
 
-/* Makes the result of the exam, for result_forget. */
+/* Makes the result of the exam. The caller releases its memory. */
 void examine(const exam *e, exam_result *made);
 
 /* Returns the examined shape, or for a rope cache the shape of the table that it is made of. */
@@ -63,7 +63,6 @@ void result_segments(exam_result *made, const segment *all, int64_t count);
 
 /* Begins the result of a kernel that refuses the shape; or with a null refusal, of any other. */
 void result_begin(exam_result *made, const exam *e, const char *refusal);
-void result_forget(exam_result *made);
 
 /* Make the result of a finished exam. mode: "exhaustive", "sampled" or "cases". `found` is not read if the search was
    skipped. */

@@ -12,13 +12,11 @@
 /* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
-/* What was found of a file, and the memory of its texts and lists. The caller releases it by file_forget. */
+/* What was found of a file, and its memory, which the caller releases. */
 typedef struct file_result {
   record_file of;
   record_memory memory;
 } file_result;
-
-void file_forget(file_result *found);
 
 /* Returns the record of posenc check as JSON, a new reference, with the totals of the checks. */
 json_t *file_check_json(const record_file *found);
@@ -36,7 +34,7 @@ typedef struct table_request {
   const char *replay;        /* the command that repeats this */
 } table_request;
 
-/* Compares a table, for file_forget. The positions of a list need not be integers.
+/* Compares a table. The positions of a list need not be integers.
 
    Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
    Without a limit all are skipped, but have their worst deviations. */
@@ -75,7 +73,7 @@ tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t
 /* Returns the least tolerance of two digits that errors of `most` pass. */
 double tolerance_above(double most);
 
-/* Compares a result, for file_forget. For rope, the ulp of an error is that of the length of the exact pair. The result
+/* Compares a result. For rope, the ulp of an error is that of the length of the exact pair. The result
    has no `recorded` and `equal_rows`; `beyond` are pairs with a larger error than reference/accuracy.h allows or, if
    there are none, elements of a sample whose bits are those of a mistake; `unchecked` is a mistake that neither tells,
    as "; not checked: whether …".  Checks: accuracy; and untouched: the columns that are not processed have the bits of

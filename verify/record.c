@@ -92,7 +92,7 @@ record_check *file_begin(file_result *made, const file_exam *of, size_t checks) 
   const double elements = (double)a->elements;
   made->of = (record_file){.there = true,
                            .kernel = record_name(in, of->name, "#"),
-                           .shape = shape_record(of->shape),
+                           .shape = shape_record(of->shape, in),
                            .replay = of->command,
                            .format = table_format(of->table),
                            .tensor = tensor ? record_name(in, tensor, "#") : NULL,
@@ -128,11 +128,6 @@ json_t *file_check_json(const record_file *found) {
   json_t *json = record_write_file_check(&made);
   record_release(&memory);
   return json;
-}
-
-void file_forget(file_result *found) {
-  shape_forget(&found->of.shape);
-  record_release(&found->memory);
 }
 
 /* ---- errors by the size of positions --------------------------------------------------------------------------- */
@@ -300,18 +295,14 @@ static record_witness witness_of_search(const witness *w, const exam *e, record_
 
 void result_begin(exam_result *made, const exam *e, const char *refusal) {
   const run_range *r = &e->of_rows;
-  *made = (exam_result){.of = {.there = true,
-                               .kernel = e->kernel->name,
-                               .shape = shape_record(e->of),
-                               .refusal = refusal,
-                               .has_refusal = true,
-                               .range = {.there = !range_is_whole(*r), .from = r->from, .to = r->to, .of = r->of}}};
+  made->memory = (record_memory){NULL};
+  made->of = (record_result){.there = true,
+                             .kernel = e->kernel->name,
+                             .shape = shape_record(e->of, &made->memory),
+                             .refusal = refusal,
+                             .has_refusal = true,
+                             .range = {.there = !range_is_whole(*r), .from = r->from, .to = r->to, .of = r->of}};
   made->of.replay = replay_of(e, e->of, &made->memory);
-}
-
-void result_forget(exam_result *made) {
-  shape_forget(&made->of.shape);
-  record_release(&made->memory);
 }
 
 /* Whether a result of the exam has that check. */

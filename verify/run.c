@@ -26,7 +26,7 @@ static void check_worker(void *argument) {
   arena_tell_faults();
   examine(e, &made);
   record_send(record_write_result(&made.of));
-  result_forget(&made);
+  record_release(&made.memory);
 }
 
 /* Returns the failed check of a kernel whose process ended before its result. */
@@ -45,7 +45,7 @@ static char *text_of_check(exam_result *made, const record_check *only) {
   made->of.checks = only;
   made->of.checks_count = 1;
   char *text = record_text(record_write_result(&made->of));
-  result_forget(made);
+  record_release(&made->memory);
   return text;
 }
 
@@ -572,7 +572,6 @@ json_t *verify_run(run_request *given) {
   const bool is_made = examine_all(&request, &own, &f), is_part = is_made && shard_is_part(given->only);
   if (is_part) f.of.shard = shard_of(given, &own, &f.memory);
   json_t *json = is_made ? write(given, &f) : NULL;
-  if (is_part) run_forget(&f.of.shard.run);
   portion_forget(&own);
   forget(&f);
   progress_clear();

@@ -145,10 +145,8 @@ static record_table_shape shape_of_name(const row_records *m, const char *mode, 
     made.dim = first_of(m, mode, name, NULL, "dim");
     return made;
   }
-  document *of = m->made;
-  of->listed = memory_grow(of->listed, of->listed_count + 1, sizeof *of->listed);
-  of->listed[of->listed_count] = shape_record(listed);
-  return record_table_shape_of(&of->listed[of->listed_count++]);
+  const record_shape made = shape_record(listed, m->in);
+  return record_table_shape_of(&made);
 }
 
 static bool is_applied(const record_table_shape *of) {
@@ -449,7 +447,7 @@ static void set_base(const row_records *m, const char *command) {
   report->unique = accuracy->unique;
   report->has_unique = true;
   causes_make(report, accuracy, m->in);
-  report->choices = m->timing && m->timing->context.choices ? m->timing->context.choices : record_allocate(m->in, 0, 1);
+  report->choices = m->timing && m->timing->context.choices ? m->timing->context.choices : record_empty_list;
   report->choices_count = m->timing ? m->timing->context.choices_count : 0;
   report->environment.there = true;
   report->environment.accuracy = copy_facts(m, &accuracy->environment);
@@ -471,8 +469,6 @@ void document_make(document *made, const record_accuracy *accuracy, const record
 }
 
 void document_free(document *made) {
-  for (size_t i = 0; i < made->listed_count; i++) shape_forget(&made->listed[i]);
-  free(made->listed);
   samples_close(made->times);
   record_release(&made->memory);
 }

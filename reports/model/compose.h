@@ -13,8 +13,6 @@ typedef struct document {
   record_report of;
   record_memory memory;
   samples *times;
-  record_shape *listed; /* shapes of timings alone, from the lists */
-  size_t listed_count;
 } document;
 
 /* Makes a report, for document_free. `timing` may be null. */
