@@ -100,7 +100,8 @@ posenc_status posenc_dropout_mask(const posenc_dropout *dropout, const posenc_sl
 /* ---- applied ------------------------------------------------------------------------------------ */
 
 /* The size of the pieces in which rows are added before dropout is applied to them, while they are still in a cache.
-   Fewer rows than a kernel's block would take longer. */
+   Fewer rows than a kernel's block would take longer, so that pieces of many sequences are larger; streaming stores,
+   which posenc_apply would choose for these, would send to memory what is read next. */
 enum { PIECE_BYTES = 1 << 17, PIECE_ROWS = 32 };
 
 static int64_t rows_of_piece(const posenc_slice *slice, size_t row_bytes) {
@@ -148,7 +149,7 @@ posenc_status posenc_apply_dropout(const posenc_plan *plan, const posenc_slice *
       piece.row += r;
     const int64_t at = r * problem->dim * element;
     char *to = (char *)out + at;
-    status = posenc_apply(plan, &piece, (const char *)x + at, to);
+    status = plan_apply(plan, &piece, POSENC_STORES_REGULAR, (const char *)x + at, to);
     if (status == POSENC_OK) drop_rows(loops, dropout, &by, problem, &piece, to);
   }
   free(by.threshold);

@@ -86,6 +86,10 @@ unsigned isa_usable(const posenc_options *options);
    instruction set whose registers the system does not save cannot be used. Other architectures ignore the arguments. */
 unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0);
 
+/* posenc_apply, with another choice of stores than the plan's. */
+posenc_status plan_apply(const posenc_plan *plan, const posenc_slice *slice, posenc_stores stores, const void *x,
+                         void *out);
+
 /* ---- helper threads -------------------------------------------------------------------------------------- */
 
 /*

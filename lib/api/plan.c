@@ -249,7 +249,8 @@ posenc_status posenc_rope_cache(const posenc_plan *plan, int64_t row, int64_t ro
   return status;
 }
 
-posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, const void *x, void *out) {
+posenc_status plan_apply(const posenc_plan *plan, const posenc_slice *given, posenc_stores stores, const void *x,
+                         void *out) {
   posenc_slice slice;
   if (!plan || (plan->problem.op != POSENC_ADD && plan->problem.op != POSENC_ROPE) ||
       !slice_resolve(&slice, given, apply_width(&plan->problem), plan->problem.dtype) ||
@@ -263,8 +264,12 @@ posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *given, c
                                .constants = is_plain ? rows->part->constants : NULL,
                                .loops = plan->loops,
                                .rows = is_plain ? NULL : rows,
-                               .stores = plan->stores};
+                               .stores = stores};
   return apply(&source, &plan->problem, &slice, x, out);
+}
+
+posenc_status posenc_apply(const posenc_plan *plan, const posenc_slice *slice, const void *x, void *out) {
+  return plan_apply(plan, slice, plan ? plan->stores : POSENC_STORES_AUTO, x, out);
 }
 
 bool posenc_plan_stages(const posenc_plan *plan, int64_t row, int64_t rows, posenc_stages *stages) {
