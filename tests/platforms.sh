@@ -54,5 +54,8 @@ check 'a machine without its compiler' without_compilers
 check 'is skipped, too' contains out 'SKIP s390x: no s390x-linux-gnu-gcc here'
 check 'none of that name' platforms 2 generic nowhere
 check 'is refused' contains err "accuracy-platforms: no platform 'nowhere'"
+missing() { (PACKAGES=none/peers.json && export PACKAGES && platforms 2 generic); }
+check 'a file of packages that is not there' missing
+check 'is told before anything is measured' contains err "accuracy-platforms: no file 'none/peers.json'"
 plan
 exit "$tap_failed"

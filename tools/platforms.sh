@@ -70,6 +70,9 @@ emulated() { # MACHINE
   fi
 }
 
+for file in $KEPT $PACKAGES; do # a name that is wrong is told before the measurements, which take a quarter of an hour
+  [ -r "$file" ] || fail "no file '$file'"
+done
 for platform in $PLATFORMS; do
   case $platform in
   generic) measure generic "$KERNELS" env POSENC_ISA=generic ./posenc ;;
