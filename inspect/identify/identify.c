@@ -545,6 +545,7 @@ static bool judge_as_suspect(search *s, const identity *unread, const making *at
   for (size_t n = 0; list && n < list->count && !*is_right && !s->failed; n++) {
     const suspect *one = &list->items[n];
     making how;
+    if (one->angles && !s->window.finite) continue; /* rows without a number are near any angle */
     if (!making_with(at, &one->problem, &how)) continue;
     how.angles = one->angles;
     if (!is_near(s, &how)) continue;
