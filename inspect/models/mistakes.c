@@ -315,10 +315,10 @@ void model_tell_unscaled(suspect_list *ropes) {
   for (size_t n = 0; n < ropes->count; n++)
     for (size_t of = 0; of < ropes->count; of++) {
       if (!is_unscaled(&ropes->items[n].problem, &ropes->items[of].problem)) continue;
+      const suspect layers = ropes->items[of];
       char *text = ropes->items[n].text;
       const size_t size = sizeof ropes->items[n].text, taken = strlen(text);
-      snprintf(text + taken, size - taken, "; if it is of layers of %s, the scaling is left out",
-               ropes->items[of].text);
+      snprintf(text + taken, size - taken, "; if it is of layers of %s, the scaling is left out", layers.text);
       break;
     }
 }
