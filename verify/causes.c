@@ -203,9 +203,9 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     double error = array_share(pair, there, made, is_add, l->least) / all->attention;
     /* A rounded sine, cosine or angle near a midpoint may have been rounded to the other side of it. */
     for (int side = 0; (t->table || t->angles) && side < 4; side++) {
-      const double apart = array_limit_at(l, &t->problem, i, at);
-      all->nudge[0] = t->angles ? 0.0 : side % 2 ? apart : -apart;
-      all->nudge[1] = t->angles ? 0.0 : side / 2 ? apart : -apart;
+      const double apart = array_limit_at(l, &t->problem, i, at), of_values = t->angles ? 0.0 : apart;
+      all->nudge[0] = side % 2 ? of_values : -of_values;
+      all->nudge[1] = side / 2 ? of_values : -of_values;
       all->turned = side % 2 ? apart : -apart;
       make_pair(all, t, UNROUNDED, by, i, pair, made);
       error = fmin(error, array_share(pair, there, made, is_add, l->least) / all->attention);
