@@ -199,7 +199,7 @@ static void record_applied_to(identified *made, const record_applied *applied) {
   const char *of_table = made->of.check;
   if (*applied->written)
     made->of.check = NULL; /* no option says so */
-  else if (of_table && of_table != record_null)
+  else if (record_is_text(of_table))
     made->of.check = options_for_check(applied, of_table, &made->memory);
   made->of.has_check = made->of.has_check || *applied->written;
   made->of.applied = *applied;

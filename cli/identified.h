@@ -28,8 +28,8 @@ typedef struct question {
   table_part part;
 } question;
 
-/* What was found of a file, the memory of its texts and lists, and the record of the process that found it, or null.
-   The caller releases it by identified_forget. */
+/* The record of posenc identify on a file. `memory` has its texts and lists; `read` is the record that another process
+   sent, or null. The caller releases all of it by identified_forget. */
 typedef struct identified {
   record_identified of;
   bool is_right; /* the table is a positional encoding and agrees with --config and --expect */

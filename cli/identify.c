@@ -55,16 +55,11 @@ static const char notes[] = "FILE is NumPy's .npy file, a safetensors or a GGUF 
 
 /* ---- the record as text ------------------------------------------------------------------------- */
 
-static bool is_text(const char *text) {
-  return text && text != record_null;
-}
-
 static void print_columns(const record_identified *of, FILE *stream) {
+  const char *const alone = strcmp(of->part, "cos") == 0 ? ", cosines alone" : ", sines alone";
   fprintf(stream, "%-15s %s%s, %" PRId64 " columns of dim %" PRId64 "%s%s\n", "layout", of->layout,
-          strcmp(of->part, "both") == 0  ? ""
-          : strcmp(of->part, "cos") == 0 ? ", cosines alone"
-                                         : ", sines alone",
-          of->columns, of->dim, is_text(of->odd) ? ", odd " : "", is_text(of->odd) ? of->odd : "");
+          strcmp(of->part, "both") == 0 ? "" : alone, of->columns, of->dim, record_is_text(of->odd) ? ", odd " : "",
+          record_is_text(of->odd) ? of->odd : "");
   RECORD_EACH(one, of, damage) {
     fprintf(stream, "%-15s %" PRId64 ": ", one == of->damage ? "damaged column" : "", one->column);
     if (strcmp(one->kind, "constant") == 0)
@@ -176,7 +171,8 @@ static void print_tolerance(const record_identified *of, FILE *stream) {
 /* Prints the command that checks the file for what was found, unless that is not what it was asked to be. */
 static void print_check(const options *given, const record_identified *of, FILE *stream) {
   static const char of_x[] = "--x X";
-  const char *check = is_text(of->check) && of->has_check ? of->check : NULL, *x = check ? strstr(check, of_x) : NULL;
+  const char *check = record_is_text(of->check) && of->has_check ? of->check : NULL,
+             *x = check ? strstr(check, of_x) : NULL;
   if (!check && of->step < 0)
     fputs("\nposenc check --positions, with the descending list, holds timesteps to that.\n", stream);
   if (!check || !findings_are_met(of)) return;
@@ -200,7 +196,7 @@ static void print_findings(const record_identified *of, FILE *stream) {
 }
 
 static void print_text(const options *given, const record_identified *of, FILE *stream) {
-  const bool is_named = is_text(of->tensor);
+  const bool is_named = record_is_text(of->tensor);
   fprintf(stream, "%s\n", of->sentence);
   print_findings(of, stream);
   if (strcmp(of->verdict, "none") == 0) return;

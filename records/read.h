@@ -23,6 +23,11 @@
 /* The text of a field that is null, "". */
 extern const char record_null[];
 
+/* Whether a field that may be null, or missing, has a text. */
+static inline bool record_is_text(const char *text) {
+  return text && text != record_null;
+}
+
 /* The number whole + part. An integer is `whole` alone, as a double would round one of more than 53 bits; any other
    number has its fraction in `part`, and one of 2^63 or more, or NaN, is `part` alone. */
 typedef struct record_number {

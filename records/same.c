@@ -46,8 +46,8 @@ static bool are_same_values(const json_t *a, const json_t *b) {
 static bool tell_texts(record_unlike *told, const char *key, const char *a, const char *b) {
   if (!told) return false;
   *told = (record_unlike){.key = key};
-  snprintf(told->a, sizeof told->a, "%.80s", a && a != record_null ? a : "none");
-  snprintf(told->b, sizeof told->b, "%.80s", b && b != record_null ? b : "none");
+  snprintf(told->a, sizeof told->a, "%.80s", record_is_text(a) ? a : "none");
+  snprintf(told->b, sizeof told->b, "%.80s", record_is_text(b) ? b : "none");
   return false;
 }
 

@@ -8,7 +8,7 @@
 
 static json_t *write_text(const char *text, bool has, bool nullable) {
   if (!has && !(text && *text)) return NULL;
-  if (nullable && (!text || text == record_null)) return json_null();
+  if (nullable && !record_is_text(text)) return json_null();
   return field_utf8(text ? text : "");
 }
 

@@ -85,9 +85,8 @@ bool column_map_find(column_map *map, const posenc_problem *problem, table_part 
   *map = (column_map){.pairs = even.dim / 2,
                       .columns = is_once ? even.dim / 2 : problem->dim,
                       .copies = part == TABLE_BOTH || is_once ? 1 : 2,
-                      .odd = problem->dim == even.dim ? -1
-                             : is_between             ? even.dim / 2
-                                                      : even.dim};
+                      .odd = is_between ? even.dim / 2 : even.dim};
+  if (problem->dim == even.dim) map->odd = -1;
   if (!allocate_map(map)) return false;
   for (int64_t number = 0; number < map->pairs; number++) {
     const int axis = problem->axes ? axes_axis(problem->axes, number) : 0;

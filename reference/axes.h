@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the columns of a result have, and the pairs and positions of each axis of a table of several axes. */
+/* Maps of a table's columns: which sine or cosine is in which column; and the pairs and positions of each axis of a
+   table of several axes. */
 #ifndef POSENC_REFERENCE_AXES_H
 #define POSENC_REFERENCE_AXES_H
 
@@ -18,7 +19,7 @@ pair_columns axes_pair(const posenc_problem *problem, int64_t number);
    latter has half of the problem's columns. */
 typedef enum table_part { TABLE_BOTH, TABLE_COS, TABLE_SIN } table_part;
 
-/* What a column has: the sine or the cosine of a frequency index. */
+/* The value in a column: the sine or the cosine of a frequency index. */
 typedef struct column_value {
   int64_t index;
   bool cosine;

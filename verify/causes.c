@@ -517,6 +517,11 @@ static void try_all(cause_search *all, const trial *asked) {
 
 /* ---- one head, batch or position ------------------------------------------------------------------------------- */
 
+/* Whether the trial makes what the vectors that are looked at have. */
+static bool is_made_by(cause_search *all, const trial *t) {
+  return isfinite(error_of(all, t)) && all->beyond <= 1.0;
+}
+
 /* Looks at the vectors of each index of an axis alone. If some are right and others are not, finds the cause of the
    first that is not. */
 static void try_axis(cause_search *all, const trial *asked, int axis) {
@@ -526,10 +531,8 @@ static void try_axis(cause_search *all, const trial *asked, int axis) {
   int64_t wrong = 0, first = -1;
   if (letter == AXIS_POSITIONS || size < 2 || size > INDICES) return;
   all->axis = axis;
-  for (all->index = 0; all->index < size; all->index++) {
-    const bool is_wrong = !isfinite(error_of(all, asked)) || all->beyond > 1.0;
-    if (is_wrong && !wrong++) first = all->index;
-  }
+  for (all->index = 0; all->index < size; all->index++)
+    if (!is_made_by(all, asked) && !wrong++) first = all->index;
   all->index = first;
   if (wrong && wrong < size) {
     char text[sizeof all->best.text];
@@ -588,7 +591,7 @@ static void try_rows(cause_search *all, const trial *asked) {
   if (size > MOST) return;
   all->axis = axis;
   for (all->index = 0; all->index < size && wrong * ONE_IN <= size; all->index++) {
-    if (isfinite(error_of(all, asked)) && all->beyond <= 1.0) continue;
+    if (is_made_by(all, asked)) continue;
     zeros += is_zero(all);
     if (!wrong++) first = all->index;
   }

@@ -12,7 +12,7 @@
 /* The most columns: the reference takes 4 KiB per pair of columns. */
 enum { TABLE_COLUMNS_MAX = 1 << 17 };
 
-/* What was found of a file, and its memory, which the caller releases. */
+/* The record of posenc check on a file. The caller releases its memory. */
 typedef struct file_result {
   record_file of;
   record_memory memory;

@@ -209,8 +209,8 @@ static record_run_shard shard_of(const run_request *whole, const portion *own, r
 
 typedef struct examination examination;
 
-/* What a worker makes: a part of an exam, the profile of a kernel, or the distances of exact rows, for which no kernel
-   is called. The last two use all processors. */
+/* The kinds of work of a worker: a part of an exam, the profile of a kernel, or the distances of exact rows, for which
+   no kernel is called. The last two use all processors. */
 typedef enum work_kind { PART_OF_EXAM, KERNEL_PROFILE, EXACT_DISTANCES } work_kind;
 
 typedef struct work {

@@ -80,7 +80,7 @@ TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *
   }
 }
 
-/* What a block makes of the anchors in anchor_sincos. */
+/* How a block uses the anchors in anchor_sincos. */
 typedef enum anchor_use {
   ANCHOR_ALONE,   /* its only row */
   ANCHOR_FOUND,   /* its anchor; the row before is computed from it */
