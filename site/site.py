@@ -9,6 +9,7 @@ Four programs do the work: cmark-gfm reads Markdown, as GitHub does; doxygen rea
 posenc makes pages of records. What is here puts one navigation and one style around them, and their links together.
 Environment: CMARK_GFM, DOXYGEN, MANDOC; MACHINES, report.json of several machines; HISTORY, what posenc history reads.
 """
+import collections
 import html
 import os
 import re
@@ -101,13 +102,15 @@ class Site:
 
     def document(self, path, place):
         """Makes the page of a file in Markdown, with the anchors that GitHub makes."""
-        texts = ['']
+        texts, headings = [''], collections.Counter()
 
         def heading(found):
             if not found[1]:
                 return f'<div class="table" role="region" tabindex="0" aria-label="Table: {texts[-1]}">\n<table>'
             texts.append(bare(found[2]))
             anchor = re.sub(r'[^\w -]', '', html.unescape(bare(found[2])).lower()).replace(' ', '-')
+            headings[anchor] += 1
+            anchor += f'-{headings[anchor] - 1}' if headings[anchor] > 1 else ''
             text = found[2] if found[1] == '1' or '<a ' in found[2] else f'<a href="#{anchor}">{found[2]}</a>'
             return f'<h{found[1]} id="{anchor}">{text}</h{found[1]}>'
 

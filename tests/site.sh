@@ -63,6 +63,7 @@ if [ $with = with ]; then
   ln -s "$root"/reports/* tree/reports/ && rm tree/reports/published && cp -r here tree/reports/published &&
     cp "$root"/reports/published/*.svg tree/reports/published/ || exit 99
   mkdir -p built/site && ln -s "$abs_top_builddir/run" "$abs_top_builddir/cli" built/
+  rm tree/doc && cp -r "$root"/doc tree/ && printf '\n## Twice\n\n## Twice\n' >>tree/doc/timing.md || exit 99
   policy='<meta http-equiv="Content-Security-Policy" content="default-src none">'
   echo "<html><head><title>x</title>$policy</head><body><main><h1>x</h1></main></body></html>" >built/site/compute.html
   sed -i 's|</main>|<h2 id="several-machines">Several machines</h2>&|' tree/reports/published/index.html
@@ -70,6 +71,8 @@ if [ $with = with ]; then
   check 'or with pages of make publish and make wasm alone' alone published "$work/tree" "$work/built"
   check 'and says in a line why there is no history' test "$(cat out)" = "site: without history: git has no notes here \
 (git fetch origin refs/notes/posenc:refs/notes/posenc), and HISTORY names no records"
+  check 'two headings of one text have two anchors' eval 'contains published/doc/timing.html "id=\"twice\"" &&
+    contains published/doc/timing.html "id=\"twice-1\""'
   check 'machines are those of the report' contains published/README.html 'href="index.html#several-machines"'
   check 'which is the front page' contains published/index.html 'href="details.html"'
   for page in details compute; do
