@@ -207,6 +207,7 @@ typedef struct division {
 typedef struct divisive_search {
   double level;
   uint64_t random;
+  double farthest; /* distances above it count as it */
   double *order;   /* numbers in another order */
   double *inverse; /* 1 / k */
   double *within;  /* for each begin: the sum of distances of the pairs from there to the current end */
@@ -219,7 +220,7 @@ typedef struct divisive_search {
 static void extend(divisive_search *s, const double *x, size_t end) {
   double sum = 0.0;
   for (size_t begin = end - 1; begin-- > 0;) {
-    sum += fabs(x[begin] - x[end - 1]);
+    sum += fmin(fabs(x[begin] - x[end - 1]), s->farthest);
     s->within[begin] += sum;
   }
   s->before[end] = s->within[0];
@@ -265,10 +266,21 @@ static double test(divisive_search *s, const double *x, size_t n, const division
   return as_clear / tried;
 }
 
+/* Returns the most that a distance of two of the numbers counts: six times their median distance to their median, which
+   is four standard deviations of normal noise. Any number if more than half of them are equal. */
+static double farthest_distance(divisive_search *s, const double *x, size_t n) {
+  memcpy(s->order, x, n * sizeof *x);
+  const double middle = statistics_median(s->order, n);
+  for (size_t i = 0; i < n; i++) s->order[i] = fabs(x[i] - middle);
+  const double distance = statistics_median(s->order, n);
+  return distance > 0.0 ? 6.0 * distance : INFINITY;
+}
+
 /* Finds the changes from `begin` to `end`, in order. */
 static void find(divisive_search *s, const double *x, size_t begin, size_t end) {
   const size_t n = end - begin;
   if (n < 2 * DIVISIVE_LEAST) return;
+  s->farthest = farthest_distance(s, x + begin, n);
   const division one = divide(s, x + begin, n);
   if (!(one.clarity > 0.0)) return; /* equal numbers */
   const double p = test(s, x + begin, n, &one);

@@ -67,7 +67,9 @@ typedef struct divisive_change {
  * Returns their number. Equal seeds find equal changes.
  * Source: Matteson and James, "A nonparametric approach for multiple change point analysis of multivariate data", 2014,
  * with exponent 1. There the clearest division of all sides is tested against orders within all of them; here each side
- * is tested by itself, independently of the others.
+ * is tested by itself, independently of the others. Here large distances count as one bound, so that a few numbers far
+ * from all others are no change and hide none; min(|x - y|, c) remains of negative type, as c less it is a triangle of
+ * |x - y|, whose Fourier transform is nowhere negative.
  */
 size_t divisive_find(const double *x, size_t n, double level, uint64_t seed, divisive_change *found);
 

@@ -50,39 +50,40 @@ static void test_steps(void) {
   ok(find(x, MOST, 0.01, found) >= 1, "a wider spread is a change, too");
 }
 
-/* The clarity of a division of all n numbers or of the first `end` of them, by its definition. */
-static double clarity(const double *x, size_t at, size_t end) {
+/* The clarity of a division of the first `end` numbers, by its definition. Distances above `farthest` count as it. */
+static double clarity(const double *x, size_t at, size_t end, double farthest) {
   double between = 0.0, first = 0.0, second = 0.0;
   const double n = (double)at, m = (double)(end - at);
   for (size_t i = 0; i < end; i++)
-    for (size_t j = 0; j < i; j++) *(i < at ? &first : j < at ? &between : &second) += fabs(x[i] - x[j]);
+    for (size_t j = 0; j < i; j++)
+      *(i < at ? &first : j < at ? &between : &second) += fmin(fabs(x[i] - x[j]), farthest);
   return n * m / (n + m) * (2.0 / (n * m) * between - 2.0 / (n * (n - 1.0)) * first - 2.0 / (m * (m - 1.0)) * second);
 }
 
-static double clearest(const double *x, size_t n) {
+static double clearest(const double *x, size_t n, double farthest) {
   double most = -INFINITY;
   for (size_t end = 2 * DIVISIVE_LEAST; end <= n; end++)
-    for (size_t at = DIVISIVE_LEAST; at + DIVISIVE_LEAST <= end; at++) most = fmax(most, clarity(x, at, end));
+    for (size_t at = DIVISIVE_LEAST; at + DIVISIVE_LEAST <= end; at++) most = fmax(most, clarity(x, at, end, farthest));
   return most;
 }
 
-/* Nine numbers of two values have C(9, 4) orders, all of which can be counted: a change of that p is found. */
-static void test_p(void) {
-  const double x[] = {0, 0, 0, 0, 1, 1, 1, 1, 1}, most = clearest(x, 9);
+/* Nine numbers, four of 0 and four of 1, have 9 C(8, 4) orders, all of which can be counted: a change of that p is found.
+   The ninth is 1 as well, or so far away that its distances count as 6, six times the median distance to the median. */
+static void test_p(double ninth) {
+  const double x[] = {0, 0, 0, 0, 1, 1, 1, 1, ninth}, most = clearest(x, 9, 6.0);
   int as_clear = 0, ways = 0;
-  for (unsigned chosen = 0; chosen < 1u << 9; chosen++) {
-    double order[9];
-    if (__builtin_popcount(chosen) != 5) continue;
-    for (int i = 0; i < 9; i++) order[i] = chosen >> i & 1;
-    ways++;
-    as_clear += clearest(order, 9) >= most - 1e-9;
-  }
+  for (unsigned chosen = 0; chosen < 1u << 8; chosen++)
+    for (int place = 0; place < 9 && __builtin_popcount(chosen) == 4; place++, ways++) {
+      double order[9];
+      for (int i = 0; i < 9; i++) order[i] = i == place ? ninth : chosen >> (i - (i > place)) & 1;
+      as_clear += clearest(order, 9, 6.0) >= most - 1e-9;
+    }
   const double p = (double)as_clear / ways;
-  divisive_change found[2];
-  ok(find(x, 9, 0.5, found) == 1 && found[0].at == 4, "nine numbers of two values are divided between them");
+  divisive_change found[2], again[2];
+  ok(find(x, 9, 0.7, found) == 1 && found[0].at == 4, "nine numbers, one of them %g, are divided between two values",
+     ninth);
   ok(fabs(found[0].p - p) < 0.012, "p is %.4f, and %.4f by counting all %d orders", found[0].p, p, ways);
-  divisive_change again[2];
-  divisive_find(x, 9, 0.5, 1, again);
+  divisive_find(x, 9, 0.7, 1, again);
   ok(memcmp(found, again, sizeof *found) == 0, "equal seeds find equal changes");
 }
 
@@ -104,7 +105,8 @@ static void test_level(void) {
 int main(void) {
   test_none();
   test_steps();
-  test_p();
+  test_p(1.0);
+  test_p(100.0);
   test_level();
   return tap_done();
 }
