@@ -38,7 +38,7 @@ typedef struct bench_device {
   const posenc_kernel *kernel;
   bool (*stay)(void);                        /* begins this; false if the device tells no times */
   double (*busy)(void);                      /* returns the seconds of its work since the last call */
-  double (*rate)(bool scales, size_t bytes); /* its limit, bytes per second, as limit_rate (bench/turn.h) */
+  double (*rate)(bool scales, size_t bytes); /* its limit, bytes per second, as limit_rate (bench/limit.h) */
 } bench_device;
 
 /* The default of run_timing's `longest`. All repetitions on a whole table take about ten times as long. */

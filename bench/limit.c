@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/turn.h"
+#include "bench/limit.h"
 
 #include "common/clock.h"
 #include "common/number.h"

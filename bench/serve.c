@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "bench/turn.h"
+#include "bench/serve.h"
 
 #include "bench/timed-subject.h"
 #include "common/clock.h"

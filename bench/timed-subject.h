@@ -4,6 +4,7 @@
 #define POSENC_BENCH_SUBJECT_H
 
 #include "bench/bench.h"
+#include "bench/limit.h"
 #include "bench/turn.h"
 #include "common/shapes.h"
 #include "posenc.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol between the command and the worker of a kernel: turns, orders and answers.
- *
  * A turn: the calls of one repetition, what each is asked for, and what memory holds before. All of it follows from
  * the seed of the turn, which is drawn anew each time. The kernel's worker makes the calls; the command's process
  * derives the same calls from the seed, and judges what they left in memory.
@@ -13,62 +11,11 @@
 #ifndef POSENC_BENCH_TURN_H
 #define POSENC_BENCH_TURN_H
 
-#include "bench/bench.h"
 #include "posenc.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* ---- the limit of the machine ---------------------------------------------------------------------------- */
-
-/* The limit beside which kernels are timed: the speed at which this machine can move the same bytes. */
-
-typedef struct limit limit;
-struct limit {
-  bool scales;           /* scales numbers in place, as add and rope do; otherwise fills memory */
-  unsigned char *buffer; /* 64-byte aligned */
-  size_t bytes;          /* the footprint, > 0 */
-  bool cached;           /* the footprint fits the last cache, and the next work finds it there */
-  size_t next;           /* where the next stretch of a large footprint begins */
-  /* Brings about the state before a pass, and may change `buffer`; returns false if memory runs out. Null for the
-     steady state. */
-  bool (*prepare)(limit *l);
-  void *arg; /* for `prepare` */
-};
-
-/*
- * Returns the bytes per second of the fastest way with `threads` threads, each with a part of the memory, which start
- * and end together as a kernel's do; NaN if there are not as many or memory runs out.
- *
- * - to fill: memset, or vector stores, regular or streaming. The byte is not zero, as some machines write zeros twice
- * as fast (doc/notebook.md);
- * - to scale: x *= constant, of f32, with the widest vectors of the CPU, with or without prefetching; both bytes read
- * and bytes written count. The constant is 1, which the compiler does not know, so x does not change. Memory with bf16
- * is scaled as if it were f32, since the same bytes are moved. Streaming stores are left out: they are less than half
- * as fast in cache, and no faster elsewhere.
- *
- * In the steady state, a footprint that fits the last cache is passed over once before, and the best of some stretches
- * counts; for a larger one, the median of the next stretches. This takes some milliseconds. With `prepare`, the best of
- * two prepared passes over the whole footprint counts; NaN if the preparation fails.
- */
-double limit_rate(limit *l, int threads);
-
-/* Memory that is read to evict other data from caches. All zeros, or opened by evictor_open. */
-typedef struct evictor {
-  unsigned char *memory;
-  size_t bytes;
-} evictor;
-
-/* Returns false if memory runs out. Must be closed in any case. */
-bool evictor_open(evictor *e, size_t last_cache_bytes);
-void evictor_close(evictor *e);
-
-/* Evicts this memory from the caches of all cores (x86; elsewhere from those of this core and the last cache), and all
-   other data from those of this core. The caches are then full of data that need not be written back. */
-void evict(const evictor *e, const unsigned char *memory, size_t bytes);
-
-/* ---- turns ----------------------------------------------------------------------------------------------- */
 
 /*
  * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in
@@ -171,74 +118,5 @@ void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory);
 #define TURN_TIER(function) function##_generic
 #endif
 bool turn_has_avx2(void);
-
-/* ---- orders and answers ---------------------------------------------------------------------------------- */
-
-/* The worker of one kernel: makes the calls that the command's process orders. */
-
-typedef enum order_kind {
-  ORDER_GREET,   /* only answers, so that the worker is known before the kernel's code has run */
-  ORDER_OPEN,    /* makes room for a shape, which the kernel takes */
-  ORDER_PREPARE, /* makes the plans of the shape, and finds out how long its modes take */
-  ORDER_SHOW,    /* writes the whole table once by plan number `plan`, without timing it */
-  ORDER_GROW,    /* makes `plan` plans of tables of `rows` rows, and all these rows, in place of earlier such plans */
-  ORDER_TURN,    /* measures the limits, then makes the calls of a repetition */
-  ORDER_LIMITS,  /* measures the limits once more */
-  ORDER_LET_GO,  /* gives the memory for results back */
-} order_kind;
-
-typedef struct order {
-  order_kind kind;
-  size_t shape;
-  bench_mode mode;
-  int plan;         /* for ORDER_SHOW: its number; for ORDER_GROW: how many */
-  int64_t rows;     /* for ORDER_GROW */
-  turn_terms terms; /* for ORDER_TURN; and the seed of x for ORDER_SHOW */
-  bool keep;        /* for ORDER_LIMITS: the memory for results is not given back */
-} order;
-
-/* The limits beside a repetition: with one thread, and with as many as the kernel has; NaN if it has one. */
-typedef struct beside_limits {
-  double serial, threaded;
-} beside_limits;
-
-/* A mode of a shape, as ORDER_PREPARE finds it. */
-typedef struct mode_facts {
-  bool takes_long;
-  int64_t rows, iterations; /* rows of an iteration; iterations of a repetition */
-  double seconds;           /* approximate time of a repetition */
-  double beside;            /* that of measuring its limits, if the run's time is to be foretold; else 0 */
-  size_t limit_bytes;       /* 0: it has no limit */
-} mode_facts;
-
-typedef struct answer {
-  bool refused;       /* ORDER_GROW */
-  size_t bytes;       /* of the table, or of x */
-  size_t allocated;   /* memory for results that was allocated */
-  int plan_count;     /* ORDER_PREPARE: plans that take turns; ORDER_GROW: plans that were made */
-  double pass;        /* ORDER_PREPARE: approximate seconds of a pass over all rows */
-  double plan, total; /* ORDER_PREPARE: seconds of making a plan; ORDER_TURN: of all plans, in mode first */
-  size_t plan_bytes;  /* the memory of a plan */
-  mode_facts modes[BENCH_MODES];
-  double began, ended; /* the worker's clock when it began to obey, and when it had done so */
-  /* ORDER_TURN: the seconds of all groups; the processor seconds of the calling thread in them, which include those of
-     preparations. */
-  double seconds, busy;
-  beside_limits limits;
-  /* Addresses in the worker: of the results, after ORDER_SHOW and ORDER_TURN; of the notes, also after ORDER_GREET. */
-  const void *memory, *notes;
-  char words[160]; /* ORDER_OPEN: why there is no room; later what differs in the process's state; or empty */
-} answer;
-
-typedef struct service {
-  const run_request *request;
-  size_t kernel; /* its place in the request */
-  const evictor *evictor;
-  const uint64_t *seeds; /* by shape: from which turn_shifts draws where its plans begin */
-  size_t cache;          /* size of the last cache level, 0 if unknown */
-} service;
-
-/* Obeys orders until there are no more. argument: a service. For isolate_start. */
-void serve(void *argument);
 
 #endif

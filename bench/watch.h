@@ -4,6 +4,8 @@
 #define POSENC_BENCH_WATCH_H
 
 #include "bench/bench.h"
+#include "bench/limit.h"
+#include "bench/serve.h"
 #include "bench/turn.h"
 #include "common/isolate.h"
 #include "posenc.h"

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "bench/bench.h"
-#include "bench/turn.h"
+#include "bench/limit.h"
 #include "common/clock.h"
 #include "common/environment.h"
 #include "tests/asked.h"
