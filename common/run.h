@@ -88,7 +88,7 @@ typedef struct run_item {
 /* How kernels are verified. */
 typedef struct run_exam {
   uint64_t seed;  /* of samples, of x and of drawn problems */
-  int64_t budget; /* most pairs that are compared in a table (verify/subject.h) */
+  int64_t budget; /* most pairs that are compared in a table (verify/sampling.h) */
   int64_t search; /* evaluations of the directed search, in sine-cosine pairs */
   bool brief;     /* without the checks of other problems and calls (stress.h) */
   bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */

@@ -360,7 +360,7 @@ static const json_t *check_of(json_t *run, const char *property) {
 }
 
 /* Tests that the bounds of relations are no wider than needed for elements within e of the exact values
-   (verify/subject.h). */
+   (verify/findings.h). */
 static void test_bounds(posenc_dtype dtype, double ulp) {
   posenc_problem problem = posenc_table(ROWS, DIM);
   problem.dtype = dtype;

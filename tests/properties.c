@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests that doc/verification.md lists all properties of verify/properties.def in the same words. */
 #include "tests/tap.h"
-#include "verify/subject.h"
+#include "verify/findings.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests which rows of a shape verify compares: within the table and the budget, with the first and the last. */
+#include "verify/sampling.h"
 #include "tap.h"
-#include "verify/subject.h"
 
 #include <inttypes.h>
 

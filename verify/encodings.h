@@ -5,7 +5,7 @@
 
 #include "reference/applied.h"
 #include "verify/arena.h"
-#include "verify/subject.h"
+#include "verify/findings.h"
 #include "verify/verify.h"
 
 #include <string.h>

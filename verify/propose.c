@@ -7,7 +7,7 @@
 #include "reference/accuracy.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"
-#include "verify/subject.h"
+#include "verify/sampling.h"
 
 #include <inttypes.h>
 #include <math.h>
