@@ -60,8 +60,8 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
 
 /* ---- parts ---- */
 
-/* A part writes at least 64 KiB. BLOCK and RUN are the rows of a block and of the blocks between exact anchors. */
-enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, BLOCK = 32, RUN = 256 };
+/* A part writes at least 64 KiB. RUN: the rows of the blocks between exact anchors. */
+enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, RUN = (CR_ADVANCES + 1) * CR_BLOCK };
 
 /* The parts of a call: each ends before the row, or sequence, ends[part]. */
 typedef struct parts {
@@ -74,11 +74,11 @@ static int64_t begin_of(const parts *all, int64_t part) {
 }
 
 /* Returns the end of a part that should end near `end`; rows count from position `first` on. It is the end of one of
-   the kernels' blocks of 32 positions, or of a run of 256 if the part is long, so that few anchors are computed
+   the kernels' blocks, or of a run if the part is long, so that few anchors are computed
    twice. */
 static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
-  const int64_t grid = end - begin > 2 * RUN ? RUN : BLOCK,
-                past = (int64_t)(((uint64_t)first + (uint64_t)end + 16) % (uint64_t)grid);
+  const int64_t grid = end - begin > 2 * RUN ? RUN : KERNEL_BLOCK,
+                past = (int64_t)(((uint64_t)first + (uint64_t)end + KERNEL_BLOCK / 2) % (uint64_t)grid);
   return end - past > begin ? end - past : end;
 }
 

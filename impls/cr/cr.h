@@ -62,6 +62,7 @@
 #define POSENC_IMPLS_CR_CR_H
 
 #include "impls/rotation/rotation.h"
+#include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
 #include "lib/exact/round.h"
 
@@ -124,7 +125,7 @@ certificate certificate_find(uint64_t digest);
 
 /* The rows of a block, and the successive anchors that are advanced from an anchor computed from its angle. Such an
    anchor is at every multiple of 256 positions, so position 0 is exact. */
-enum { CR_BLOCK = 32, CR_ADVANCES = 7 };
+enum { CR_BLOCK = KERNEL_BLOCK, CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
   return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * CR_BLOCK - 1));
 }

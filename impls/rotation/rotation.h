@@ -4,11 +4,12 @@
 #ifndef POSENC_IMPLS_ROTATION_ROTATION_H
 #define POSENC_IMPLS_ROTATION_ROTATION_H
 
+#include "lib/api/kernel.h"
 #include "lib/exact/angle.h"
 
 /*
- * Anchors are at the multiples of 32, as absolute positions, so a row has the same bits in every range of rows;
- * position 0 is an anchor and exact. A block is the 32 positions [anchor - 16, anchor + 16).
+ * Anchors are at the multiples of KERNEL_BLOCK, 32, as absolute positions, so a row has the same bits in every range
+ * of rows; position 0 is an anchor and exact. A block is the 32 positions [anchor - 16, anchor + 16).
  *
  * Error bound, as a distance in the plane of (cos, sin), in units of 2^-53. The anchor and the step have errors of at
  * most 4 (angle.h). A rotation adds the step's error, 4 (1 + 2^-45), and the rounding errors of two products and a sum
@@ -24,6 +25,8 @@
 #define ROTATION_BASIS                                                                                                 \
   "derived in impls/rotation/rotation.h: 16 rotations from an exact anchor are within 108 × 2^-53, then one rounding"
 
+_Static_assert(KERNEL_BLOCK == 2 * 16, "the bound is that of 16 rotations");
+
 /* Fields that the contracts of the family share; and the functions of a kernel, one of which is its own. */
 #define ROTATION_CONTRACT .bound = ROTATION_BOUND, .basis = ROTATION_BASIS, .reproducible = true, .scales = true
 #define ROTATION_FUNCTIONS(executes)                                                                                   \
@@ -37,8 +40,9 @@ typedef struct rotation_block {
 
 /* Returns the block that contains `position`, limited to the rows [position, position + rows). */
 static inline rotation_block rotation_block_at(int64_t position, int64_t rows) {
-  const int offset = (int)(((uint64_t)position + 16) & 31) - 16;
-  const int64_t left = 16 - offset;
+  enum { HALF = KERNEL_BLOCK / 2 };
+  const int offset = (int)(((uint64_t)position + HALF) & (KERNEL_BLOCK - 1)) - HALF;
+  const int64_t left = HALF - offset;
   return (rotation_block){(int64_t)((uint64_t)position - (uint64_t)(int64_t)offset), offset,
                           offset + (int)(rows < left ? rows : left)};
 }

@@ -90,6 +90,13 @@ unsigned isa_of(unsigned leaf1_ecx, unsigned leaf7_ebx, unsigned xcr0);
 posenc_status plan_apply(const posenc_plan *plan, const posenc_slice *slice, posenc_stores stores, const void *x,
                          void *out);
 
+/* ---- blocks of rows -------------------------------------------------------------------------------------- */
+
+/* Kernels that go from row to row begin at an anchor, which takes as long as many rows: the position in the middle of a
+   block, a multiple of this number of positions. Calls that end with a block compute no anchor twice. The bits and
+   the proofs of these kernels depend on it. */
+enum { KERNEL_BLOCK = 32 };
+
 /* ---- helper threads -------------------------------------------------------------------------------------- */
 
 /*

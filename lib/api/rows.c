@@ -220,16 +220,16 @@ static void reshape(const row_source *from, const char *plain, char *out) {
   convert(from, plain + (last_cosine + 1) * inner_bytes, table->dim - last_cosine, out + last_cosine * bytes);
 }
 
-/* The largest size of the plain rows that are made at a time: on the stack if a block of 32 rows fits, otherwise in
+/* The largest size of the plain rows that are made at a time: on the stack if a block of rows fits, otherwise in
    allocated memory. */
-enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
+enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
 /* Reshapes rows that it makes from the plain problems. Not inlined: otherwise every caller would reserve the buffer and
    touch a new page of the stack. */
 static __attribute__((noinline)) posenc_status make_reshaped(const row_source *from, int64_t row, int64_t rows,
                                                              void *out) {
   const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
-  const bool is_narrow = BLOCK * plain_bytes <= STACK_BYTES;
+  const bool is_narrow = KERNEL_BLOCK * plain_bytes <= STACK_BYTES;
   const int64_t fitting = rows_fitting(plain_bytes, is_narrow ? STACK_BYTES : MOST_BYTES, rows);
   _Alignas(64) char stack[STACK_BYTES];
   char *plain = stack;

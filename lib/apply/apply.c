@@ -126,8 +126,8 @@ static void apply_run(manner how, const posenc_problem *problem, const posenc_sl
 }
 
 /* Rows that are made together should be near each other in the table, and stay in a cache until they are used: one
-   block of 32 rows, or fewer if they are large. */
-enum { BLOCK = 32, STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
+   block, or fewer if they are large. */
+enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
 
 /* Returns how many rows of the slice, from row r on, are made together: they are consecutive in the table and end at
    the end of a block at the latest. */
@@ -139,7 +139,7 @@ static int64_t run_of(const posenc_problem *problem, const posenc_slice *slice, 
     return run;
   }
   const int64_t position = problem->first + slice->row + r;
-  const int64_t to_end = BLOCK - (int64_t)(((uint64_t)position + BLOCK / 2) % BLOCK);
+  const int64_t to_end = KERNEL_BLOCK - (int64_t)(((uint64_t)position + KERNEL_BLOCK / 2) % KERNEL_BLOCK);
   return to_end < most ? to_end : most;
 }
 
@@ -169,7 +169,7 @@ static void apply_table(const apply_source *from, const posenc_problem *problem,
   const manner how = manner_of(from, problem, slice, x, out);
   for (int64_t r = 0, run; r < slice->rows; r += run) {
     const int64_t row = slice_row(slice, r);
-    run = run_of(problem, slice, r, BLOCK);
+    run = run_of(problem, slice, r, KERNEL_BLOCK);
     apply_run(how, problem, slice, r, run, from->table + row * problem->dim, x, out);
   }
   if (how.streamed) store_fence();
@@ -182,7 +182,7 @@ posenc_status apply_rows(const apply_source *from, const posenc_problem *problem
     return POSENC_OK;
   }
   const size_t row_bytes = (size_t)problem->dim * sizeof(float);
-  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, slice->rows < BLOCK ? slice->rows : BLOCK);
+  const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, slice->rows < KERNEL_BLOCK ? slice->rows : KERNEL_BLOCK);
   if (row_bytes * (size_t)fitting <= STACK_BYTES) {
     _Alignas(64) float made[STACK_BYTES / sizeof(float)];
     return apply_runs(from, problem, slice, fitting, made, x, out);
