@@ -8,7 +8,6 @@
 #include "reference/format.h"
 #include "reference/scaling.h"
 #include "verify/exam.h"
-#include "verify/table-exam.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -71,7 +71,7 @@ void parts_end(part_team *p);
 
 /*
  * Tables whose rows are not successive positions, or whose dim is odd: lists of positions, also fractional and negative
- * ones. They are compared with the exact values like tables in files (table-exam.h).
+ * ones. They are compared with the exact values like tables in files (exam.h).
  *
  * Checks every property except threads, search and stages of a subject with such a table, on the rows of a sampling.
  * For a list of positions, the positions in checks and witnesses are rows.
@@ -150,10 +150,9 @@ record_parts parts_record(const split_parts *parts);
    does not expose its stages. `a` must have room for CHECKED_ROWS rows. */
 record_explanation explain(subject *s, arena *a, record_memory *in);
 
-/* ---- add and rope ---------------------------------------------------------------------------------------- */
+/* ---- operand.c: x of add and rope ---------------------------------------------------------------------------- */
 
-/* Checks of one kernel in add or rope. Rows of x that are not plain are compared with their bounds only, and do not
-   count in the figures of errors. */
+/* x depends on a seed, and is drawn again wherever it is needed. */
 
 typedef struct operand {
   const posenc_problem *problem;
@@ -167,6 +166,10 @@ typedef struct operand {
 
 /* reference: one with the same frequencies for all positions, or null, as it must be with axes. */
 void operand_open(operand *o, const posenc_problem *problem, uint64_t seed, fast_oracle *reference);
+void operand_close(operand *o);
+
+/* Whether a row has ordinary numbers; others are huge, tiny, or nearly cancel the table. */
+bool operand_is_plain(int64_t row);
 
 /* Draws successive rows. Sequences of a batch have different x. */
 void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsigned char *x);
@@ -182,6 +185,11 @@ const fast_lanes *operand_apart(operand *o, int64_t position, int64_t from);
 
 /* Sets an element, truncated for bf16. */
 void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);
+
+/* ---- apply.c: add and rope ----------------------------------------------------------------------------------- */
+
+/* Checks of one kernel in add or rope. Rows of x that are not plain are compared with their bounds only, and do not
+   count in the figures of errors. */
 
 typedef struct applied {
   subject *s;

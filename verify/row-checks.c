@@ -3,7 +3,7 @@
 #include "common/work.h"
 #include "reference/axes.h"
 #include "verify/checks.h"
-#include "verify/table-exam.h"
+#include "verify/exam.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -40,7 +40,7 @@ typedef struct window_numbers {
 window_numbers sampling_windows(const sampling *v, run_range r);
 
 /* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
-   (table-exam.h). */
+   (exam.h). */
 static inline bool rows_are_special(const posenc_problem *problem) {
   if (problem->op == POSENC_ADD || problem->op == POSENC_ROPE) return false;
   return problem->positions || problem->axes || problem->dim % 2;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "verify/table-exam.h"
+#include "verify/exam.h"
 
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/terminal.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
-#include "verify/exam.h"
 
 #include <inttypes.h>
 #include <math.h>
