@@ -5,7 +5,7 @@
 #include "common/shapes.h"
 #include "inspect/models/model.h"
 #include "reference/scaling.h"
-#include "verify/table-exam.h"
+#include "verify/exam.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -522,31 +522,6 @@ static bool is_made_by(cause_search *all, const trial *t) {
   return isfinite(error_of(all, t)) && all->beyond <= 1.0;
 }
 
-/* Looks at the vectors of each index of an axis alone. If some are right and others are not, finds the cause of the
-   first that is not. */
-static void try_axis(cause_search *all, const trial *asked, int axis) {
-  enum { INDICES = 256 };
-  const int64_t size = all->v->at->axes[axis];
-  const char letter = all->request->arrays.axes[axis], *const name = letter == AXIS_HEADS ? "head" : "batch";
-  int64_t wrong = 0, first = -1;
-  if (letter == AXIS_POSITIONS || size < 2 || size > INDICES) return;
-  all->axis = axis;
-  for (all->index = 0; all->index < size; all->index++)
-    if (!is_made_by(all, asked) && !wrong++) first = all->index;
-  all->index = first;
-  if (wrong && wrong < size) {
-    char text[sizeof all->best.text];
-    try_all(all, asked);
-    snprintf(text, sizeof text, "%s", *all->best.text ? all->best.text : "the cause is not known");
-    if (wrong == 1)
-      snprintf(all->best.text, sizeof text, "%s %" PRId64 " of %" PRId64 ": %.100s", name, first, size, text);
-    else
-      snprintf(all->best.text, sizeof text, "%" PRId64 " of %" PRId64 " %s, the first is %" PRId64 ": %.100s", wrong,
-               size, letter == AXIS_HEADS ? "heads" : "batches", first, text);
-  }
-  all->axis = -1;
-}
-
 /* Whether the results of all vectors of the position are zeros. */
 static bool is_zero(cause_search *all) {
   const int64_t rows = all->v->at->rows / all->v->at->axes[all->axis], count = least(rows, SAMPLES);
@@ -558,9 +533,51 @@ static bool is_zero(cause_search *all) {
   return true;
 }
 
+/* The indices of an axis whose vectors, looked at alone, are not what is asked. */
+typedef struct wrong_indices {
+  int64_t count, first; /* -1: there is none */
+  int64_t zeros;        /* how many of them have zeros for results */
+} wrong_indices;
+
+/* Looks at each index of an axis, at no more when more than `most` are wrong. The search is about the first of these
+   from then on. */
+static wrong_indices look_along(cause_search *all, const trial *asked, int axis, int64_t most) {
+  wrong_indices wrong = {.first = -1};
+  all->axis = axis;
+  for (all->index = 0; all->index < all->v->at->axes[axis] && wrong.count <= most; all->index++) {
+    if (is_made_by(all, asked)) continue;
+    wrong.zeros += is_zero(all);
+    if (!wrong.count++) wrong.first = all->index;
+  }
+  all->index = wrong.first;
+  return wrong;
+}
+
+/* Looks at the vectors of each head or batch alone. If some are right and others are not, finds the cause of the first
+   that is not. */
+static void try_axis(cause_search *all, const trial *asked, int axis) {
+  enum { INDICES = 256 };
+  const int64_t size = all->v->at->axes[axis];
+  const char letter = all->request->arrays.axes[axis], *const name = letter == AXIS_HEADS ? "head" : "batch";
+  if (letter == AXIS_POSITIONS || size < 2 || size > INDICES) return;
+  const wrong_indices wrong = look_along(all, asked, axis, size);
+  if (wrong.count && wrong.count < size) {
+    char text[sizeof all->best.text];
+    try_all(all, asked);
+    snprintf(text, sizeof text, "%s", *all->best.text ? all->best.text : "the cause is not known");
+    if (wrong.count == 1)
+      snprintf(all->best.text, sizeof text, "%s %" PRId64 " of %" PRId64 ": %.100s", name, wrong.first, size, text);
+    else
+      snprintf(all->best.text, sizeof text, "%" PRId64 " of %" PRId64 " %s, the first is %" PRId64 ": %.100s",
+               wrong.count, size, letter == AXIS_HEADS ? "heads" : "batches", wrong.first, text);
+  }
+  all->axis = -1;
+}
+
 /* Tells of the rows that alone are wrong, and how many of those are zeros. moved: what is added to the position of the
    first; 0: it has none. */
-static void tell_rows(cause_search *all, int64_t wrong, int64_t zeros, int64_t first, int64_t moved) {
+static void tell_rows(cause_search *all, const wrong_indices *rows, int64_t moved) {
+  const int64_t wrong = rows->count, zeros = rows->zeros, first = rows->first;
   const int64_t right = array_position(all->request, first);
   const char *const verb = wrong == 1 ? "row is" : "rows are";
   char *const text = all->best.text;
@@ -586,20 +603,13 @@ static void try_rows(cause_search *all, const trial *asked) {
   enum { MOST = 1 << 16, ONE_IN = 20 };
   const char *const letters = all->request->arrays.axes;
   const int axis = (int)(strchr(letters, AXIS_POSITIONS) - letters);
-  const int64_t size = all->v->at->axes[axis];
-  int64_t wrong = 0, zeros = 0, first = -1;
+  const int64_t size = all->v->at->axes[axis], few = size / ONE_IN;
   if (size > MOST) return;
-  all->axis = axis;
-  for (all->index = 0; all->index < size && wrong * ONE_IN <= size; all->index++) {
-    if (is_made_by(all, asked)) continue;
-    zeros += is_zero(all);
-    if (!wrong++) first = all->index;
-  }
-  all->index = first;
-  const bool is_few = wrong > 0 && wrong * ONE_IN <= size, has_places = asked->problem.axes;
-  const int64_t moved = is_few && !zeros && !has_places ? moved_by(all, asked, 1) : 0;
+  const wrong_indices wrong = look_along(all, asked, axis, few);
+  const bool is_few = wrong.count > 0 && wrong.count <= few, has_places = asked->problem.axes;
+  const int64_t moved = is_few && !wrong.zeros && !has_places ? moved_by(all, asked, 1) : 0;
   all->axis = -1;
-  if (is_few) tell_rows(all, wrong, zeros, first, moved);
+  if (is_few) tell_rows(all, &wrong, moved);
 }
 
 array_cause array_cause_of(const array_request *request) {
