@@ -99,10 +99,6 @@ static names names_of(const record_benchmark *entry) {
   return (names){table, kernel, {width, (int)kernel_name_length(kernel)}};
 }
 
-static int larger(int a, int b) {
-  return a > b ? a : b;
-}
-
 static void print_head(const mode_repetitions *s, widths w, FILE *stream) {
   fprintf(stream, "%-*s %-*s", w.table, "table", w.kernel, "kernel");
   for (int c = 0; c < COLUMNS; c++)
@@ -129,7 +125,8 @@ static void print_mode(const mode_repetitions *s, bench_mode mode, FILE *stream)
   widths w = {24, 12};
   for (size_t i = 0; i < s->count; i++) {
     const widths length = names_of(s->entries[i]).length;
-    w = (widths){larger(w.table, length.table), larger(w.kernel, length.kernel)};
+    if (length.table > w.table) w.table = length.table;
+    if (length.kernel > w.kernel) w.kernel = length.kernel;
   }
   print_head(s, w, stream);
   for (size_t first = 0, end; first < s->count; first = end) {

@@ -103,7 +103,7 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
     s->found.sum_abs += a->sums[r].abs;
     s->digest = digest_of(s->digest, (const unsigned char *)&a->digests[r], sizeof *a->digests, sizeof *a->digests);
   }
-  a->elements += w.rows * row_elements_of(problem);
+  a->elements += w.rows * row_width(problem);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static size_t bytes_of(const posenc_problem *problem, int64_t elements) {
    place. */
 static void check_batch(applied *a, int64_t row, int64_t rows, int64_t gap) {
   const posenc_problem *problem = problem_of(a);
-  const int64_t packed = rows * row_elements_of(problem);
+  const int64_t packed = rows * row_width(problem);
   posenc_slice slice = posenc_rows(row, rows);
   check *c = &a->s->checks[BATCH];
   slice.batch = BATCH_OF;
@@ -332,7 +332,7 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   operand_draw(&a->operand, row, rows, 0, x);
   const unsigned char *out = subject_run(a->s, plan, &slice, x, a->one, true);
   const size_t at = bytes * (size_t)(rows / 2);
-  for (int64_t j = 0; j < row_elements_of(&padded); j++) {
+  for (int64_t j = 0; j < row_width(&padded); j++) {
     const double given = format_element(padded.dtype, x + at, j), got = format_element(padded.dtype, out + at, j);
     check_note(c, given == got ? 0.0 : 1.0, 0.0, padded.padding, -1); /* -0 may become 0 */
   }
@@ -430,8 +430,7 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
                   position = problem->first + row + r;
     const pair_columns at = axes_pair(problem, i);
     const bool second = (is_first && at.first > at.second) || (!is_first && random_below(random, 2));
-    const int64_t from = r * row_elements_of(problem) + head * problem->dim,
-                  mine = from + (second ? at.second : at.first);
+    const int64_t from = r * row_width(problem) + head * problem->dim, mine = from + (second ? at.second : at.first);
     unsigned char kept[sizeof(double)];
     memcpy(kept, x + bytes_of(problem, mine), element);
     store_bits(problem->dtype, x, mine, specials[n].bits);
@@ -442,7 +441,7 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
                               format_element(problem->dtype, out, from + at.second)};
     check_special_pair(a, &(struct special){given, second, position, i}, got);
     int64_t touched = 0;
-    for (int64_t j = 0; j < rows * row_elements_of(problem); j++)
+    for (int64_t j = 0; j < rows * row_width(problem); j++)
       if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.first || j == from + at.second)))
         touched += memcmp(out + bytes_of(problem, j), before + bytes_of(problem, j), element) != 0;
     check_note(c, (double)touched, 0.0, position, i);

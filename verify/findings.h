@@ -96,7 +96,8 @@ void check_bits(check *c, const posenc_problem *problem, const unsigned char *a,
 #define DIGEST_START UINT64_C(14695981039346656037)
 uint64_t digest_of(uint64_t digest, const unsigned char *bytes, size_t count, size_t element);
 
-/* The number of elements and of bytes of a row of a result. */
+/* The number of elements and of bytes of a row of a table, also of one of the two of a rope cache, unlike
+   row_elements_of; or of x. */
 static inline int64_t row_width(const posenc_problem *problem) {
   return problem->heads * problem->dim;
 }

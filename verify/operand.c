@@ -188,7 +188,7 @@ void operand_draw(operand *o, int64_t row, int64_t rows, int64_t sequence, unsig
 #pragma omp parallel for schedule(static) if (rows > FEW_ROWS)
   for (int64_t r = row; r < end; r++)
     if (operand_is_plain(r))
-      draw(problem->dtype, row_elements_of(problem), key_of(o, r, sequence), x + bytes * (size_t)(r - row));
+      draw(problem->dtype, row_width(problem), key_of(o, r, sequence), x + bytes * (size_t)(r - row));
   for (int64_t from = row + (PERIOD - 1 - row % PERIOD), to; from < end; from = to) {
     const int64_t reach = operand_move(o, problem->first + from);
     to = from + (reach - 1) / PERIOD * PERIOD + PERIOD;

@@ -7,6 +7,7 @@
 #include "common/work.h"
 #include "reference/fast.h"
 #include "reference/oracle.h"
+#include "reference/vectors.h"
 #include "verify/checks.h"
 #include "verify/subject.h"
 
@@ -85,10 +86,6 @@ typedef struct collision {
 /* Returns the size of an error; infinity for NaN. */
 static double size_of(double error) {
   return isnan(error) ? (double)INFINITY : fabs(error);
-}
-
-static double larger(double a, double b) {
-  return a > b ? a : b;
 }
 
 /* Rounds a row to the format, and replaces -0 by 0, as the two are equal. */

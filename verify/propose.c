@@ -38,10 +38,6 @@ typedef struct measured {
   bool is_whole;   /* no table is missing, because the kernel crashed or the like */
 } measured;
 
-static double larger(double a, double b) {
-  return a > b || isnan(b) ? a : b;
-}
-
 static void add_result(measured *m, const record_result *result) {
   const record_rests *found = &result->rests;
   const char *dtype = result->shape.dtype;
@@ -51,8 +47,8 @@ static void add_result(measured *m, const record_result *result) {
   if (found->reach > m->reach) m->reach = found->reach;
   if (found->farthest > m->farthest) m->farthest = found->farthest;
   for (size_t r = 0; r < found->rests_count && r < ACCURACY_RANGES; r++) {
-    m->rest[r].most = larger(m->rest[r].most, record_or_infinity(found->rests[r].most));
-    m->rest[r].per_position = larger(m->rest[r].per_position, record_or_infinity(found->rests[r].per_position));
+    m->rest[r].most = fmax(m->rest[r].most, record_or_infinity(found->rests[r].most));
+    m->rest[r].per_position = fmax(m->rest[r].per_position, record_or_infinity(found->rests[r].per_position));
   }
   for (int d = 0; dtype_names[d]; d++)
     if (strcmp(dtype_names[d], dtype) == 0 && format_of((posenc_dtype)d)->precision > format_of(m->finest)->precision)
@@ -97,9 +93,9 @@ static posenc_bound fitted(const measured *m, int ranges) {
     one.abs = one.growth = 0.0;
     for (int r = 0; r < ranges; r++)
       if (r < first)
-        one.abs = larger(one.abs, m->rest[r].most);
+        one.abs = fmax(one.abs, m->rest[r].most);
       else
-        one.growth = larger(one.growth, m->rest[r].per_position);
+        one.growth = fmax(one.growth, m->rest[r].per_position);
     one.abs = rounded_up(margin * one.abs);
     one.growth = rounded_up(margin * one.growth);
     for (int r = 0; r < ranges; r++) sum += log2(posenc_bound_at(&one, m->finest, accuracy_range_begin(r)));
