@@ -40,6 +40,8 @@ static bool make_entry(record_baseline_entry *made, const record_accuracy *recor
                                   .bound = kernel->bound,
                                   .mode = result->mode,
                                   .has_mode = true,
+                                  .sampling = result->sampling,
+                                  .has_sampling = result->has_sampling,
                                   .elements = result->elements,
                                   .max_ulp = result->max_ulp.ulp,
                                   .has_max_ulp = true,
@@ -244,14 +246,22 @@ typedef struct holding {
   bool differs;
 } holding;
 
-/* Whether elements are drawn at random: the rows of a sample, or the x of add and rope. */
-static bool is_drawn(const record_result *result) {
-  return strcmp(result->mode, "sampled") == 0 || strcmp(result->shape.op, "table") != 0;
-}
-
-static bool are_same_elements(const holding *h, const record_baseline_entry *entry, const record_result *result) {
-  return entry->elements == result->elements && strcmp(entry->mode, result->mode) == 0 &&
-         !(is_drawn(result) && h->baseline->seed != h->record->seed);
+/* Says what makes the elements of a result others than those of the baseline. Returns false if they are the same. */
+static bool are_other_elements(const holding *h, verdict *v, const record_baseline_entry *entry,
+                               const record_result *result) {
+  const record_baseline *baseline = h->baseline;
+  const record_sample was = {entry->mode,     entry->shape.op, entry->elements,
+                             entry->sampling, baseline->seed,  baseline->budget},
+                      is = {result->mode,     result->shape.op, result->elements,
+                            result->sampling, h->record->seed,  h->record->budget};
+  record_unlike other;
+  if (!record_unlike_samples(&was, &is, &other)) return false;
+  if (strcmp(other.key, "sampling") == 0)
+    say(v, true, "the baseline is of other elements, drawn by rule %s and not %s: save it again", other.a, other.b);
+  else
+    say(v, true, "the baseline is of other elements: use its --seed %" PRId64 " and --budget %" PRId64, baseline->seed,
+        baseline->budget);
+  return true;
 }
 
 /* Judges a kernel that refuses what the baseline has. */
@@ -288,10 +298,7 @@ static void judge(const holding *h, verdict *v, const record_result *result) {
     say(v, true, "the baseline has no such entry; --allow-new skips what is new");
   else if (*result->refusal)
     judge_refusal(h, v, result);
-  else if (!are_same_elements(h, entry, result))
-    say(v, true, "the baseline is of other elements: use its --seed %" PRId64 " and --budget %" PRId64,
-        h->baseline->seed, h->baseline->budget);
-  else
+  else if (!are_other_elements(h, v, entry, result))
     judge_figures(h, v, entry, result);
 }
 

@@ -323,9 +323,12 @@ static bool has_failed(const record_result *result) {
 }
 
 /* Whether two results are of the same elements. The error of a sample is a lower bound, so results of different samples
-   cannot be compared. */
+   cannot be compared. Seed and budget, which are fields of records alone, are options of the replay command. */
 static bool are_alike(const record_result *before, const record_result *after) {
-  return strcmp(before->mode, after->mode) == 0 && before->elements == after->elements &&
+  const record_sample
+      was = {.mode = before->mode, .op = before->shape.op, .elements = before->elements, .sampling = before->sampling},
+      is = {.mode = after->mode, .op = after->shape.op, .elements = after->elements, .sampling = after->sampling};
+  return !record_unlike_samples(&was, &is, NULL) &&
          (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
 }
 

@@ -109,23 +109,15 @@ static bool agree_in(const merger *m, const input *other, const char *const *key
   return true;
 }
 
-static bool have_same_settings(const merger *m, const input *other) {
-  const record_accuracy *one = m->inputs[0].accuracy, *another = other->accuracy;
-  const struct {
-    const char *key;
-    int64_t a, b;
-  } settings[] = {{"seed", one->seed, another->seed}, {"budget", one->budget, another->budget}};
-  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    const int64_t a = settings[i].a, b = settings[i].b;
-    record_unlike values = {.key = settings[i].key};
-    if (a == b) continue;
-    snprintf(values.a, sizeof values.a, "%s",
-             a == RECORD_NONE ? "none" : record_number_text((record_number){a, 0.0}).text);
-    snprintf(values.b, sizeof values.b, "%s",
-             b == RECORD_NONE ? "none" : record_number_text((record_number){b, 0.0}).text);
-    return merge_refuse_values(m, &m->inputs[0], other, &values, "");
-  }
-  return true;
+/* Returns what decides which elements all results of a record are of. */
+static record_sample sample_of(const record_accuracy *record) {
+  return (record_sample){.mode = "", .op = "", .seed = record->seed, .budget = record->budget};
+}
+
+static bool have_same_samples(const merger *m, const input *other) {
+  const record_sample one = sample_of(m->inputs[0].accuracy), another = sample_of(other->accuracy);
+  record_unlike values;
+  return !record_unlike_samples(&one, &another, &values) || merge_refuse_values(m, &m->inputs[0], other, &values, "");
 }
 
 /* Whether one machine could have computed all results of these machines. */
@@ -148,7 +140,7 @@ static bool are_exact_together(const merger *m) {
       if (k >= other->accuracy->kernels_count || !record_same_kernel(&first->kernels[k], &other->accuracy->kernels[k]))
         return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",
                             m->inputs[0].name, other->name, first->kernels[k].name);
-    if (!have_same_settings(m, other)) return false;
+    if (!have_same_samples(m, other)) return false;
   }
   return true;
 }

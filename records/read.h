@@ -281,6 +281,16 @@ bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike 
 /* Returns how two facts differ. Either may be null. */
 record_unlike record_unlike_facts(const char *key, const record_fact *a, const record_fact *b);
 
+/* What decides which elements a result is of. */
+typedef struct record_sample {
+  const char *mode, *op; /* of the result and its shape; "" for a whole record, which may have samples */
+  int64_t elements, sampling, seed, budget;
+} record_sample;
+
+/* Whether results of one kernel and shape are of other elements, and what decides that. The rows of a sample are drawn,
+   and x of add and rope: by a rule, which changes from one version to another (`sampling`), and by the seed. */
+bool record_unlike_samples(const record_sample *a, const record_sample *b, record_unlike *told);
+
 /* Whether all fields are the same, and the same ones are there. */
 bool record_same_kernel(const record_kernel *a, const record_kernel *b);
 bool record_same_bound(const record_bound *a, const record_bound *b);

@@ -157,6 +157,21 @@ bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike 
   return !is_same_run(a, b, told);
 }
 
+/* Records before the field `sampling` are of the first rule. */
+static int64_t rule_of(const record_sample *s) {
+  return s->sampling ? s->sampling : 1;
+}
+
+bool record_unlike_samples(const record_sample *a, const record_sample *b, record_unlike *told) {
+  const bool is_sample = !*a->mode || strcmp(a->mode, "sampled") == 0,
+             has_x = strcmp(a->op, "add") == 0 || strcmp(a->op, "rope") == 0, is_drawn = is_sample || has_x;
+  if (strcmp(a->mode, b->mode) != 0) return !tell_texts(told, "mode", a->mode, b->mode);
+  if (a->elements != b->elements) return !tell_integers(told, "elements", true, a->elements, true, b->elements);
+  if (is_drawn && rule_of(a) != rule_of(b)) return !tell_integers(told, "sampling", true, rule_of(a), true, rule_of(b));
+  if (is_drawn && a->seed != b->seed) return !tell_integers(told, "seed", true, a->seed, true, b->seed);
+  return is_sample && a->budget != b->budget && !tell_integers(told, "budget", true, a->budget, true, b->budget);
+}
+
 /* Returns what is told of a fact: other values than texts are JSON. */
 static const char *shown(const record_fact *fact) {
   if (!fact || (!fact->is_text && strcmp(fact->value, "null") == 0)) return NULL;

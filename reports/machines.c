@@ -385,7 +385,7 @@ static void write_accuracy(page *p, const record_machines *record) {
   if (unlike)
     page_say(p,
              " %" PRId64
-             " were not compared between all machines: some looked at other elements, by another seed or budget.",
+             " were not compared between all machines: some looked at other elements, by another seed, budget or rule.",
              unlike);
   page_close(p, PAGE_PARAGRAPH);
   if (same != compared) write_differences(p, record);

@@ -208,6 +208,28 @@ check 'the baseline of rope holds' told 0 '^ok [0-9]* - rotation-portable baseli
 verify $rope --seed 2 --baseline saved.json
 check 'a baseline of another x is no comparison' told 1 \
   '^not ok .* the baseline is of other elements: use its --seed 1 and --budget 67108864$'
+sampling() { # NAME SED-SCRIPT STATUS TEXT OPTION...: of a baseline whose elements were drawn
+  name=$1 script=$2 ends=$3 text=$4
+  shift 4
+  verify "$@" --save saved.json
+  sed "$script" saved.json >changed.json
+  verify "$@" --baseline changed.json
+  check "$name" told "$ends" "$text"
+}
+older='s/"sampling": 1/"sampling": 2/' greater='s/"max_ulp": 0\.[0-9]*/"max_ulp": 0.1/'
+sample='--len 3000 --dim 64 --budget 3000 --kernel rotation-portable' drawn='drawn by rule 2 and not 1: save it again$'
+sampling 'a baseline of x by another rule is told as such' "$older" 1 "^not ok .* other elements, $drawn" $rope
+sampling 'one of a sample too' "$older" 1 "^not ok .* other elements, $drawn" $sample
+sampling 'not as larger errors' "$older; $greater" 1 "^not ok .* other elements, $drawn" $sample
+sampling 'a baseline before that field is of the first rule' 's/"sampling": 1, //' 0 '^ok .* baseline 3000x64$' $sample
+verify $sample --budget 3001 --baseline saved.json
+check 'a sample by another budget is no comparison' told 1 '^not ok .*: use its --seed 1 and --budget 3000$'
+verify $small --kernel rotation-portable --save saved.json
+check 'a whole table has no such rule' test $status -eq 0 -a "$(grep -c '"sampling"' saved.json)" -eq 0
+verify $small --kernel rotation-portable --seed 2 --budget 70000000 --baseline saved.json
+check 'nor a seed' told 0 '^ok .* baseline 300x64$'
+
+verify $rope --save saved.json
 sed 's/"digest": "[0-9a-f]*"/"digest": "0"/' saved.json >changed.json
 verify $rope --baseline changed.json
 check 'the replay command has the operation' told 1 '^# replay: .* --op rope --heads 3 --inverse --seed'

@@ -127,7 +127,7 @@ done
 check 'a sample by another seed' machine five quipu aaaa bbbb 2 9
 check 'is not compared' ends 0 one/report.json five/report.json -o both
 check 'and that is told' \
-  tells ' 2 were not compared between all machines: some looked at other elements, by another seed or budget.'
+  tells ' 2 were not compared between all machines: some looked at other elements, by another seed, budget or rule.'
 check 'tables in full are' tells 'All the same: 2 results'
 check 'nor by a third machine' ends 0 one/report.json two/report.json five/report.json -o both
 in_part='have the same errors and the same bits on the machines that looked at the same elements'

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The rule by which windows are drawn, and x of add and rope (operand.c), which records tell: a number more when the
+   same seed and budget give other ones, as results of other elements cannot be compared. */
+enum { SAMPLING_RULE = 1 };
+
 /* Rows row to row + rows - 1. */
 typedef struct window {
   int64_t row, rows;

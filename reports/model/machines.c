@@ -267,16 +267,13 @@ static bool is_same_version(const record_report *a, const record_report *b) {
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
-/* Whether the same elements were compared on both. The seed determines the sample and x, the budget the size of the
-   sample. */
-static bool is_like(const machine_list *m, size_t i, size_t k, const record_table *table, const char *kernel) {
-  const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
-  const char *op = table->shape.op;
-  const bool sampled = strcmp(a->mode, "sampled") == 0, applied = *op && strcmp(op, "table") != 0;
-  if (strcmp(a->mode, b->mode) != 0 || (!sampled && strcmp(a->mode, "exhaustive") != 0)) return false;
-  if (a->elements != b->elements) return false;
-  if ((sampled || applied) && m->reports[i]->seed != m->reports[k]->seed) return false;
-  return !sampled || m->reports[i]->budget == m->reports[k]->budget;
+static record_sample sample_of(const machine_list *m, size_t i, const record_row *row, const record_table *table) {
+  return (record_sample){.mode = row->mode,
+                         .op = table->shape.op,
+                         .elements = row->elements,
+                         .sampling = row->sampling,
+                         .seed = m->reports[i]->seed,
+                         .budget = m->reports[i]->budget};
 }
 
 static bool has_same_figures(const record_row *a, const record_row *b) {
@@ -298,7 +295,8 @@ static void compare_pair(const machine_list *m, size_t i, size_t k, const record
                          verdict *v) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   if (!a || !b || !*a->digest || !*b->digest) return;
-  if (!is_like(m, i, k, table, kernel)) {
+  const record_sample one = sample_of(m, i, a, table), other = sample_of(m, k, b, table);
+  if (record_unlike_samples(&one, &other, NULL)) {
     v->unlike = true;
     return;
   }
