@@ -14,9 +14,9 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
-# Sets what is different for a host, besides tests/hosts.sh: the kernels whose bits are compared; its tests; flags of the
+# Sets what is tested on a machine of tests/hosts.sh: the kernels whose bits are compared; its tests; flags of the
 # amalgamation; options of configure; whether the two largest tables are made, which take minutes where scalar code is
-# emulated.
+# emulated. A machine that is not named here has its portable kernels and the core tested.
 is_slow() { [ "${POSENC_TEST_SLOW-}" = 1 ]; }
 slow() { # WORD...: printed if slow tests run
   ! is_slow || echo "$@"
@@ -24,18 +24,16 @@ slow() { # WORD...: printed if slow tests run
 describe() { # HOST
   describe_host $1 || { echo "Bail out! no machine '$1'"; exit 1; }
   core='isa library format memory' exact='cr rounding split' files='axes models fuzz/drive'
-  flags='' large=yes portable='cr-portable rotation-portable' switches=''
+  flags='' large=yes kernels='cr-portable rotation-portable' tests=$core switches=''
   case $1 in
   aarch64)
     kernels='cr-sve cr-neon rotation-neon'
     tests="$core split"
     ;;
   s390x) # the other byte order
-    kernels=$portable
     tests="$core $files $(slow angle arrays $exact certificates oracle scaling encodings)" large=$(slow yes)
     ;;
   i386) # 32 bits, compiled without fused multiply-add
-    kernels=$portable
     flags='-msse2 -mfpmath=sse'
     is_slow || switches='--disable-avx2 --disable-avx512' # their code compiles for minutes with 8 registers
     tests="$core angle $exact certificates oracle scaling encodings $files arrays"

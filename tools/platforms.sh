@@ -51,8 +51,7 @@ tier() { # PLATFORM KERNEL ISA
   why=$(refusal_of "$2")
   if [ -n "$why" ]; then skip "$1" "$why"; else measure "$1" "$KERNELS" env "POSENC_ISA=$3" ./posenc; fi
 }
-emulated() { # MACHINE
-  describe_host "$1"
+emulated() { # MACHINE, which is described
   build=$top/$1/build
   mkdir -p "$build"
   cd "$build"
@@ -84,8 +83,10 @@ for platform in $PLATFORMS; do
     why=$(refusal_of cr-opencl)
     if [ -n "$why" ]; then skip opencl "$why"; else measure opencl cr-opencl ./posenc; fi
     ;;
-  aarch64 | s390x | i386) (emulated "$platform") ;;
-  *) fail "no platform '$platform'" ;;
+  *)
+    describe_host "$platform" || fail "no platform '$platform'"
+    (emulated "$platform")
+    ;;
   esac
 done
 
