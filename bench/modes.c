@@ -49,7 +49,7 @@ bool bench_modes_parse(const char *text, unsigned *set) {
 }
 
 #ifndef HAVE_BENCHMARK
-/* Replaces run.c there. */
+/* Replaces benchmarks.c there. */
 static const char cannot[] = "posenc: this build cannot time kernels: it was configured without Google Benchmark\n";
 
 int bench_run(run_request *request, const record_timing **record) {
