@@ -317,6 +317,14 @@ static void print_record(const record_file *of, const json_t *record, const char
     (strcmp(name, "junit") == 0 ? record_print_junit : field_print)(record, stream);
 }
 
+/* Whether posenc write has written the file. */
+static bool is_ours(const table_file *table) {
+  char *program;
+  const bool ours = table_metadata(table, "made_by", &program) && program && strcmp(program, "posenc") == 0;
+  free(program);
+  return ours;
+}
+
 /* Takes the metadata that posenc write has written to the file, except those that options replace. Returns whether the
    file has such metadata. */
 static bool take_recorded(options *given, const table_file *table, const char *file) {
@@ -328,30 +336,28 @@ static bool take_recorded(options *given, const table_file *table, const char *f
                 {"shift", OPTION_SHIFT, OPTION_SHIFT},     {"padding", OPTION_PADDING, OPTION_PADDING},
                 {"odd", OPTION_ODD, OPTION_ODD},           {"layout", OPTION_LAYOUT, OPTION_LAYOUT},
                 {"grid", OPTION_GRID, OPTION_GRID}};
-  json_t *metadata = table_metadata(table);
-  const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
+  const bool ours = is_ours(table);
   for (size_t i = 0; ours && i < sizeof fields / sizeof *fields; i++) {
-    const json_t *value = json_object_get(metadata, fields[i].key);
-    const char *text = json_string_value(value);
-    if (!value || is_given(given, fields[i].code) || is_given(given, fields[i].beside)) continue;
+    char *text;
+    if (is_given(given, fields[i].code) || is_given(given, fields[i].beside)) continue;
+    if (!table_metadata(table, fields[i].key, &text)) continue;
     if (!text) die("%s: its metadata, %s: not a string", file, fields[i].key);
     if (fields[i].code != OPTION_PADDING || strcmp(text, "none") != 0)
       options_record(given, fields[i].code, fields[i].key, text, file);
+    free(text);
   }
-  json_decref(metadata);
   return ours;
 }
 
 /* Returns whether a file of posenc write has a table or a rope cache, and which of its tensors was opened. */
 static table_part recorded_part(const table_file *table, const char *file) {
-  json_t *metadata = table_metadata(table);
-  const bool ours = strcmp(field_string(metadata, "made_by"), "posenc") == 0;
-  const json_t *op = ours ? json_object_get(metadata, "op") : NULL;
-  const char *name = op ? field_string(metadata, "op") : op_name(POSENC_TABLE);
+  char *recorded = NULL;
+  const bool is_told = is_ours(table) && table_metadata(table, "op", &recorded);
+  const char *text = recorded ? recorded : "", *name = is_told ? text : op_name(POSENC_TABLE);
   const bool is_cache = strcmp(name, op_name(POSENC_ROPE_CACHE)) == 0;
   if (!is_cache && strcmp(name, op_name(POSENC_TABLE)) != 0)
     die("%s: its metadata, op %s: not table or rope-cache", file, *name ? name : "''");
-  json_decref(metadata);
+  free(recorded);
   if (!is_cache) return TABLE_BOTH;
   return strcmp(table_tensor(table), "sin") == 0 ? TABLE_SIN : TABLE_COS;
 }

@@ -66,8 +66,8 @@ bool safetensors_find(const unsigned char *bytes, size_t size, const char *wante
 bool tensors_choose(const json_t *root, const char *wanted, table_half half, uint64_t room, stored *found, char **name,
                     fault *why);
 
-/* Returns the metadata, a new reference; null if there are none. */
-json_t *safetensors_metadata(const unsigned char *bytes, size_t size);
+/* Whether the metadata have the key, and its value, a new string; null if it is no text. */
+bool safetensors_metadata(const unsigned char *bytes, size_t size, const char *key, char **value);
 
 /* Reads the positions of a file that posenc wrote and safetensors_find has accepted, as a new array; null if there is
    no tensor of positions. Returns false if the tensor is not a list of f64. */

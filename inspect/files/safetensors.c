@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/files/formats.h"
 
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 
@@ -332,13 +331,15 @@ bool safetensors_find(const unsigned char *bytes, size_t size, const char *wante
   return ok;
 }
 
-json_t *safetensors_metadata(const unsigned char *bytes, size_t size) {
+bool safetensors_metadata(const unsigned char *bytes, size_t size, const char *key, char **value) {
   size_t begin;
   fault unused;
   json_t *root = read_root(bytes, size, &begin, &unused);
-  json_t *metadata = json_incref(json_object_get(root, metadata_key));
+  const json_t *found = json_object_get(json_object_get(root, metadata_key), key);
+  const char *text = json_string_value(found);
+  *value = text ? memory_copy_text(text) : NULL;
   json_decref(root);
-  return metadata;
+  return found;
 }
 
 /* Finds the tensor of positions of a file that posenc wrote. */

@@ -318,8 +318,9 @@ static bool has_metadata(const table_file *t) {
   return t->tensor && strcmp(t->format, "safetensors") == 0;
 }
 
-json_t *table_metadata(const table_file *t) {
-  return has_metadata(t) ? safetensors_metadata(t->bytes, t->size) : NULL;
+bool table_metadata(const table_file *t, const char *key, char **value) {
+  *value = NULL;
+  return has_metadata(t) && safetensors_metadata(t->bytes, t->size, key, value);
 }
 
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why) {

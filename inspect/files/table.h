@@ -5,8 +5,6 @@
 
 #include "inspect/files/stored.h"
 
-#include <jansson.h>
-
 typedef struct table_file table_file;
 
 /* Arrays in the memory of another process are described in an environment variable, for which that process leaves this
@@ -63,8 +61,10 @@ const char *table_format(const table_file *t);
 /* Returns the tensor's name; null in a file without names. */
 const char *table_tensor(const table_file *t);
 
-/* The metadata (a new reference) and the positions (a new array) of a safetensors file; null for other files. */
-json_t *table_metadata(const table_file *t);
+/* Whether the metadata of a safetensors file have the key, and its value, a new string; null if it is no text. */
+bool table_metadata(const table_file *t, const char *key, char **value);
+
+/* Finds the positions of a safetensors file, a new array; null for other files. */
 bool table_positions(const table_file *t, double **positions, int64_t *count, fault *why);
 
 /* Copies rows [row, row + rows), packed, row by row, in this machine's byte order. */

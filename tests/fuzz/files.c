@@ -46,7 +46,9 @@ static void use(table_file *t, size_t size) {
   int64_t count;
   size_t bytes;
   fault why = {""};
-  json_decref(table_metadata(t));
+  char *value;
+  if (!table_metadata(t, "made_by", &value) && value) abort();
+  free(value);
   if (!table_positions(t, &positions, &count, &why) && !*why.text) abort();
   if (positions && (count < 0 || (size_t)count > size)) abort();
   free(positions);
