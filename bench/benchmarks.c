@@ -7,8 +7,8 @@
 #include "bench/watch.h"
 #include "common/contract.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/isolate.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/terminal.h"
 #include "common/work.h"
@@ -166,15 +166,14 @@ static void choose_shapes(session *run) {
 }
 
 /* Whether the memory exists. Linux grants more memory than there is, and kills a process that uses it. */
-static bool fits_in_memory(double bytes, const json_t *environment) {
-  const char *memory = json_string_value(json_object_get(environment, "memory"));
-  const double there = memory ? strtod(memory, NULL) : 0; /* 0 for "unknown" */
+static bool fits_in_memory(double bytes, const record_facts *environment) {
+  const double there = strtod(record_fact_text(environment, "memory"), NULL); /* 0 for "unknown" */
   return there == 0 || bytes < there;
 }
 
 /* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and once for exact
    values. */
-static bool has_memory(const session *run, const run_item *one, const answer *a, const json_t *environment) {
+static bool has_memory(const session *run, const run_item *one, const answer *a, const record_facts *environment) {
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
   const double bytes = (double)a->bytes * (one->modes & own ? 3.0 : 2.0);
   return fits_in_memory(bytes, environment) ||
@@ -182,7 +181,7 @@ static bool has_memory(const session *run, const run_item *one, const answer *a,
 }
 
 /* Prepares a kernel for the shard's items that it takes. If it takes none of all shapes, tells why. */
-static bool open_kernel(session *run, size_t k, const json_t *environment) {
+static bool open_kernel(session *run, size_t k, const record_facts *environment) {
   const run_request *request = run->request;
   const run_item *unanswered = run_unanswered(request, k, true);
   const char *why = run_refusal(request, k);
@@ -204,7 +203,7 @@ static bool open_kernel(session *run, size_t k, const json_t *environment) {
 
 /* Asks the kernels which shapes they take, and starts their workers. environment: to compare the memory that they
    need with that of the machine. */
-static bool setup_subjects(session *run, const json_t *environment) {
+static bool setup_subjects(session *run, const record_facts *environment) {
   const run_request *request = run->request;
   run->taken = calloc(request->item_count + 1, sizeof *run->taken);
   run->benchmarks = calloc(request->item_count * BENCH_MODES + 1, sizeof *run->benchmarks);
@@ -343,22 +342,22 @@ static const record_context *ask_choices(const run_request *request) {
   return made;
 }
 
-/* Returns Google Benchmark's facts and the others. `of_google`: null if nothing was timed. */
-static json_t *facts_of(const session *run, const json_t *of_google, json_t *environment) {
-  json_t *facts = allocated(of_google ? json_copy((json_t *)(uintptr_t)of_google) : json_object()),
-         *after = allocated(environment_json());
-  json_object_del(environment, "date"); /* Google Benchmark's is the local time of the same moment */
-  json_object_update(facts, environment);
-  field_put(facts, "load_after", json_incref(json_object_get(after, "load")));
-  json_decref(after);
+/* Returns Google Benchmark's facts, none if nothing was timed, and the others. They are in `in`. */
+static record_facts facts_of(const session *run, const record_facts *of_google, const record_facts *environment,
+                             record_memory *in) {
+  record_facts facts = *of_google;
+  const record_facts after = environment_record(in);
+  RECORD_EACH(fact, environment, list) /* Google Benchmark's date is the local time of the same moment */
+    if (strcmp(fact->key, "date") != 0) record_set_fact(&facts, fact, in);
+  record_set_text(&facts, "load_after", record_fact_text(&after, "load"), in);
   for (size_t i = 0; i < run->request->kernel_count; i++) {
     char name[128], abi[16];
     if (watch_is_lost(run->watch, i)) continue;
     snprintf(name, sizeof name, "kernel_abi.%s", run->request->kernels[i]->name);
     snprintf(abi, sizeof abi, "%u", (unsigned)run->request->kernels[i]->abi);
-    field_put(facts, name, json_string(abi));
+    record_set_text(&facts, name, abi, in);
   }
-  watch_tell_lost(run->watch, facts);
+  watch_tell_lost(run->watch, &facts, in);
   return facts;
 }
 
@@ -410,12 +409,11 @@ static bool read_others(const session *run, others_mark *mark) {
 /* Returns the record of what was timed, without kernels that are lost. others: the share of the machine that other
    processes have used, or NaN. */
 static const record_timing *record_of(const session *run, const record_timing *timed, double others,
-                                      json_t *environment) {
+                                      const record_facts *environment) {
   const record_context *chosen = ask_choices(run->request);
   if (!chosen) return NULL;
   record_memory memory = {NULL};
-  json_t *facts = facts_of(run, timed->context.json, environment);
-  record_timing made = {.context = {.facts = record_facts_of(facts, &memory),
+  record_timing made = {.context = {.facts = facts_of(run, &timed->context.facts, environment, &memory),
                                     .others = others,
                                     .has_others = !isnan(others),
                                     .posenc_schema = "posenc-bench-2",
@@ -428,7 +426,6 @@ static const record_timing *record_of(const session *run, const record_timing *t
   made.context.shard = shard_record(run->request, run->own, run->own_count, &memory);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = record_keep_timing(&made);
-  json_decref(facts);
   free(checks);
   free(kept);
   record_release(&memory);
@@ -437,7 +434,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
 }
 
 /* Makes the record, with bench_run's statuses. */
-static int make_record(session *run, json_t *environment, const record_timing **record) {
+static int make_record(session *run, const record_facts *environment, const record_timing **record) {
   static const record_timing nothing;
   const bool is_shard = shard_is_part(run->request->only);
   /* A record without benchmarks tells that a shard has none, or which kernels were left out. */
@@ -487,18 +484,19 @@ int bench_run(run_request *request, const record_timing **record) {
   int status = 2;
   *record = NULL;
   if (!flags_allowed(request->timing.flags, request->only)) return status;
-  json_t *environment = allocated(environment_json());
+  record_memory memory = {NULL};
+  const record_facts environment = environment_record(&memory);
   if (!run_ask(request, false))
     bench_tell("no process could be created for the kernels");
   else if (!shim_initialize(request->timing.flags, message, sizeof message))
     bench_tell("%s", message);
-  else if (setup_subjects(&run, environment)) {
+  else if (setup_subjects(&run, &environment)) {
     const int threads = set_openmp_threads(1);
-    status = make_record(&run, environment, record);
+    status = make_record(&run, &environment, record);
     set_openmp_threads(threads);
   }
   progress_clear();
   clean_up(&run);
-  json_decref(environment);
+  record_release(&memory);
   return status;
 }

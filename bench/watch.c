@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/contract.h"
 #include "common/environment.h"
-#include "common/field.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/terminal.h"
 
@@ -254,12 +254,12 @@ void watch_end(watch *w) {
   free(w);
 }
 
-void watch_tell_lost(const watch *w, json_t *facts) {
+void watch_tell_lost(const watch *w, record_facts *facts, record_memory *in) {
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     const watched *one = &w->all[k];
     char key[128];
     snprintf(key, sizeof key, KERNEL_FAILED "%s", one->kernel->name);
-    if (one->lost) field_put(facts, key, json_string(one->words));
+    if (one->lost) record_set_text(facts, key, one->words, in);
   }
 }
 

@@ -10,7 +10,6 @@
 #include "common/isolate.h"
 #include "posenc.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -186,7 +185,7 @@ void watch_close(watch *w);
 void watch_end(watch *w);
 
 /* Adds "kernel_failed.NAME" to the facts for each kernel that was lost. */
-void watch_tell_lost(const watch *w, json_t *facts);
+void watch_tell_lost(const watch *w, record_facts *facts, record_memory *in);
 
 /* Returns the checks that were made, to be freed, and their number. Their texts are those of the watch. */
 record_timed_check *watch_checks(const watch *w, size_t *count);

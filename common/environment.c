@@ -28,8 +28,6 @@
 
 enum { TEXT = ENVIRONMENT_TEXT };
 
-static const char unknown[] = "unknown";
-
 /* ---- reading files of the system --------------------------------------------------------------- */
 
 /* Returns the rest of the first line that begins with `key`; null if there is none. */
@@ -214,51 +212,40 @@ const char *environment_emulator(char text[ENVIRONMENT_TEXT]) {
   return slash ? slash + 1 : text;
 }
 
-/* ---- the object -------------------------------------------------------------------------------- */
+/* ---- the facts --------------------------------------------------------------------------------- */
 
-static bool add(json_t *object, const char *key, const char *value) {
-  json_t *string = value && *value ? json_string(value) : NULL; /* also null if it is not UTF-8 */
-  return json_object_set_new(object, key, string ? string : json_string(unknown)) == 0;
-}
-
-json_t *environment_json(void) {
+void environment_tell(environment_listener *tell, void *to) {
   char text[TEXT];
   struct utsname system;
   const bool named = uname(&system) == 0;
-  json_t *object = json_object();
-  if (!object) return NULL;
-
-  bool ok = add(object, "posenc_version", posenc_version());
-  ok &= add(object, "kernel_abi", decimal(POSENC_KERNEL_ABI, text));
-  ok &= add(object, "commit", BUILD_COMMIT);
+  tell(to, "posenc_version", posenc_version());
+  tell(to, "kernel_abi", decimal(POSENC_KERNEL_ABI, text));
+  tell(to, "commit", BUILD_COMMIT);
   const char *measured = getenv("POSENC_COMMIT");
-  if (measured && *measured) ok &= add(object, "measured_commit", measured);
-  ok &= add(object, "compiler", BUILD_COMPILER);
-  ok &= add(object, "cflags", BUILD_CFLAGS);
-  ok &= add(object, "cpu", cpu(text));
+  if (measured && *measured) tell(to, "measured_commit", measured);
+  tell(to, "compiler", BUILD_COMPILER);
+  tell(to, "cflags", BUILD_CFLAGS);
+  tell(to, "cpu", cpu(text));
   const char *emulator = environment_emulator(text);
-  ok &= add(object, "emulator", emulator ? emulator : "no");
-  ok &= add(object, "isa", isa_tiers(text));
-  ok &= add(object, "cores", decimal(environment_processors(), text));
-  ok &= add(object, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));
-  ok &= add(object, "l2", decimal((uint64_t)environment_cache_bytes(2), text));
-  ok &= add(object, "l3", decimal((uint64_t)environment_cache_bytes(3), text));
-  ok &= add(object, "memory", decimal(memory(), text));
-  ok &= add(object, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text));
-  ok &= add(object, "thp", transparent_huge_pages(text));
+  tell(to, "emulator", emulator ? emulator : "no");
+  tell(to, "isa", isa_tiers(text));
+  tell(to, "cores", decimal(environment_processors(), text));
+  tell(to, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));
+  tell(to, "l2", decimal((uint64_t)environment_cache_bytes(2), text));
+  tell(to, "l3", decimal((uint64_t)environment_cache_bytes(3), text));
+  tell(to, "memory", decimal(memory(), text));
+  tell(to, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text));
+  tell(to, "thp", transparent_huge_pages(text));
   const char *os = operating_system(text);
-  ok &= add(object, "os", os ? os : named ? system.sysname : NULL);
-  ok &= add(object, "kernel_release", named ? system.release : NULL);
-  ok &= add(object, "libc", libc(text));
-  ok &= add(object, "mpfr", mpfr_get_version());
-  ok &= add(object, "openmp", openmp(text));
-  ok &= add(object, "sleef", sleef(text));
-  ok &= add(object, "benchmark", benchmark());
-  ok &= add(object, "load", load(text));
-  ok &= add(object, "date", utc_date(text));
-  if (ok) return object;
-  json_decref(object);
-  return NULL;
+  tell(to, "os", os ? os : named ? system.sysname : NULL);
+  tell(to, "kernel_release", named ? system.release : NULL);
+  tell(to, "libc", libc(text));
+  tell(to, "mpfr", mpfr_get_version());
+  tell(to, "openmp", openmp(text));
+  tell(to, "sleef", sleef(text));
+  tell(to, "benchmark", benchmark());
+  tell(to, "load", load(text));
+  tell(to, "date", utc_date(text));
 }
 
 /* ---- other processes ------------------------------------------------------------------------------------- */

@@ -3,18 +3,18 @@
 #ifndef POSENC_COMMON_ENVIRONMENT_H
 #define POSENC_COMMON_ENVIRONMENT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * Returns a new object of strings, in this order: "posenc_version", "kernel_abi", "commit", "measured_commit" (of the
- * repository of the kernels, as the variable POSENC_COMMIT says; absent without it), "compiler", "cflags", "cpu",
- * "emulator" (the emulator of this program, or "no"), "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes of one
- * cache), "memory", "governor", "thp", "os", "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark"
- * (versions, or "no"), "load", "date" (UTC, ISO 8601). Unknown facts are "unknown".
+ * Tells the facts, in this order: "posenc_version", "kernel_abi", "commit", "measured_commit" (of the repository of the
+ * kernels, as the variable POSENC_COMMIT says; absent without it), "compiler", "cflags", "cpu", "emulator" (the
+ * emulator of this program, or "no"), "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes of one cache),
+ * "memory", "governor", "thp", "os", "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark" (versions, or
+ * "no"), "load", "date" (UTC, ISO 8601). The values are texts of any encoding, null or empty if unknown.
  */
-json_t *environment_json(void);
+typedef void environment_listener(void *to, const char *key, const char *value);
+void environment_tell(environment_listener *tell, void *to);
 
 enum { ENVIRONMENT_TEXT = 256 };
 

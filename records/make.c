@@ -93,8 +93,20 @@ json_t *shape_json(const shape *s) {
   return json;
 }
 
+typedef struct environment_facts {
+  record_facts of;
+  record_memory *in;
+} environment_facts;
+
+static void add_fact(void *to, const char *key, const char *value) {
+  environment_facts *facts = to;
+  record_set_text(&facts->of, key, value && *value && record_is_utf8(value) ? value : "unknown", facts->in);
+}
+
 record_facts environment_record(record_memory *in) {
-  return record_keep_facts(allocated(environment_json()), in);
+  environment_facts facts = {.in = in};
+  environment_tell(add_fact, &facts);
+  return facts.of;
 }
 
 record_bound bound_record(const posenc_bound *bound) {

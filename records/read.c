@@ -780,6 +780,20 @@ const char *record_fact_text(const record_facts *facts, const char *key) {
   return found && found->is_text ? found->value : "";
 }
 
+void record_set_fact(record_facts *facts, const record_fact *one, record_memory *in) {
+  record_fact *all = record_allocate(in, facts->list_count + 1, sizeof *all), *place = all;
+  if (facts->list_count) memcpy(all, facts->list, facts->list_count * sizeof *all);
+  while (place < all + facts->list_count && strcmp(place->key, one->key) != 0) place++;
+  facts->list_count += place == all + facts->list_count;
+  *place = (record_fact){record_format(in, "%s", one->key), record_format(in, "%s", one->value), one->is_text};
+  facts->list = all;
+  facts->there = true;
+}
+
+void record_set_text(record_facts *facts, const char *key, const char *text, record_memory *in) {
+  record_set_fact(facts, &(record_fact){key, text, true}, in);
+}
+
 bool record_same_fact(const record_fact *a, const record_fact *b) {
   return a && b && a->is_text == b->is_text && strcmp(a->value, b->value) == 0;
 }

@@ -358,6 +358,10 @@ record_facts record_keep_facts(json_t *from, record_memory *in);
 const record_fact *record_find_fact(const record_facts *facts, const char *key);
 const char *record_fact_text(const record_facts *facts, const char *key);
 
+/* Sets a fact, in its place or behind the others. Its texts are copied; the list is a new one, in `in`. */
+void record_set_fact(record_facts *facts, const record_fact *one, record_memory *in);
+void record_set_text(record_facts *facts, const char *key, const char *text, record_memory *in);
+
 /* Whether two facts, or two lists of facts in any order, have the same values. Either fact may be null. */
 bool record_same_fact(const record_fact *a, const record_fact *b);
 bool record_same_facts(const record_facts *a, const record_facts *b);

@@ -201,20 +201,11 @@ void timed_checks_join(record_timed_check *all, size_t *count, const record_cont
   }
 }
 
-/* Returns the elements of two arrays, to be freed. The second may be null, which leaves room for its elements. */
+/* Returns the elements of two arrays, to be freed. */
 static void *both_of(const void *first, size_t count, const void *more, size_t more_count, size_t bytes) {
   char *all = memory_take(count + more_count, bytes);
   if (count) memcpy(all, first, count * bytes);
-  if (more && more_count) memcpy(all + count * bytes, more, more_count * bytes);
-  return all;
-}
-
-/* Sets the facts of the first, then those that only the second has. Returns them, to be freed. */
-static record_fact *both_facts(const record_facts *first, const record_facts *more, record_facts *made) {
-  record_fact *all = both_of(first->list, first->list_count, NULL, more->list_count, sizeof *all);
-  *made = (record_facts){true, all, first->list_count};
-  RECORD_EACH(fact, more, list)
-    if (!record_find_fact(first, fact->key)) all[made->list_count++] = *fact;
+  if (more_count) memcpy(all + count * bytes, more, more_count * bytes);
   return all;
 }
 
@@ -232,9 +223,11 @@ const record_timing *timings_join(const record_timing *first, const record_timin
   made.context.choices_count += added->choices_count;
   made.context.checks = checks;
   timed_checks_join(checks, &made.context.checks_count, added);
-  record_fact *facts = both_facts(&old->facts, &added->facts, &made.context.facts);
+  record_memory memory = {NULL};
+  RECORD_EACH(fact, &added->facts, list)
+    if (!record_find_fact(&old->facts, fact->key)) record_set_fact(&made.context.facts, fact, &memory);
   const record_timing *kept = record_keep_timing(&made);
-  free(facts);
+  record_release(&memory);
   free(checks);
   free(choices);
   free(benchmarks);
