@@ -369,14 +369,16 @@ static const record_timing *measure(const session *run) {
   progress_clear();
   json_t *json = NULL;
   json_error_t error;
-  if (!text)
+  if (!text) {
     bench_tell("--benchmark_filter: %s", message);
-  else if (!run->failed && !(json = json_loadb(text, length, 0, &error)))
-    bench_tell("the JSON of Google Benchmark: %s", error.text);
+  } else if (!run->failed) {
+    FILE *stream = allocated(fmemopen(text, length, "r"));
+    json = record_load(stream, 0, &error);
+    fclose(stream);
+    if (!json) bench_tell("the JSON of Google Benchmark: %s", error.text);
+  }
   free(text);
-  const record_timing *record = json ? record_take_timing(json) : NULL;
-  json_decref(json);
-  return record;
+  return json ? record_take_timing(json) : NULL;
 }
 
 static int tell_nothing(const char *why) {

@@ -70,8 +70,7 @@ static char **benchmark_flags(char **operands) {
 /* Prints a record. That of a shard has its command and, if it is known, the build. */
 static void print(const options *given, const char *build, const record_timing *record, FILE *stream) {
   record_timing made = *record;
-  if (made.context.shard.there) made.context.shard.command = given->shard_command;
-  if (made.context.shard.there) made.context.shard.build = build;
+  resume_note(given, build, &made.context.shard);
   if (format_is(given, "json"))
     record_print(record_write_timing(&made), stream);
   else

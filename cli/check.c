@@ -2,7 +2,6 @@
 #include "cli/files.h"
 #include "cli/identified.h"
 #include "cli/model.h"
-#include "common/field.h"
 #include "common/process.h"
 #include "inspect/identify/identity.h"
 #include "records/print.h"
@@ -308,13 +307,16 @@ static void print_text(const record_file *of, FILE *stream) {
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
-static void print_record(const record_file *of, const json_t *record, const char *name, FILE *stream) {
+static void print_record(const record_file_check *of, const record_accuracy *as_result, const char *name,
+                         FILE *stream) {
   if (!name || strcmp(name, "text") == 0)
-    print_text(of, stream);
+    print_text(of->records, stream);
   else if (strcmp(name, "tap") == 0)
-    record_print_tap(record, stream);
+    record_print_tap(as_result, stream);
+  else if (strcmp(name, "junit") == 0)
+    record_print_junit(as_result, stream);
   else
-    (strcmp(name, "junit") == 0 ? record_print_junit : field_print)(record, stream);
+    record_print(record_write_file_check(of), stream);
 }
 
 /* Whether posenc write has written the file. */
@@ -656,12 +658,13 @@ static int run(options *given) {
   output *out, *saved = open_output("--save", given->save);
   file_result found = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, &found);
-  json_t *record = file_check_json(&found.of);
-  print_record(&found.of, record, given->format, output_stream(out));
-  if (saved) field_print(record, output_stream(saved));
-  if (given->github) record_print_github(record, given->github, stderr);
+  const record_file_check record = file_check_of(&found.of, &found.memory);
+  const record_accuracy *as_result = record_of_file_check(&record);
+  print_record(&record, as_result, given->format, output_stream(out));
+  if (saved) record_print(record_write_file_check(&record), output_stream(saved));
+  if (given->github) record_print_github(as_result, given->github, stderr);
   const int status = found.of.not_finite == 0 && !has_failed(&found.of) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  json_decref(record);
+  record_free(as_result);
   record_release(&found.memory);
   close_output("--save", given->save, saved);
   close_output("--output", given->output, out);

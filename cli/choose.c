@@ -7,7 +7,6 @@
 #include "cli/measure.h"
 #include "cli/options.h"
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
@@ -408,10 +407,8 @@ static int run(options *given) {
          *text = open_output("--output", given->output);
   FILE *out = output_stream(text);
 
-  json_t *json = measure_accuracy(&chosen);
-  const record_accuracy *accuracy = record_take_accuracy(json);
+  const record_accuracy *accuracy = measure_accuracy(&chosen);
   const record_timing *timing;
-  json_decref(json);
   const char *name = chosen.shapes[0].name, *table = chosen.shapes[chosen.shape_count - 1].name;
   select_modes(&chosen, 1u << mode | 1u << BENCH_PLAN);
   run_request timed = run_of_shape(&chosen, 0);

@@ -4,7 +4,6 @@
 #include "cli/files.h"
 #include "cli/options.h"
 #include "common/clock.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/output.h"
 #include "common/terminal.h"
@@ -97,15 +96,16 @@ static json_t *program_json(const char *what, char *const *arguments) {
   if (child < 0) fail(what, "%s", strerror(errno));
   close(printed[1]);
   json_error_t error;
-  json_t *json = json_loadfd(printed[0], JSON_REJECT_DUPLICATES, &error);
+  FILE *stream = allocated(fdopen(printed[0], "r"));
+  json_t *json = record_load(stream, JSON_REJECT_DUPLICATES, &error);
   read_rest(printed[0]);
-  close(printed[0]);
+  fclose(stream);
   int status;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   require_success(what, status, told);
   fclose(told);
   if (!json) fail(what, "it printed no record: %s", error.text);
-  return allocated(field_plain(json));
+  return json;
 }
 
 enum { STATUS_WORSE = 1, STATUS_UNDECIDED = 3 };
@@ -173,7 +173,6 @@ static void compare_files(const options *given, const compare_limits *limits, co
   for (int side = 0; side < 2; side++) {
     json_t *json = load_json(NULL, files[side], JSON_REJECT_DUPLICATES);
     if (!compare_open(&made->sides[side], json, why, sizeof why)) die("%s: %s", files[side], why);
-    json_decref(json);
   }
   if (!compare_records(&made->of, &made->sides[0], &made->sides[1], limits, &made->memory, &reason))
     die("%s and %s: %s", files[0], files[1], reason);
@@ -216,9 +215,7 @@ static contestant contestant_of(const options *given, int side, compare_input *l
 static void run_once(contestant *one, int side, blocks *all) {
   char why[400];
   compare_close(one->last);
-  json_t *json = program_json(one->name, one->arguments);
-  const bool is_read = compare_open(one->last, json, why, sizeof why);
-  json_decref(json);
+  const bool is_read = compare_open(one->last, program_json(one->name, one->arguments), why, sizeof why);
   if (is_read && !one->last->timing)
     snprintf(why, sizeof why, "it has timed nothing");
   else if (is_read && blocks_add(all, side, one->last->timing, why, sizeof why))

@@ -2,12 +2,12 @@
 #include "cli/files.h"
 
 #include "cli/options.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/terminal.h"
 #include "inspect/files/formats.h"
 #include "inspect/files/stored.h"
 #include "posenc.h"
+#include "records/read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -92,10 +92,10 @@ json_t *load_json(const char *option, const char *path, size_t flags) {
   FILE *file = regular_open(path, &unopened);
   if (!file) die_file(option, path, unopened.text);
   errno = 0;
-  json_t *json = json_loadf(file, flags, &error);
+  json_t *json = record_load(file, flags, &error);
   if (ferror(file)) die_file(option, path, strerror(errno));
   fclose(file);
-  if (json) return allocated(field_plain(json));
+  if (json) return json;
   if (json_error_code(&error) == json_error_premature_end_of_input) die_file(option, path, "its JSON is cut off");
   snprintf(why, sizeof why, "no JSON in line %d: %s", error.line, error.text);
   die_file(option, path, why);

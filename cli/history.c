@@ -5,7 +5,6 @@
 
 #include "cli/files.h"
 #include "cli/options.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/output.h"
@@ -129,7 +128,6 @@ static void add_record(inputs *in, const char *file, const char *commit, json_t 
   char why[400];
   if (!record_is_utf8(file)) die("%s: its name is not UTF-8", file);
   if (!history_add(in->all, file, commit, record, why, sizeof why)) die("%s: %s", file, why);
-  json_decref(record);
   in->count++;
 }
 
@@ -150,7 +148,7 @@ static void read_note(inputs *in, const char *object, const char *commit) {
   FILE *printed = open_git(3, (const char *const[]){"cat-file", "blob", object});
   json_error_t error;
   while (has_more(printed)) {
-    json_t *record = json_loadf(printed, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
+    json_t *record = record_load(printed, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &error);
     if (!record) die("the note of commit %s: %s", commit, error.text);
     add_record(in, object, commit, record);
   }

@@ -9,7 +9,6 @@
 #include "common/contract.h"
 #include "common/digest.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/isolate.h"
 #include "common/memory.h"
 #include "common/work.h"
@@ -133,20 +132,21 @@ typedef struct defaults_request {
   const run_request *chosen;
 } defaults_request;
 
-/* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread. */
+/* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread: a line each. */
 static void ask_defaults(void *argument) {
   const defaults_request *asked = argument;
-  json_t *names = json_array();
+  char *text = NULL;
+  size_t size;
+  FILE *names = allocated(open_memstream(&text, &size));
   for (size_t s = 0; s < asked->chosen->shape_count; s++) {
     posenc_options how = options_of_plan(asked->given, NULL);
     how.threads = 1;
     const posenc_kernel *kernel = kernel_by_default(&asked->chosen->shapes[s].problem, &how);
-    if (kernel) json_array_append_new(names, json_string(kernel->name));
+    if (kernel) fprintf(names, "%s\n", kernel->name);
   }
-  char *text = names ? json_dumps(names, JSON_COMPACT) : NULL;
-  if (text) isolate_result(text);
+  if (fclose(names) != 0) memory_end();
+  isolate_result(text);
   free(text);
-  json_decref(names);
 }
 
 void add_kernel(run_request *chosen, const posenc_kernel *kernel) {
@@ -162,29 +162,29 @@ static void add_beside(const options *given, run_request *chosen) {
   if (!any || given->self->bit != REPORT) return;
   defaults_request asked = {given, chosen};
   isolated end = isolate(ask_defaults, &asked, &(isolation){.silence = given->silence});
-  json_t *names = end.result ? json_loads(end.result, 0, NULL) : NULL;
-  size_t i;
-  json_t *name;
-  json_array_foreach(names, i, name) add_kernel(chosen, posenc_kernel_find(json_string_value(name)));
+  char *rest = end.result;
+  for (const char *name; rest && *(name = strsep(&rest, "\n"));) add_kernel(chosen, posenc_kernel_find(name));
   add_kernel(chosen, posenc_kernel_find(answer_literal));
-  json_decref(names);
   free(end.result);
 }
 
-void describe_kernels(const options *given, const json_t *record) {
+void describe_kernels(const options *given, const record_accuracy **record) {
   const bool asked = is_given(given, OPTION_KERNEL), plugins = given->plugins.count > 0;
-  size_t i;
-  json_t *one;
-  json_array_foreach(json_object_get(record, "kernels"), i, one) {
-    const char *name = field_string(one, "name");
-    const plugin_place place = catalogue_place(catalogue_find(name));
-    if (place.path) {
-      json_object_set_new(one, "plugin", json_string(place.path));
-      json_object_set_new(one, "plugin_index", json_integer((json_int_t)place.number));
-    }
-    if (asked || plugins)
-      json_object_set_new(one, "selected", json_boolean(asked ? selects_kernel(given, name) : place.path != NULL));
+  record_accuracy described = **record;
+  record_kernel *kernels = memory_take(described.kernels_count, sizeof *kernels), *one = kernels;
+  RECORD_EACH(kernel, *record, kernels) {
+    const plugin_place place = catalogue_place(catalogue_find(kernel->name));
+    *one = *kernel;
+    one->plugin = place.path;
+    one->plugin_index = place.number;
+    one->has_plugin_index = place.path;
+    one->selected = asked ? selects_kernel(given, kernel->name) : place.path != NULL;
+    one->has_selected = asked || plugins;
+    one++;
   }
+  described.kernels = kernels;
+  record_change_accuracy(record, &described);
+  free(kernels);
 }
 
 run_request begin_run(const options *given) {
@@ -294,23 +294,26 @@ void die_unmeasured(void) {
                             : "out of memory");
 }
 
-json_t *measure_accuracy(run_request *asked) {
-  json_t *record = verify_run(asked);
+const record_accuracy *measure_accuracy(run_request *asked) {
+  const record_accuracy *record = verify_run(asked);
   if (!record) die_unmeasured();
   return record;
 }
 
-int accuracy_status(const json_t *record) {
-  return json_integer_value(json_object_get(record, "failed")) > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
+int accuracy_status(const record_accuracy *record) {
+  return record->failed > 0 ? STATUS_FAILED_CHECK : EXIT_SUCCESS;
 }
 
-static bool is_trusted(const json_t *record) {
+static bool is_trusted(const record_accuracy *record) {
   char why[200];
-  return !record || (!record_mistrust(record, why, sizeof why) && accuracy_status(record) == EXIT_SUCCESS);
+  return !record_mistrust(record, why, sizeof why) && accuracy_status(record) == EXIT_SUCCESS;
 }
 
-int trusted_status(const json_t *kernels, const json_t *encodings) {
-  return is_trusted(kernels) && is_trusted(encodings) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
+int trusted_status(const record_accuracy *kernels, const record_encodings *encodings) {
+  const record_accuracy *others = encodings ? record_of_encodings(encodings) : NULL;
+  const bool are_trusted = (!kernels || is_trusted(kernels)) && (!others || is_trusted(others));
+  record_free(others);
+  return are_trusted ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }
 
 /* Whether a timing record has times of a kernel. */
@@ -360,43 +363,49 @@ char *resume_build(const options *given) {
   return memory_print("%s%s", own.text, other.text);
 }
 
-void resume_note(const options *given, char *build, json_t *holder) {
-  json_t *part = json_object_get(holder, "shard");
-  if (part) json_object_set_new(part, "command", json_string(given->shard_command));
-  if (part && build) json_object_set_new(part, "build", json_string(build));
-  free(build);
+void resume_note(const options *given, const char *build, record_run_shard *part) {
+  if (!part->there) return;
+  part->command = given->shard_command;
+  part->build = build;
 }
 
 /* Whether a kernel could not compute a shape for want of memory, which another start may have. */
-static bool lacked_memory(const json_t *record) {
-  const json_t *result;
-  size_t i;
-  json_array_foreach(json_object_get(record, "records"), i, result) {
-    if (strcmp(field_string(result, "refusal"), posenc_status_message(POSENC_OUT_OF_MEMORY)) == 0) return true;
-  }
+static bool lacked_memory(const record_accuracy *record) {
+  RECORD_EACH(result, record, records)
+    if (strcmp(result->refusal, posenc_status_message(POSENC_OUT_OF_MEMORY)) == 0) return true;
   return false;
+}
+
+/* Whether this is the part of the run, made by the same command and build. */
+static bool is_same_part(const options *given, const char *build, const run_request *asked,
+                         const record_run_shard *part) {
+  record_memory memory = {NULL};
+  const record_run wanted = run_record(asked, &memory), *run = record_keep_run(&wanted);
+  record_unlike unused;
+  const bool same = part->number == given->only.number && part->of == given->only.of &&
+                    strcmp(part->command, given->shard_command) == 0 && !record_unlike_runs(run, &part->run, &unused) &&
+                    build && strcmp(build, part->build) == 0;
+  record_free(run);
+  record_release(&memory);
+  return same;
 }
 
 static bool is_done(const options *given, const char *build, const run_request *asked, int *status) {
   const char *path = given->output;
   if (access(path, F_OK) != 0) return false;
-  json_t *record = load_json("--output", path, 0);
-  const json_t *context = json_object_get(record, "context"),
-               *part = json_object_get(context ? context : record, "shard");
-  json_t *run = run_json(asked);
-  const bool same =
-      field_integer(part, "number") == given->only.number && field_integer(part, "of") == given->only.of &&
-      strcmp(field_string(part, "command"), given->shard_command) == 0 &&
-      json_equal(run, json_object_get(part, "run")) && build && strcmp(build, field_string(part, "build")) == 0;
-  json_decref(run);
-  if (!same)
+  json_t *json = load_json("--output", path, 0);
+  const bool is_accuracy = record_is_of(json, "posenc-accuracy-");
+  const record_accuracy *accuracy = is_accuracy ? record_take_accuracy(json) : NULL;
+  const record_timing *timing = is_accuracy ? NULL : record_take_timing(json);
+  if (!is_same_part(given, build, asked, accuracy ? &accuracy->shard : &timing->context.shard))
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
-  const bool done = !lacked_memory(record);
-  const record_timing *timing = context ? record_take_timing(record) : NULL;
-  if (done)
-    *status = timing ? timed_status(timing, false) : trusted_status(record, json_object_get(record, "encodings"));
+  const bool done = !accuracy || !lacked_memory(accuracy);
+  if (done && accuracy)
+    *status = trusted_status(accuracy, accuracy->encodings.there ? &accuracy->encodings : NULL);
+  else if (done)
+    *status = timed_status(timing, false);
+  record_free(accuracy);
   record_free(timing);
-  json_decref(record);
   return done;
 }
 

@@ -8,7 +8,6 @@
 #include "records/read.h"
 #include "verify/verify.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 /* Returns an empty request with what the options say of how a run is done. */
@@ -22,7 +21,7 @@ run_request select_measured(const options *given, bool sweep);
 
 /* Adds to the contracts of an accuracy record the files of plugins, and which kernels the page is about: those of
    --kernel, else those of plugins, if there are any. */
-void describe_kernels(const options *given, const json_t *record);
+void describe_kernels(const options *given, const record_accuracy **record);
 
 /* Exits if an emulator runs the program, whose times would look like those of a processor. `what` begins the message,
    "--keep: ", and `use` says what is not done with them. */
@@ -49,18 +48,18 @@ void add_kernel(run_request *chosen, const posenc_kernel *kernel);
 /* Adds the recipes of select_recipes to a request that will be timed, on those of its shapes that are their tables. */
 void add_recipes(const options *given, run_request *timed);
 
-/* Returns the accuracy record, a new reference. Exits if it cannot be made. Kernels are asked by run_ask. */
-json_t *measure_accuracy(run_request *asked);
+/* Returns the accuracy record, for record_free. Exits if it cannot be made. Kernels are asked by run_ask. */
+const record_accuracy *measure_accuracy(run_request *asked);
 
 /* Exits with the reason, from errno, why verify returned no record. */
 __attribute__((noreturn)) void die_unmeasured(void);
 
 /* Returns STATUS_FAILED_CHECK if a check of the record failed, else EXIT_SUCCESS. */
-int accuracy_status(const json_t *record);
+int accuracy_status(const record_accuracy *record);
 
 /* Returns STATUS_FAILED_CHECK if a check of one of the records failed, or one compared nothing; else EXIT_SUCCESS. A
    null record is no failure. */
-int trusted_status(const json_t *kernels, const json_t *encodings);
+int trusted_status(const record_accuracy *kernels, const record_encodings *encodings);
 
 /* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr
    for each, unless the run that made the record has told; else EXIT_SUCCESS, as for null. */
@@ -83,8 +82,8 @@ void print_unreliable(const record_timing *record, FILE *stream);
    files may be replaced. */
 char *resume_build(const options *given);
 
-/* Adds command and build to the "shard" of a record, or of its context, if there is one. Releases `build`. */
-void resume_note(const options *given, char *build, json_t *holder);
+/* Adds command and build, which may be null, to what a record has of its shard, if it is one. */
+void resume_note(const options *given, const char *build, record_run_shard *part);
 
 /* For --resume: returns whether the file of --output already is the record of this shard, by the same command, build
    and run, and sets *status to its exit status. Exits if the file is anything else, but for a shard that lacked memory,

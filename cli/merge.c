@@ -2,9 +2,7 @@
 #include "records/merge.h"
 #include "cli/files.h"
 #include "cli/measure.h"
-#include "common/field.h"
 #include "common/memory.h"
-#include "records/print.h"
 #include "verify/verify.h"
 
 #include <limits.h>
@@ -44,31 +42,31 @@ static const char notes[] = "Which records can be merged:\n"
                             "  $ posenc merge one.json two.json -o accuracy.json\n";
 
 /* Returns the exit status of posenc verify or posenc bench for the record. */
-static int status_of(const json_t *record) {
-  if (!json_object_get(record, "benchmarks")) return trusted_status(record, NULL);
-  const record_timing *timing = record_take_timing(record);
-  const bool is_whole = timed_status(timing, false) == EXIT_SUCCESS && timing->benchmarks_count > 0;
-  record_free(timing);
+static int status_of(const merged_record *merged) {
+  const record_accuracy *accuracy = merged->accuracy;
+  if (accuracy) return trusted_status(accuracy, accuracy->encodings.there ? &accuracy->encodings : NULL);
+  const bool is_whole = timed_status(merged->timing, false) == EXIT_SUCCESS && merged->timing->benchmarks_count > 0;
   return is_whole ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }
 
 static int run(options *given) {
   char **names = given->operands;
   const size_t count = given->operand_count;
-  json_t **records = allocated(calloc(count, sizeof(*records)));
+  json_t **records = memory_take(count, sizeof(*records));
   for (size_t i = 0; i < count; i++) records[i] = load_json(NULL, names[i], 0);
   char why[2500];
-  json_t *merged = merge_records(records, names, count, verify_join, why, sizeof why);
-  for (size_t i = 0; i < count; i++) json_decref(records[i]);
+  merged_record merged;
+  if (!merge_records(&merged, records, names, count, verify_join, why, sizeof why)) die("%s", why);
   free(records);
-  if (!merged) die("%s", why);
 
   output *out = open_output("--output", given->output);
-  field_print(merged, output_stream(out));
+  record_print(merged.accuracy ? record_write_accuracy(merged.accuracy) : record_write_timing(merged.timing),
+               output_stream(out));
   close_output("--output", given->output, out);
-  const int status = status_of(merged), of_encodings = status_of(json_object_get(merged, "encodings"));
-  json_decref(merged);
-  return status != EXIT_SUCCESS ? status : of_encodings;
+  const int status = status_of(&merged);
+  record_free(merged.accuracy);
+  record_free(merged.timing);
+  return status;
 }
 
 const command command_merge = {

@@ -6,10 +6,10 @@
 #include "cli/measure.h"
 #include "common/clock.h"
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/terminal.h"
+#include "records/merge.h"
 #include "records/timings.h"
 #include "reports/model/document.h"
 #include "reports/report.h"
@@ -48,7 +48,7 @@ static const char notes[] = "Exit status:\n"
 
 /* The records of the page; null before they are measured. */
 typedef struct records {
-  json_t *accuracy;
+  const record_accuracy *accuracy;
   const record_timing *timing;
   const char *accuracy_path, *timing_path; /* paths given to --from */
 } records;
@@ -58,31 +58,36 @@ static void refuse_shard(const char *path, bool is_shard) {
   if (is_shard) die_value("--from", path, "a part of a run: posenc merge makes one record of all its shards");
 }
 
-static void take_timing(records *found, const char *path, const json_t *record) {
-  const json_t *context = json_object_get(record, "context");
+static void take_timing(records *found, const char *path, json_t *json) {
+  record_fault why;
   if (found->timing) die_value("--from", path, "the second record of its kind");
-  refuse_shard(path, json_object_get(context, "shard"));
-  const char *emulator = field_string(context, "emulator");
+  found->timing_path = path;
+  found->timing = record_read_timing(json, &why);
+  if (!found->timing) die("timing record: %s", why.text);
+  refuse_shard(path, found->timing->context.shard.there);
+  const char *emulator = record_fact_text(&found->timing->context.facts, "emulator");
   if (*emulator && strcmp(emulator, "no") != 0)
     die_value("--from", path, "times of an emulated processor, which are not published");
-  found->timing_path = path;
-  found->timing = record_take_timing(record); /* report_write tells its defects */
+}
+
+static void take_accuracy(records *found, const char *path, json_t *json) {
+  record_fault why;
+  if (found->accuracy) die_value("--from", path, "the second record of its kind");
+  found->accuracy_path = path;
+  found->accuracy = record_read_accuracy(json, &why);
+  if (!found->accuracy) die("accuracy record: %s", why.text);
+  refuse_shard(path, found->accuracy->shard.there);
 }
 
 /* Reads a record of --from. */
 static void take_record(records *found, const char *path) {
-  json_t *record = load_json("--from", path, 0);
-  if (record_is_of(record, "posenc-accuracy-")) {
-    if (found->accuracy) die_value("--from", path, "the second record of its kind");
-    refuse_shard(path, json_object_get(record, "shard"));
-    found->accuracy = json_incref(record);
-    found->accuracy_path = path;
-  } else if (record_is_of(record, "posenc-bench-")) {
-    take_timing(found, path, record);
-  } else {
+  json_t *json = load_json("--from", path, 0);
+  if (record_is_of(json, "posenc-accuracy-"))
+    take_accuracy(found, path, json);
+  else if (record_is_of(json, "posenc-bench-"))
+    take_timing(found, path, json);
+  else
     die_value("--from", path, "neither an accuracy record nor a timing record");
-  }
-  json_decref(record);
 }
 
 /* Exits if an option of a measurement is given that --from replaces: the page would not show its effect. */
@@ -117,12 +122,11 @@ static void prepare_folder(const char *path) {
 
 /* ---- measuring and writing ---------------------------------------------------------------------- */
 
-static void save(const json_t *record, const char *folder, const char *name) {
+static void save(const void *record, const char *folder, const char *name) {
   char *path = path_in(folder, name);
   output *out = output_open(path);
   if (!out) die("%s: %s", path, strerror(errno));
-  json_dumpf(record, output_stream(out), JSON_COMPACT);
-  putc('\n', output_stream(out));
+  record_print_as(record_as_read(record), JSON_COMPACT, output_stream(out));
   if (!output_commit(out)) die("%s: %s", path, strerror(errno));
   free(path);
 }
@@ -208,17 +212,17 @@ static void add_others(run_request *asked, const options *given) {
   run_free(&cases);
 }
 
-static json_t *measure_errors(const options *given, run_request *asked) {
-  json_t *record = measure_accuracy(asked);
-  describe_kernels(given, record);
+static const record_accuracy *measure_errors(const options *given, run_request *asked) {
+  const record_accuracy *record = measure_accuracy(asked);
+  describe_kernels(given, &record);
   return record;
 }
 
-static json_t *verify_all(const options *given) {
+static const record_accuracy *verify_all(const options *given) {
   run_request asked = select_measured(given, false);
   select_profile(&asked, RUN_SCAN);
   add_others(&asked, given);
-  json_t *record = measure_errors(given, &asked);
+  const record_accuracy *record = measure_errors(given, &asked);
   run_free(&asked);
   return record;
 }
@@ -231,26 +235,18 @@ static void drop_aggregates(const record_timing **record) {
   made.benchmarks_count = 0;
   RECORD_EACH(one, *record, benchmarks)
     if (strcmp(one->run_type, "aggregate") != 0) kept[made.benchmarks_count++] = *one;
-  const record_timing *without = record_keep_timing(&made);
+  record_change_timing(record, &made);
   free(kept);
-  record_free(*record);
-  *record = without;
 }
 
 /* ---- within a time limit ------------------------------------------------------------------------- */
 
 /* Adds the results of another shape to the record of the first one. Takes over `more`. */
-static void add_results(json_t **record, json_t *more) {
-  static const char *const counts[] = {"passed", "failed", "skipped"};
-  if (!*record) {
+static void add_results(const record_accuracy **record, const record_accuracy *more) {
+  if (*record)
+    merge_results(record, more);
+  else
     *record = more;
-    return;
-  }
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    json_object_set_new(*record, counts[i],
-                        json_integer(field_integer(*record, counts[i]) + field_integer(more, counts[i])));
-  json_array_extend(json_object_get(*record, "records"), json_object_get(more, "records"));
-  json_decref(more);
 }
 
 /* Adds the times of another shape, and the facts that only they have, such as the kernels that crashed on it. Takes
@@ -281,6 +277,18 @@ static void verify_shape(records *found, const options *given, const run_request
 static void add_name(char *names, size_t size, const char *name) {
   const size_t used = strlen(names);
   snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* Adds the time limit to the facts, and the shapes that were left out because of it. */
+static void add_limit(const record_accuracy **record, double limit, const char *left_out) {
+  record_accuracy made = **record;
+  record_memory memory = {NULL};
+  char seconds[32];
+  snprintf(seconds, sizeof seconds, "%.9g", limit);
+  record_set_text(&made.environment, "budget_seconds", seconds, &memory);
+  if (*left_out) record_set_text(&made.environment, "left_out", left_out, &memory);
+  record_change_accuracy(record, &made);
+  record_release(&memory);
 }
 
 /* Times the reference table, then the other shapes in order, with hot caches, as long as the next one is expected to
@@ -316,11 +324,7 @@ static void measure_within(records *found, const options *given) {
   for (size_t i = 0; i < verified.shape_count; i++) /* scaled tables are not timed */
     if (run_find_shape(&timed, verified.shapes[i].name) == timed.shape_count)
       add_name(left_out, sizeof left_out, verified.shapes[i].name);
-  json_t *facts = json_object_get(found->accuracy, "environment");
-  char seconds[32];
-  snprintf(seconds, sizeof seconds, "%.9g", given->seconds);
-  json_object_set_new(facts, "budget_seconds", json_string(seconds));
-  if (*left_out) json_object_set_new(facts, "left_out", json_string(left_out));
+  add_limit(&found->accuracy, given->seconds, left_out);
   run_free(&timed);
   run_free(&verified);
 }
@@ -332,7 +336,7 @@ static void complete_within(records *found, const options *given, const char *fo
   save(found->accuracy, folder, "accuracy.json");
   if (!found->timing) return;
   drop_aggregates(&found->timing);
-  save(found->timing->json, folder, "bench.json");
+  save(found->timing, folder, "bench.json");
 }
 
 /* Makes the records that --from did not give, and writes them to the folder. */
@@ -353,13 +357,13 @@ static void complete(records *found, const options *given, const char *folder) {
   }
   if (!found->timing && (found->timing = time_kernels(&timed))) {
     drop_aggregates(&found->timing);
-    save(found->timing->json, folder, "bench.json");
+    save(found->timing, folder, "bench.json");
   }
   run_free(&timed);
 }
 
-/* Copies a record of --from to the folder of the page. */
-static void copy_record(const json_t *record, const char *path, const char *folder, const char *name) {
+/* Copies a record of --from to the folder of the page. The path is null for one that was measured. */
+static void copy_record(const void *record, const char *path, const char *folder, const char *name) {
   if (!path) return;
   char *own = path_in(folder, name);
   if (!output_is(own, path)) save(record, folder, name);
@@ -401,7 +405,6 @@ static const record_package_errors *read_package_errors(const options *given) {
   json_t *json = load_json("--packages", given->packages, 0);
   const record_package_errors *packages = record_read_package_errors(json, &why);
   if (!packages) die("--packages %s: not a peers.json of make check-peers: %s", given->packages, why.text);
-  json_decref(json);
   return packages;
 }
 
@@ -418,10 +421,8 @@ static int run_machines(const options *given) {
   const record_report **reports = memory_take(count, sizeof(*reports));
   for (size_t i = 0; i < count; i++) {
     record_fault why;
-    json_t *json = load_json(NULL, files[i], 0);
-    reports[i] = record_read_report(json, &why);
+    reports[i] = record_read_report(load_json(NULL, files[i], 0), &why);
     if (!reports[i]) die("%s: not a report.json of posenc report: %s", files[i], why.text);
-    json_decref(json);
   }
   const record_package_errors *packages = read_package_errors(given);
   if (!output_make_folder(folder)) die_folder(folder);
@@ -449,12 +450,10 @@ static char *command_again(const options *given) {
 /* Returns the record of make time-peers, or null. */
 static const record_package_times *read_packages(const options *given) {
   if (!given->packages) return NULL;
-  json_t *json = load_json("--packages", given->packages, 0);
-  const record_package_times *packages = record_take_package_times(json);
+  const record_package_times *packages = record_take_package_times(load_json("--packages", given->packages, 0));
   if (strcmp(packages->schema, "posenc-peers-2") != 0)
     die("--packages %s: not a peers-times.json of make time-peers: its schema is not 'posenc-peers-2'",
         given->packages);
-  json_decref(json);
   return packages;
 }
 
@@ -464,10 +463,8 @@ static front_inputs read_front(const options *given) {
   front_beside *beside = memory_take(names->count, sizeof *beside);
   for (size_t i = 0; i < names->count; i++) {
     record_fault why;
-    json_t *json = load_json("--beside", names->items[i], 0);
-    if (!front_read(&beside[i], json, &why))
+    if (!front_read(&beside[i], load_json("--beside", names->items[i], 0), &why))
       die("%s: not a report.json of posenc report or make publish: %s", names->items[i], why.text);
-    json_decref(json);
   }
   return (front_inputs){.label = given->labels.count ? given->labels.items[0] : NULL,
                         .beside = beside,
@@ -509,12 +506,12 @@ static int run(options *given) {
   free_front(&front);
   if (status == EXIT_SUCCESS) {
     copy_record(found.accuracy, found.accuracy_path, folder, "accuracy.json");
-    copy_record(found.timing ? found.timing->json : NULL, found.timing_path, folder, "bench.json");
+    copy_record(found.timing, found.timing_path, folder, "bench.json");
     print_page(folder);
     status = timed_status(found.timing, !found.timing_path) != EXIT_SUCCESS ? STATUS_FAILED_CHECK
                                                                             : accuracy_status(found.accuracy);
   }
-  json_decref(found.accuracy);
+  record_free(found.accuracy);
   record_free(found.timing);
   return status;
 }

@@ -3,9 +3,9 @@
 #include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/measure.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "records/compare.h"
+#include "records/merge.h"
 #include "records/print.h"
 #include "records/read.h"
 
@@ -38,31 +38,29 @@ static const char notes[] = "Exit status:\n"
                             "  $ posenc verify --kernel naive --len 64 --dim 16 --save baseline.json\n"
                             "  $ posenc verify --kernel naive --len 64 --dim 16 --baseline baseline.json\n";
 
-typedef void printer(const json_t *record, FILE *stream);
+typedef void printer(const record_accuracy *record, FILE *stream);
 
-/* Returns the printer of --format. Without --format, a terminal gets text, and other files get TAP. */
+/* Returns the printer of --format; null for JSON. Without --format, a terminal gets text, and other files get TAP. */
 static printer *printer_of(const options *given) {
   const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
              *format = given->format ? given->format : terminal;
   return strcmp(format, "text") == 0    ? record_print_text
          : strcmp(format, "tap") == 0   ? record_print_tap
          : strcmp(format, "junit") == 0 ? record_print_junit
-                                        : field_print;
+                                        : NULL;
 }
 
 static const record_baseline *load_baseline(const char *path) {
-  json_t *json = load_json("--baseline", path, 0);
   record_fault why;
-  const record_baseline *baseline = record_read_baseline(json, &why);
+  const record_baseline *baseline = record_read_baseline(load_json("--baseline", path, 0), &why);
   if (!baseline) die_value("--baseline", path, why.text);
-  json_decref(json);
   return baseline;
 }
 
 /* ---- the other encodings ------------------------------------------------------------------------ */
 
 /* Returns the record of the encodings that the globs select. */
-static json_t *encodings_record(const options *given, const char *globs) {
+static const record_encodings *encodings_record(const options *given, const char *globs) {
   size_t count;
   const posenc_encoding **encodings = select_encodings(globs, &count);
   const encodings_request request = {
@@ -74,10 +72,8 @@ static json_t *encodings_record(const options *given, const char *globs) {
   };
   const record_encodings *found = verify_encodings(&request);
   if (!found) die_unmeasured();
-  json_t *record = json_incref(found->json);
-  record_free(found);
   free(encodings);
-  return record;
+  return found;
 }
 
 /* Whether no kernels are selected, so that the other encodings are checked, too. */
@@ -86,25 +82,18 @@ static bool is_everything(const options *given) {
   return options_first_given(given, selecting) == OPTIONS;
 }
 
-static void add_count(json_t *record, const json_t *more, const char *key) {
-  const json_int_t sum =
-      json_integer_value(json_object_get(record, key)) + json_integer_value(json_object_get(more, key));
-  json_object_set_new(record, key, json_integer(sum));
-}
-
-/* Joins the records of kernels and encodings. In JSON, the encodings' record is a member of the other one; for TAP and
-   JUnit, the checks form one list. */
-static json_t *joined(json_t *record, json_t *encodings, bool apart) {
-  if (!record || !encodings) return record ? record : encodings;
-  if (apart) {
-    json_object_set_new(record, "encodings", encodings);
-    return record;
+/* Adds the record of the encodings to that of the kernels, or to null. In JSON, it is a member of the other one; for
+   TAP and JUnit, the checks form one list. */
+static void add_encodings(const record_accuracy **record, const record_encodings *encodings, bool apart) {
+  if (!*record) {
+    *record = record_of_encodings(encodings);
+  } else if (apart) {
+    record_accuracy both = **record;
+    both.encodings = *encodings;
+    record_change_accuracy(record, &both);
+  } else {
+    merge_results(record, record_of_encodings(encodings));
   }
-  static const char *const counts[] = {"passed", "failed", "skipped"};
-  json_array_extend(json_object_get(record, "records"), json_object_get(encodings, "records"));
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) add_count(record, encodings, counts[i]);
-  json_decref(encodings);
-  return record;
 }
 
 /* Exits if rows are asked for that the operation is verified without. */
@@ -117,7 +106,7 @@ static void refuse_rows(const options *given) {
   if (odd) die_value("--odd", odd, reason);
 }
 
-static void print_mistrust(const json_t *record) {
+static void print_mistrust(const record_accuracy *record) {
   char why[200];
   if (record && record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
 }
@@ -187,76 +176,56 @@ static const record_proposal *propose(const options *given, run_request *chosen,
     chosen->kernels[k] = &proposed[k];
   }
   run_cross(&measured);
-  json_t *json = measure_accuracy(&measured);
-  const record_accuracy *record = record_take_accuracy(json);
+  const record_accuracy *record = measure_accuracy(&measured);
   for (size_t k = 0; k < count; k++) proposals[k] = propose_bound(record, &proposed[k], (uint64_t)given->seed, in);
   if (options_have_table(given)) take_tables(chosen, &measured, record);
   run_free(&measured);
   record_free(record);
-  json_decref(json);
   return proposals;
 }
 
-/* Replaces a record by one with the proposals. */
-static void add_proposals(json_t **record, const record_proposal *proposals, size_t count) {
-  const record_accuracy *taken = record_take_accuracy(*record);
-  record_accuracy made = *taken;
-  made.proposals = proposals;
-  made.proposals_count = count;
-  json_decref(*record);
-  *record = record_write_accuracy(&made);
-  record_free(taken);
-}
-
 /* Whether there is a kernel that no bound can be proposed for. */
-static bool lacks_proposal(const json_t *json) {
-  const record_accuracy *record = record_take_accuracy(json);
+static bool lacks_proposal(const record_accuracy *record) {
   bool lacks = false;
   RECORD_EACH(one, record, proposals) lacks = lacks || *one->why;
-  record_free(record);
   return lacks;
 }
 
 /* Writes the baseline of the record. */
-static void save_baseline(const json_t *json, FILE *stream) {
+static void save_baseline(const record_accuracy *record, FILE *stream) {
   record_memory memory = {NULL};
-  const record_accuracy *record = record_take_accuracy(json);
   const record_baseline made = baseline_of(record, &memory);
   record_print_lines(record_write_baseline(&made), stream);
-  record_free(record);
   record_release(&memory);
 }
 
-/* Compares the record with the baseline. */
-static void hold(const options *given, json_t **record, const record_baseline *baseline) {
+/* Compares the record with the baseline. What is added is in `in`, or of the baseline. */
+static void hold(const options *given, record_accuracy *record, const record_baseline *baseline, record_memory *in) {
   const char *words[3] = {given->baseline};
   size_t count = 1;
   if (given->allow_new) words[count++] = "--allow-new";
   if (given->allow_environment) words[count++] = "--allow-environment";
   char *replay = quoted_line("--baseline", count, words);
   const baseline_terms terms = {given->allow_new, given->allow_environment, selects, given, replay};
-  record_memory memory = {NULL};
-  const record_accuracy *taken = record_take_accuracy(*record);
-  record_accuracy made = *taken;
-  baseline_hold(&made, baseline, &terms, &memory);
-  json_decref(*record);
-  *record = record_write_accuracy(&made);
-  record_free(taken);
-  record_release(&memory);
+  baseline_hold(record, baseline, &terms, in);
   free(replay);
 }
 
-/* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `save` and
-   `baseline` may be null. */
-static json_t *kernels_record(const options *given, run_request *chosen, output *save,
-                              const record_baseline *baseline) {
+/* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `build`, `save`
+   and `baseline` may be null. */
+static const record_accuracy *kernels_record(const options *given, run_request *chosen, const char *build, output *save,
+                                             const record_baseline *baseline) {
   record_memory memory = {NULL};
   const record_proposal *proposals = given->propose_bound ? propose(given, chosen, &memory) : NULL;
-  json_t *record = measure_accuracy(chosen);
-  if (proposals) add_proposals(&record, proposals, chosen->kernel_count);
+  const record_accuracy *record = measure_accuracy(chosen);
+  record_accuracy made = *record;
+  made.proposals = proposals;
+  made.proposals_count = proposals ? chosen->kernel_count : 0;
+  resume_note(given, build, &made.shard);
+  if (save) save_baseline(&made, output_stream(save));
+  if (baseline) hold(given, &made, baseline, &memory);
+  record_change_accuracy(&record, &made);
   record_release(&memory);
-  if (save) save_baseline(record, output_stream(save));
-  if (baseline) hold(given, &record, baseline);
   run_free(chosen);
   return record;
 }
@@ -265,8 +234,9 @@ static int run(options *given) {
   const char *globs = given->encoding;
   printer *print = printer_of(given);
   const record_baseline *baseline = given->baseline ? load_baseline(given->baseline) : NULL;
-  json_t *record = NULL, *encodings = NULL;
-  if (given->profile && print != field_print) die("--profile: only --format json holds it");
+  const record_accuracy *record = NULL;
+  const record_encodings *encodings = NULL;
+  if (given->profile && print) die("--profile: only --format json holds it");
   run_request chosen = {0};
   if (!globs) chosen = select_verified(given);
   char *build = resume_build(given);
@@ -279,16 +249,21 @@ static int run(options *given) {
   }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
-  if (!globs) record = kernels_record(given, &chosen, save, baseline);
-  resume_note(given, build, record);
+  if (!globs) record = kernels_record(given, &chosen, build, save, baseline);
+  free(build);
   if (globs || (chosen.exam.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
-  if (print == field_print) print_mistrust(record); /* the other formats have it */
-  status = given->propose_bound && lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings);
-  record = joined(record, encodings, print == field_print);
-  print(record, output_stream(out));
+  if (!print) print_mistrust(record); /* the other formats have it */
+  status = record && lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings);
+  const bool is_alone = !record;
+  if (encodings) add_encodings(&record, encodings, !print);
+  if (print)
+    print(record, output_stream(out));
+  else
+    record_print(is_alone ? record_write_encodings(encodings) : record_write_accuracy(record), output_stream(out));
   if (given->github) record_print_github(record, given->github, stderr);
-  json_decref(record);
+  record_free(record);
+  record_free(encodings);
   record_free(baseline);
   close_output("--save", given->save, save);
   close_output("--output", given->output, out);

@@ -399,14 +399,16 @@ static void compare_accuracy(record_comparison *made, const record_accuracy *was
 
 /* ---- accuracy and speed ---- */
 
-bool compare_open(compare_input *made, const json_t *json, char *why, size_t size) {
-  *made = (compare_input){.timing = record_take_timing(json)};
-  const bool ok = timings_check(made->timing, why, size), is_accuracy = record_is_of(json, "posenc-accuracy-");
-  if (is_accuracy) made->accuracy = record_take_accuracy(json);
-  if (!is_accuracy && made->timing->benchmarks) return ok;
-  record_free(made->timing);
-  made->timing = NULL;
-  return ok;
+bool compare_open(compare_input *made, json_t *json, char *why, size_t size) {
+  const bool is_accuracy = record_is_of(json, "posenc-accuracy-");
+  *made = (compare_input){.accuracy = is_accuracy ? record_take_accuracy(json) : NULL,
+                          .timing = is_accuracy ? NULL : record_take_timing(json)};
+  if (is_accuracy || !made->timing->benchmarks) {
+    record_free(made->timing);
+    made->timing = NULL;
+    return true;
+  }
+  return timings_check(made->timing, why, size);
 }
 
 void compare_close(compare_input *of) {

@@ -79,9 +79,9 @@ typedef struct compare_input {
   const record_timing *timing; /* of any program with Google Benchmark */
 } compare_input;
 
-/* Reads a record, for compare_close. Returns false, with the benchmark and the reason in `why`, if a benchmark lacks
-   the time that it must have. */
-bool compare_open(compare_input *made, const json_t *json, char *why, size_t size);
+/* Reads a record, for compare_close, and takes the JSON over. Returns false, with the benchmark and the reason in
+   `why`, if a benchmark lacks the time that it must have. */
+bool compare_open(compare_input *made, json_t *json, char *why, size_t size);
 void compare_close(compare_input *of);
 
 /* Makes a comparison, whose texts are those of the records and in `in`. Returns false, with the reason in *why, if the

@@ -139,18 +139,20 @@ static void add_report(history *all, const source *from, const record_report *re
 }
 
 /* Reads a record of one of the kinds, which is null otherwise, and adds it. Returns false with a defect. */
-static bool add_read(history *all, const source *from, const json_t *record, char *why, size_t size) {
+static bool add_read(history *all, const source *from, json_t *record, char *why, size_t size) {
   record_fault fault = {"neither an accuracy record, a timing record nor a report"};
   const record_accuracy *accuracy = NULL;
   const record_report *report = NULL;
   const record_timing *timing = NULL;
-  const void *read = NULL;
+  const void *read;
   if (record_is_of(record, "posenc-accuracy-"))
     read = accuracy = record_read_accuracy(record, &fault);
   else if (record_is_of(record, "posenc-report-"))
     read = report = record_read_report(record, &fault);
   else if (*record_schema_of(record))
     read = timing = record_read_timing(record, &fault);
+  else
+    read = record_take_timing(record); /* any struct keeps it */
   all->read = memory_grow(all->read, all->read_count + 1, sizeof(*all->read));
   all->read[all->read_count++] = read;
   if (timing && !timings_check(timing, why, size)) return false;
@@ -162,7 +164,7 @@ static bool add_read(history *all, const source *from, const json_t *record, cha
   return accuracy || report || timing;
 }
 
-bool history_add(history *all, const char *file, const char *commit, const json_t *record, char *why, size_t size) {
+bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size) {
   const source from = {record_format(&all->memory, "%s", file),
                        commit ? record_format(&all->memory, "%s", commit) : NULL};
   return add_read(all, &from, record, why, size);

@@ -17,9 +17,9 @@ history *history_open(void);
 void history_close(history *all);
 
 /* Adds an accuracy record, a timing record or a report, which is both. `file` is its name; `commit` that whose kernels
-   were measured, or null: as the record says. Both are copied. Returns false, with the defect in `why`, if it is none
-   of these or cannot be read. */
-bool history_add(history *all, const char *file, const char *commit, const json_t *record, char *why, size_t size);
+   were measured, or null: as the record says. Both are copied, and the JSON is taken over. Returns false, with the
+   defect in `why`, if it is none of these or cannot be read. */
+bool history_add(history *all, const char *file, const char *commit, json_t *record, char *why, size_t size);
 
 /*
  * Puts the records in order: by their commits' places in `commits`, full names from the oldest on, or by their dates if

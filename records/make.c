@@ -85,14 +85,6 @@ record_shape shape_record(const shape *s, record_memory *in) {
   };
 }
 
-json_t *shape_json(const shape *s) {
-  record_memory memory = {NULL};
-  const record_shape made = shape_record(s, &memory);
-  json_t *json = record_write_shape(&made);
-  record_release(&memory);
-  return json;
-}
-
 typedef struct environment_facts {
   record_facts of;
   record_memory *in;
@@ -249,12 +241,4 @@ record_run_shard shard_record(const run_request *whole, const run_item *own, siz
                             .items = items,
                             .items_count = count,
                             .run = run_record(whole, in)};
-}
-
-json_t *run_json(const run_request *asked) {
-  record_memory memory = {NULL};
-  const record_run made = run_record(asked, &memory);
-  json_t *json = record_write_run(&made);
-  record_release(&memory);
-  return json;
 }

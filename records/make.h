@@ -14,9 +14,6 @@ record_scaling scaling_record(const posenc_scaling *s, int64_t dim);
    than SHAPE_POSITIONS positions is its count and digest. */
 record_shape shape_record(const shape *s, record_memory *in);
 
-/* Returns the same as JSON, a new reference. */
-json_t *shape_json(const shape *s);
-
 /* Returns the facts of this machine and build, which are in `in`. */
 record_facts environment_record(record_memory *in);
 
@@ -34,8 +31,5 @@ record_run run_record(const run_request *asked, record_memory *in);
 
 /* Returns what a record has of a shard that does these items of the run, or parts of them. */
 record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in);
-
-/* Returns the same as JSON, a new reference. */
-json_t *run_json(const run_request *asked);
 
 #endif

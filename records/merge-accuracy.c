@@ -211,33 +211,22 @@ static bool is_only_one(const merger *m, const char *key, bool wanted, const boo
                                                     wanted ? "no file has" : "the run was not asked for", key);
 }
 
-/* Adds the results of places, and counts their checks as a whole run does. */
+/* Sets the results and the profiles of a record to those of places. */
 static void set_results(const merger *m, const places *from, record_accuracy *made) {
   record_result *results = record_allocate(m->in, from->count, sizeof *results);
-  record_counts counts = {0};
-  for (size_t n = 0; n < from->count; n++) {
-    results[n] = *from->all[n].result;
-    counts.skipped += *results[n].refusal != '\0';
-    record_count(&counts, results[n].checks, results[n].checks_count);
-  }
+  for (size_t n = 0; n < from->count; n++) results[n] = *from->all[n].result;
   made->records = results;
   made->records_count = from->count;
-  made->passed = counts.passed;
-  made->failed = counts.failed;
-  made->skipped = counts.skipped;
 }
 
 static void set_profiles(const merger *m, const places *from, record_accuracy *made) {
   record_profile *profiles = record_allocate(m->in, from->count, sizeof *profiles);
-  for (size_t n = 0; n < from->count; n++) {
-    profiles[n] = *from->all[n].profile;
-    made->failed += profiles[n].failure.there;
-  }
+  for (size_t n = 0; n < from->count; n++) profiles[n] = *from->all[n].profile;
   made->profile = profiles;
   made->profile_count = from->count;
 }
 
-static json_t *make_accuracy(const merger *m, const places *results, const places *profiles) {
+static const record_accuracy *make_accuracy(const merger *m, const places *results, const places *profiles) {
   const input *first = &m->inputs[0];
   record_accuracy made = {.there = true,
                           .schema = first->accuracy->schema,
@@ -263,17 +252,31 @@ static json_t *make_accuracy(const merger *m, const places *results, const place
     return NULL;
   set_results(m, results, &made);
   set_profiles(m, profiles, &made);
-  return record_write_accuracy(&made);
+  record_total(&made);
+  return record_keep_accuracy(&made);
 }
 
-json_t *merge_accuracy(const merger *m) {
+const record_accuracy *merge_accuracy(const merger *m) {
   if (!are_exact_together(m)) return NULL;
   places results = merge_expect_items(m, "records"), profiles = expect_profiles(m);
   bool ok = true;
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
   ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles) && join_ranges(m, &results);
-  json_t *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
+  const record_accuracy *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
   free_places(&results);
   free_places(&profiles);
   return made;
+}
+
+void merge_results(const record_accuracy **record, const record_accuracy *more) {
+  record_accuracy both = **record;
+  record_result *results = memory_take(both.records_count + more->records_count, sizeof *results), *next = results;
+  RECORD_EACH(result, *record, records) *next++ = *result;
+  RECORD_EACH(result, more, records) *next++ = *result;
+  both.records = results;
+  both.records_count += more->records_count;
+  record_total(&both);
+  record_change_accuracy(record, &both);
+  free(results);
+  record_free(more);
 }

@@ -245,8 +245,8 @@ static sizes sizes_of(const merger *m) {
   return all;
 }
 
-/* Returns the record of all files, a new reference; null if their choices differ. */
-static json_t *join_timings(const merger *m) {
+/* Returns the record of all files, for record_free; null if their choices differ. */
+static const record_timing *join_timings(const merger *m) {
   const size_t first = first_timed(m);
   const sizes most = sizes_of(m);
   record_benchmark *benchmarks = memory_take(most.benchmarks, sizeof *benchmarks), *next = benchmarks;
@@ -268,15 +268,15 @@ static json_t *join_timings(const merger *m) {
     context->has_others = m->inputs[i].timing->context.has_others;
   }
   context->facts = join_facts(m, first);
-  json_t *json = join_choices(m, choices, &context->choices_count) ? record_write_timing(&made) : NULL;
+  const record_timing *kept = join_choices(m, choices, &context->choices_count) ? record_keep_timing(&made) : NULL;
   forget_families(&families);
   free(checks);
   free(choices);
   free(benchmarks);
-  return json;
+  return kept;
 }
 
-json_t *merge_timings(const merger *m) {
+const record_timing *merge_timings(const merger *m) {
   for (size_t i = 1; i < m->count; i++)
     if (!merge_are_same_facts(m, &m->inputs[i], ", and times belong to one machine and one build")) return NULL;
   if (m->inputs[0].shard->there && !(have_all_items(m) && have_own_benchmarks(m))) return NULL;

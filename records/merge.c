@@ -149,34 +149,32 @@ static bool are_items_known(const record_run *run) {
   return true;
 }
 
-static bool read_input(const merger *m, input *one, const json_t *json) {
+/* Takes the JSON over. */
+static void read_input(input *one, json_t *json) {
+  if (record_is_of(json, "posenc-bench-"))
+    one->timing = record_read_timing(json, &one->fault);
+  else
+    one->accuracy = record_read_accuracy(json, &one->fault);
+}
+
+static bool accept_input(const merger *m, input *one) {
   static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
-  const bool is_timing = record_is_of(json, "posenc-bench-");
-  record_fault fault;
-  if (is_timing && (one->timing = record_read_timing(json, &fault))) {
-    one->facts = &one->timing->context.facts;
-    one->shard = &one->timing->context.shard;
-  } else if (!is_timing && (one->accuracy = record_read_accuracy(json, &fault))) {
-    one->facts = &one->accuracy->environment;
-    one->shard = &one->accuracy->shard;
-  } else {
-    return merge_refuse(m, "%.200s: no record: %s", one->name, fault.text);
-  }
+  if (!one->timing && !one->accuracy) return merge_refuse(m, "%.200s: no record: %s", one->name, one->fault.text);
+  one->facts = one->timing ? &one->timing->context.facts : &one->accuracy->environment;
+  one->shard = one->timing ? &one->timing->context.shard : &one->accuracy->shard;
   if (!are_items_known(&one->shard->run))
     return merge_refuse(m, "%.200s: no record: an item is of no kernel or shape", one->name);
   /* A missing fact does not prove equality. */
-  for (size_t k = 0; k < (is_timing ? 4 : 3); k++)
+  for (size_t k = 0; k < (one->timing ? 4 : 3); k++)
     if (!*record_fact_text(one->facts, keys[k]))
       return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
   return true;
 }
 
-static bool read_inputs(const merger *m, json_t *const *records, char *const *names) {
+static bool accept_inputs(const merger *m) {
   const input *first = &m->inputs[0];
-  for (size_t i = 0; i < m->count; i++) {
-    input *one = &m->inputs[i];
-    one->name = names[i];
-    if (!read_input(m, one, records[i])) return false;
+  for (input *one = m->inputs; one < m->inputs + m->count; one++) {
+    if (!accept_input(m, one)) return false;
     if (!one->timing != !first->timing)
       return merge_refuse(m, BOTH "one tells accuracy, the other speed", first->name, one->name);
     if (one->shard->there != first->shard->there)
@@ -296,21 +294,22 @@ static bool sort_shards(const merger *m) {
   return true;
 }
 
-static json_t *merge_inputs(const merger *m) {
-  if (m->inputs[0].shard->there && !sort_shards(m)) return NULL;
-  return m->inputs[0].timing ? merge_timings(m) : merge_accuracy(m);
-}
-
-json_t *merge_records(json_t *const *records, char *const *names, size_t count, merge_join *join, char *why,
-                      size_t size) {
+bool merge_records(merged_record *made, json_t *const *records, char *const *names, size_t count, merge_join *join,
+                   char *why, size_t size) {
   record_memory memory = {NULL};
   const merger m = {memory_take(count, sizeof *m.inputs), count, join, why, size, &memory};
-  json_t *merged = read_inputs(&m, records, names) ? merge_inputs(&m) : NULL;
+  for (size_t i = 0; i < count; i++) {
+    m.inputs[i].name = names[i];
+    read_input(&m.inputs[i], records[i]);
+  }
+  const bool fit = accept_inputs(&m) && (!m.inputs[0].shard->there || sort_shards(&m));
+  *made = (merged_record){.accuracy = fit && m.inputs[0].accuracy ? merge_accuracy(&m) : NULL,
+                          .timing = fit && m.inputs[0].timing ? merge_timings(&m) : NULL};
   for (size_t i = 0; i < count; i++) {
     record_free(m.inputs[i].accuracy);
     record_free(m.inputs[i].timing);
   }
   free(m.inputs);
   record_release(&memory);
-  return merged;
+  return made->accuracy || made->timing;
 }

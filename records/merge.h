@@ -16,13 +16,21 @@
  * Timings belong to a machine: shards of bench must agree in all facts but load and date. Whole timing records must,
  * too; they are merged if no benchmark is in two of them, as when one is hot and one is cold.
  *
- * Returns a new record, or null with one line in `why` that names the records that do not belong together and the
- * reason. `names` are the records' names in messages. `join` makes one result, for record_free, of the results of
- * ranges of a table, in their order (verify_join of verify/verify.h); null if they are not of one exam.
+ * Takes the records over. Sets one of two pointers to a new record, for record_free. Returns false, with one line in
+ * `why` that names the records that do not belong together and the reason, if there is none. `names` are the records'
+ * names in messages. `join` makes one result, for record_free, of the results of ranges of a table, in their order
+ * (verify_join of verify/verify.h); null if they are not of one exam.
  */
 typedef const record_result *merge_join(const record_result *const *parts, size_t count);
-json_t *merge_records(json_t *const *records, char *const *names, size_t count, merge_join *join, char *why,
-                      size_t size);
+typedef struct merged_record {
+  const record_accuracy *accuracy;
+  const record_timing *timing;
+} merged_record;
+bool merge_records(merged_record *made, json_t *const *records, char *const *names, size_t count, merge_join *join,
+                   char *why, size_t size);
+
+/* Adds the results of another record of the same run to a record, and releases the other one. */
+void merge_results(const record_accuracy **record, const record_accuracy *more);
 
 /* ---- inside ---------------------------------------------------------------------------------------------- */
 
@@ -33,6 +41,7 @@ typedef struct input {
   const char *name;
   const record_accuracy *accuracy; /* null for timings */
   const record_timing *timing;     /* null for accuracy */
+  record_fault fault;              /* why it has neither */
   const record_facts *facts;       /* those of machine and build */
   const record_run_shard *shard;   /* not there for a whole run */
 } input;
@@ -98,9 +107,9 @@ bool merge_are_all_found(const merger *m, const places *p);
 
 /* Returns the results of all shards, each once (merge-accuracy.c). Refuses and returns null unless one machine could
    have computed them all. */
-json_t *merge_accuracy(const merger *m);
+const record_accuracy *merge_accuracy(const merger *m);
 
 /* Returns all timings, each once (merge-timings.c). Refuses and returns null if they contradict each other. */
-json_t *merge_timings(const merger *m);
+const record_timing *merge_timings(const merger *m);
 
 #endif

@@ -74,8 +74,7 @@ static void print_absent(const record_accuracy *record, FILE *stream) {
   fputc('\n', stream);
 }
 
-void record_print_tap(const json_t *json, FILE *stream) {
-  const record_accuracy *record = record_take_accuracy(json);
+void record_print_tap(const record_accuracy *record, FILE *stream) {
   char why[200];
   int point = 0;
   fprintf(stream, "TAP version 13\n1..%" PRId64 "\n", record->passed + record->failed + record->skipped);
@@ -89,12 +88,11 @@ void record_print_tap(const json_t *json, FILE *stream) {
   }
   print_absent(record, stream);
   record_print_proposals(record, "# ", stream);
-  if (record_mistrust(json, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
+  if (record_mistrust(record, why, sizeof why)) fprintf(stream, "# MISTRUSTED: %s\n", why);
   fprintf(stream, "# %" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped", record->passed, record->failed,
           record->skipped);
   if (record->seed != RECORD_NONE) fprintf(stream, "; seed %" PRId64, record->seed);
   fputc('\n', stream);
-  record_free(record);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------ */
@@ -200,8 +198,7 @@ void record_print_proposals(const record_accuracy *record, const char *prefix, F
               prefix, one->contract, prefix, one->basis);
 }
 
-void record_print_text(const json_t *json, FILE *stream) {
-  const record_accuracy *record = record_take_accuracy(json);
+void record_print_text(const record_accuracy *record, FILE *stream) {
   kernel_line *lines = memory_take(record->records_count, sizeof *lines);
   size_t used = 0;
   char why[200];
@@ -213,11 +210,10 @@ void record_print_text(const json_t *json, FILE *stream) {
           "largest error");
   for (size_t i = 0; i < used; i++) print_line(&lines[i], width, stream);
   record_print_proposals(record, "", stream);
-  if (record_mistrust(json, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
+  if (record_mistrust(record, why, sizeof why)) fprintf(stream, "MISTRUSTED: %s\n", why);
   fprintf(stream, "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " skipped\n", record->passed, record->failed,
           record->skipped);
   free(lines);
-  record_free(record);
 }
 
 /* ---- JUnit ----------------------------------------------------------------------------------------------- */
@@ -321,10 +317,9 @@ static void print_proposal(const record_proposal *one, FILE *stream) {
   fputs("</testcase>\n  </testsuite>\n", stream);
 }
 
-void record_print_junit(const json_t *json, FILE *stream) {
-  const record_accuracy *record = record_take_accuracy(json);
+void record_print_junit(const record_accuracy *record, FILE *stream) {
   char text[200];
-  const char *why = record_mistrust(json, text, sizeof text);
+  const char *why = record_mistrust(record, text, sizeof text);
   size_t unproposed = 0;
   RECORD_EACH(one, record, proposals) unproposed += *one->why != '\0';
   fprintf(stream,
@@ -336,7 +331,6 @@ void record_print_junit(const json_t *json, FILE *stream) {
   RECORD_EACH(one, record, proposals) print_proposal(one, stream);
   if (why) print_mistrust(why, stream);
   fputs("</testsuites>\n", stream);
-  record_free(record);
 }
 
 /* ---- GitHub ---------------------------------------------------------------------------------------------- */
@@ -389,9 +383,9 @@ static void print_failure(const record_file *of, const record_check *check, cons
   fputc('\n', stream);
 }
 
-void record_print_github(const json_t *record, const char *place, FILE *stream) {
+void record_print_github(const record_accuracy *record, const char *place, FILE *stream) {
   /* Results of kernels have the fields of those of files that are told here, but for what only files have. */
-  const record_file_check *of = record_take_file_check(record);
+  const record_file_check *of = record_take_file_check(record_as_read(record));
   int printed = 0;
   char why[200];
   RECORD_EACH(one, of, records) {
@@ -448,8 +442,7 @@ static const char *emptiness_of(const record_result *result) {
                                                                          : NULL;
 }
 
-/* As record_mistrust. */
-static const char *mistrust(const record_accuracy *record, char *text, size_t size) {
+const char *record_mistrust(const record_accuracy *record, char *text, size_t size) {
   bool any = false;
   if (record->uncompared_count) {
     const char *more = record->uncompared_count > 1 ? " and others" : "";
@@ -468,11 +461,4 @@ static const char *mistrust(const record_accuracy *record, char *text, size_t si
   if (any || record->failed > 0 || record->shard.there) return NULL; /* a shard may have no elements */
   snprintf(text, size, "no kernel did any of the tables");
   return text;
-}
-
-const char *record_mistrust(const json_t *record, char *text, size_t size) {
-  const record_accuracy *taken = record_take_accuracy(record);
-  const char *why = mistrust(taken, text, size);
-  record_free(taken);
-  return why;
 }

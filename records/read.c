@@ -6,6 +6,7 @@
 #include "common/contract.h"
 #include "common/field.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,9 +90,14 @@ void record_release(record_memory *all) {
   }
 }
 
+/* Each struct begins with its JSON. */
+json_t *record_as_read(const void *record) {
+  return json_incref(*(json_t *const *)record);
+}
+
 void record_free(const void *record) {
   if (!record) return;
-  json_decref(*(json_t *const *)record); /* each struct begins with it */
+  json_decref(*(json_t *const *)record);
   record_release(&(record_memory){(block *)((char *)(uintptr_t)record - offsetof(block, data))});
 }
 
@@ -475,19 +481,12 @@ record_table_shape record_table_shape_of(const record_shape *from) {
   return made;
 }
 
-/* Returns the record. Returns null, with a fault if `fault` is not null, if it is none. */
-static void *read_record(const json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
-  reader r = {fault, {NULL}};
-  void *made = record_allocate(&r.memory, 1, bytes);
-  if (inner(&(holder){&r, json_is_object(json) ? json : NULL, NULL, NULL, 0}, made)) {
-    json_incref(*(json_t **)made);
-    return made;
-  }
-  record_release(&r.memory);
-  return NULL;
-}
-
 /* ---- checks of the whole record ---- */
+
+json_t *record_load(FILE *from, size_t flags, json_error_t *why) {
+  json_t *json = json_loadf(from, flags, why);
+  return json ? allocated(field_plain(json)) : NULL;
+}
 
 const char *record_schema_of(const json_t *json) {
   const char *schema = field_string(json, "schema");
@@ -496,12 +495,6 @@ const char *record_schema_of(const json_t *json) {
 
 bool record_is_of(const json_t *json, const char *prefix) {
   return strncmp(record_schema_of(json), prefix, strlen(prefix)) == 0;
-}
-
-static bool has_schema(const json_t *json, const char *key, const char *schema, record_fault *fault) {
-  if (strcmp(record_schema_of(json), schema) == 0) return true;
-  snprintf(fault->text, sizeof fault->text, "%s is not '%s'", key, schema);
-  return false;
 }
 
 /* A result of a record, and whether the record lists its kernel. */
@@ -610,44 +603,52 @@ static bool names_fit(const record_timing *record, record_fault *fault) {
 
 /* ---- records ---- */
 
-const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "schema", "posenc-accuracy-1", fault)) return NULL;
-  record_accuracy *made = read_record(json, read_accuracy, sizeof *made, fault);
+/* Returns the record, which has taken the JSON over. Returns null, with a fault if `fault` is not null, if it is none.
+   */
+static void *read_record(json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
+  reader r = {fault, {NULL}};
+  json_t *kept = json_is_object(json) ? json : NULL;
+  void *made = record_allocate(&r.memory, 1, bytes);
+  const bool is_read = inner(&(holder){&r, kept, NULL, NULL, 0}, made);
+  if (!is_read) record_release(&r.memory);
+  if (!is_read || !kept) json_decref(json);
+  return is_read ? made : NULL;
+}
+
+/* The same of a record of that schema, whose name is in the field `key`. */
+static void *read_of(json_t *json, const char *key, const char *schema, struct_reader *inner, size_t bytes,
+                     record_fault *fault) {
+  if (strcmp(record_schema_of(json), schema) == 0) return read_record(json, inner, bytes, fault);
+  snprintf(fault->text, sizeof fault->text, "%s is not '%s'", key, schema);
+  json_decref(json);
+  return NULL;
+}
+
+const record_accuracy *record_read_accuracy(json_t *json, record_fault *fault) {
+  record_accuracy *made = read_of(json, "schema", "posenc-accuracy-1", read_accuracy, sizeof *made, fault);
   if (!made || (is_consistent(made, fault) && are_encodings_consistent(&made->encodings, fault))) return made;
   record_free(made);
   return NULL;
 }
 
-const record_timing *record_read_timing(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "posenc_schema", "posenc-bench-2", fault)) return NULL;
-  record_timing *made = read_record(json, read_timing, sizeof *made, fault);
+const record_timing *record_read_timing(json_t *json, record_fault *fault) {
+  record_timing *made = read_of(json, "posenc_schema", "posenc-bench-2", read_timing, sizeof *made, fault);
   if (!made || names_fit(made, fault)) return made;
   record_free(made);
   return NULL;
 }
 
-const record_report *record_read_report(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "schema", "posenc-report-1", fault)) return NULL;
-  return read_record(json, read_report, sizeof(record_report), fault);
-}
-
-const record_published *record_read_published(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "schema", "posenc-published-2", fault)) return NULL;
-  return read_record(json, read_published, sizeof(record_published), fault);
-}
-
-const record_baseline *record_read_baseline(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "schema", "posenc-baseline-1", fault)) return NULL;
-  return read_record(json, read_baseline, sizeof(record_baseline), fault);
-}
-
-const record_package_errors *record_read_package_errors(const json_t *json, record_fault *fault) {
-  if (!has_schema(json, "schema", "posenc-peers-errors-1", fault)) return NULL;
-  return read_record(json, read_package_errors, sizeof(record_package_errors), fault);
-}
+#define READ(type, schema)                                                                                             \
+  const record_##type *record_read_##type(json_t *json, record_fault *fault) {                                         \
+    return read_of(json, "schema", schema, read_##type, sizeof(record_##type), fault);                                 \
+  }
+READ(report, "posenc-report-1")
+READ(published, "posenc-published-2")
+READ(baseline, "posenc-baseline-1")
+READ(package_errors, "posenc-peers-errors-1")
 
 #define TAKE(type)                                                                                                     \
-  const record_##type *record_take_##type(const json_t *json) {                                                        \
+  const record_##type *record_take_##type(json_t *json) {                                                              \
     return read_record(json, read_##type, sizeof(record_##type), NULL);                                                \
   }
 TAKE(accuracy)
@@ -660,6 +661,7 @@ TAKE(comparison)
 TAKE(choice)
 TAKE(history)
 TAKE(context)
+TAKE(run)
 TAKE(result)
 TAKE(profile)
 TAKE(unique)
@@ -672,9 +674,7 @@ TAKE(fitness)
 #define OF_TEXT(type)                                                                                                  \
   const record_##type *record_of_text_##type(const char *text) {                                                       \
     json_t *json = text ? json_loads(text, 0, NULL) : NULL;                                                            \
-    const record_##type *made = json ? record_take_##type(json) : NULL;                                                \
-    json_decref(json);                                                                                                 \
-    return made;                                                                                                       \
+    return json ? record_take_##type(json) : NULL;                                                                     \
   }
 OF_TEXT(result)
 OF_TEXT(profile)
@@ -710,6 +710,18 @@ void record_count(record_counts *to, const record_check *checks, size_t size) {
     else
       to->failed++;
   }
+}
+
+void record_total(record_accuracy *record) {
+  record_counts found = {0};
+  RECORD_EACH(result, record, records) {
+    found.skipped += *result->refusal != '\0';
+    record_count(&found, result->checks, result->checks_count);
+  }
+  RECORD_EACH(profile, record, profile) found.failed += profile->failure.there;
+  record->passed = found.passed;
+  record->failed = found.failed;
+  record->skipped = found.skipped;
 }
 
 int64_t record_seconds(const char *date) {

@@ -186,6 +186,10 @@ typedef struct record_fault {
   char text[256];
 } record_fault;
 
+/* Returns the JSON in a stream, a new reference, whose texts are plain (common/terminal.h); null, and the reason, if
+   there is none. flags: as for json_loadf. */
+json_t *record_load(FILE *from, size_t flags, json_error_t *why);
+
 /* Returns the schema of a record, of timings that of their context; "" if it has none. */
 const char *record_schema_of(const json_t *json);
 /* Whether it is that of a kind of record, in any version: "posenc-accuracy-". */
@@ -193,36 +197,38 @@ bool record_is_of(const json_t *json, const char *prefix);
 
 /*
  * Returns a record of that schema in which all required fields are present and of the right kind, to be released with
- * record_free; else null, and a fault. Unknown fields are accepted: a later version may add them. An accuracy record
- * must also agree with itself: its totals are those of its checks, and its results are of kernels that it lists.
+ * record_free; else null, and a fault. Takes the JSON over in both cases. Unknown fields are accepted: a later version
+ * may add them. An accuracy record must also agree with itself: its totals are those of its checks, and its results are
+ * of kernels that it lists.
  */
-const record_accuracy *record_read_accuracy(const json_t *json, record_fault *fault);
-const record_timing *record_read_timing(const json_t *json, record_fault *fault);
-const record_report *record_read_report(const json_t *json, record_fault *fault);
-const record_published *record_read_published(const json_t *json, record_fault *fault);
-const record_baseline *record_read_baseline(const json_t *json, record_fault *fault);
-const record_package_errors *record_read_package_errors(const json_t *json, record_fault *fault);
+const record_accuracy *record_read_accuracy(json_t *json, record_fault *fault);
+const record_timing *record_read_timing(json_t *json, record_fault *fault);
+const record_report *record_read_report(json_t *json, record_fault *fault);
+const record_published *record_read_published(json_t *json, record_fault *fault);
+const record_baseline *record_read_baseline(json_t *json, record_fault *fault);
+const record_package_errors *record_read_package_errors(json_t *json, record_fault *fault);
 
-/* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Fields
-   of another kind count as missing. */
-const record_accuracy *record_take_accuracy(const json_t *json);
-const record_timing *record_take_timing(const json_t *json);
-const record_report *record_take_report(const json_t *json);
-const record_baseline *record_take_baseline(const json_t *json);
-const record_machines *record_take_machines(const json_t *json);
-const record_published *record_take_published(const json_t *json);
-const record_comparison *record_take_comparison(const json_t *json);
-const record_choice *record_take_choice(const json_t *json);
-const record_history *record_take_history(const json_t *json);
-const record_context *record_take_context(const json_t *json);
-const record_result *record_take_result(const json_t *json);
-const record_profile *record_take_profile(const json_t *json);
-const record_unique *record_take_unique(const json_t *json);
-const record_encodings *record_take_encodings(const json_t *json);
-const record_file_check *record_take_file_check(const json_t *json);
-const record_identified *record_take_identified(const json_t *json);
-const record_package_times *record_take_package_times(const json_t *json);
-const record_fitness *record_take_fitness(const json_t *json);
+/* Returns a record from JSON of any version, and from timings by any program, to be released with record_free. Takes
+   the JSON over. Fields of another kind count as missing. */
+const record_accuracy *record_take_accuracy(json_t *json);
+const record_timing *record_take_timing(json_t *json);
+const record_report *record_take_report(json_t *json);
+const record_baseline *record_take_baseline(json_t *json);
+const record_machines *record_take_machines(json_t *json);
+const record_published *record_take_published(json_t *json);
+const record_comparison *record_take_comparison(json_t *json);
+const record_choice *record_take_choice(json_t *json);
+const record_history *record_take_history(json_t *json);
+const record_context *record_take_context(json_t *json);
+const record_run *record_take_run(json_t *json);
+const record_result *record_take_result(json_t *json);
+const record_profile *record_take_profile(json_t *json);
+const record_unique *record_take_unique(json_t *json);
+const record_encodings *record_take_encodings(json_t *json);
+const record_file_check *record_take_file_check(json_t *json);
+const record_identified *record_take_identified(json_t *json);
+const record_package_times *record_take_package_times(json_t *json);
+const record_fitness *record_take_fitness(json_t *json);
 
 /* Returns the record as JSON, a new reference, with the fields in the order of fields.def. What infinity and NaN are
    there, null, is NaN when it is read again. */
@@ -299,9 +305,19 @@ bool record_same_table_shape(const record_table_shape *a, const record_table_sha
 bool record_same_environments(const record_environments *a, const record_environments *b);
 
 /* Return what record_write_… makes of a record, read again: a record of its own, for record_free. */
+const record_accuracy *record_keep_accuracy(const record_accuracy *made);
 const record_timing *record_keep_timing(const record_timing *made);
 const record_result *record_keep_result(const record_result *made);
 const record_encodings *record_keep_encodings(const record_encodings *made);
+const record_run *record_keep_run(const record_run *made);
+
+/* The same of records that have the fields of results under the same names. */
+const record_accuracy *record_of_encodings(const record_encodings *made);
+const record_accuracy *record_of_file_check(const record_file_check *made);
+
+/* Replaces a record by what record_keep_… makes of a changed copy, which may have texts and lists of it. */
+void record_change_accuracy(const record_accuracy **record, const record_accuracy *changed);
+void record_change_timing(const record_timing **record, const record_timing *changed);
 
 /* Print the contracts as a list. */
 void record_print_kernels(const record_kernel *list, size_t count, FILE *stream);
@@ -312,6 +328,9 @@ void record_print_facts(const record_facts *facts, FILE *stream);
 
 /* Prints JSON as commands write it, and releases it. Errors are left in the stream's error indicator. */
 void record_print(json_t *record, FILE *stream);
+
+/* The same with flags of json_dumpf. */
+void record_print_as(json_t *record, size_t flags, FILE *stream);
 
 /* The same, with a line for each element of its lists, so that a diff of two shows which ones have changed. */
 void record_print_lines(json_t *record, FILE *stream);
@@ -328,7 +347,10 @@ const record_encodings *record_of_text_encodings(const char *text);
 const record_context *record_of_text_context(const char *text);
 const record_identified *record_of_text_identified(const char *text);
 
-/* Releases a record of record_read_… or record_take_…, or null. */
+/* Returns the JSON that record_read_…, record_take_… or record_keep_… has made the record of, a new reference. */
+json_t *record_as_read(const void *record);
+
+/* Releases a record of record_read_…, record_take_… or record_keep_…, or null. */
 void record_free(const void *record);
 
 /* Returns the kernel, the result or the check of that name, or null if there is none. */
@@ -341,6 +363,10 @@ typedef struct record_counts {
   int64_t passed, failed, skipped;
 } record_counts;
 void record_count(record_counts *to, const record_check *checks, size_t size);
+
+/* Sets passed, failed and skipped to what results and profiles have, which were read: a refusal counts as skipped, a
+   kernel that did not survive its profile as failed. */
+void record_total(record_accuracy *record);
 
 /* Returns real_time in ns, NaN if it is missing or in a unit that Google Benchmark does not write. */
 double record_nanoseconds(const record_benchmark *entry);

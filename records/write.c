@@ -196,16 +196,27 @@ WRITE(identified)
 WRITE(scaling)
 WRITE(fitness)
 
-#define KEEP(type)                                                                                                     \
-  const record_##type *record_keep_##type(const record_##type *made) {                                                 \
-    json_t *json = write_##type(made);                                                                                 \
-    const record_##type *kept = record_take_##type(json);                                                              \
-    json_decref(json);                                                                                                 \
-    return kept;                                                                                                       \
+#define KEEP_AS(type, name, from)                                                                                      \
+  const record_##type *name(const record_##from *made) {                                                               \
+    return record_take_##type(write_##from(made));                                                                     \
   }
+#define KEEP(type) KEEP_AS(type, record_keep_##type, type)
+KEEP(accuracy)
 KEEP(timing)
 KEEP(result)
 KEEP(encodings)
+KEEP(run)
+KEEP_AS(accuracy, record_of_encodings, encodings)
+KEEP_AS(accuracy, record_of_file_check, file_check)
+
+#define CHANGE(type)                                                                                                   \
+  void record_change_##type(const record_##type **record, const record_##type *changed) {                              \
+    const record_##type *kept = record_keep_##type(changed);                                                           \
+    record_free(*record);                                                                                              \
+    *record = kept;                                                                                                    \
+  }
+CHANGE(accuracy)
+CHANGE(timing)
 
 void record_print_kernels(const record_kernel *list, size_t count, FILE *stream) {
   record_print(write_array(list, count, sizeof *list, true, write_kernel), stream);
@@ -219,9 +230,14 @@ void record_print_facts(const record_facts *facts, FILE *stream) {
   record_print(write_facts(facts, true, false), stream);
 }
 
-void record_print(json_t *record, FILE *stream) {
-  field_print(record, stream);
+void record_print_as(json_t *record, size_t flags, FILE *stream) {
+  json_dumpf(record, stream, flags);
+  fputc('\n', stream);
   json_decref(record);
+}
+
+void record_print(json_t *record, FILE *stream) {
+  record_print_as(record, JSON_INDENT(2), stream);
 }
 
 void record_print_lines(json_t *record, FILE *stream) {

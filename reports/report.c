@@ -310,27 +310,13 @@ static int write_report(const char *directory, const record_report *shown) {
   return status;
 }
 
-int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const front_inputs *front,
-                 const char *command) {
-  record_fault fault;
-  const record_accuracy *verified = record_read_accuracy(accuracy, &fault);
-  if (!verified) {
-    fprintf(stderr, "posenc report: accuracy record: %s\n", fault.text);
-    return 2;
-  }
-  const record_timing *timed = timing ? record_read_timing(timing->json, &fault) : NULL;
-  int status = 2;
-  if (timing && !timed) {
-    fprintf(stderr, "posenc report: timing record: %s\n", fault.text);
-  } else {
-    document made;
-    document_make(&made, verified, timed, command);
-    front_add(&made.of, front, &made.memory);
-    status = write_report(directory, &made.of);
-    document_free(&made);
-  }
-  record_free(timed);
-  record_free(verified);
+int report_write(const char *directory, const record_accuracy *accuracy, const record_timing *timing,
+                 const front_inputs *front, const char *command) {
+  document made;
+  document_make(&made, accuracy, timing, command);
+  front_add(&made.of, front, &made.memory);
+  const int status = write_report(directory, &made.of);
+  document_free(&made);
   return status;
 }
 

@@ -12,14 +12,13 @@
 #include <stdio.h>
 
 /*
- * Writes index.html and details.html (each self-contained), report.md, report.json, the data as CSV and each figure
- * as SVG into `directory`, which exists. `accuracy` is a record of verify_run; `timing`, or null, is one of bench_run
- * or of a file, which may have defects. `front` is what stands beside them on the first page. `command` is the
- * command line that reproduces the report. Returns 0 on success, and 2 on an error already printed to stderr; then no
- * file has been changed.
+ * Writes index.html and details.html (each self-contained), report.md, report.json, the data as CSV and each figure as
+ * SVG into `directory`, which exists. `accuracy` and `timing`, or null, are of verify_run and bench_run, or of
+ * record_read_…. `front` is what stands beside them on the first page. `command` is the command line that reproduces
+ * the report. Returns 0 on success, and 2 on an error already printed to stderr; then no file has been changed.
  */
-int report_write(const char *directory, const json_t *accuracy, const record_timing *timing, const front_inputs *front,
-                 const char *command);
+int report_write(const char *directory, const record_accuracy *accuracy, const record_timing *timing,
+                 const front_inputs *front, const char *command);
 
 /* Writes one page of several machines, from the report.json of each. Returns as report_write, or 1 if a check on the
    page failed. */

@@ -4,6 +4,7 @@
 #define POSENC_TESTS_ASKED_H
 
 #include "common/run.h"
+#include "verify/verify.h"
 
 /* Returns `how` with all kernels on all shapes, for run_free. */
 static inline run_request asked_of(run_request how, const posenc_kernel *const *kernels, size_t kernel_count,
@@ -12,6 +13,14 @@ static inline run_request asked_of(run_request how, const posenc_kernel *const *
   for (size_t i = 0; i < shape_count; i++) run_shape(&how, &shapes[i], NULL);
   run_cross(&how);
   return how;
+}
+
+/* Returns the record of verify_run as JSON, a new reference. */
+static inline json_t *verified_json(run_request *request) {
+  const record_accuracy *record = verify_run(request);
+  json_t *json = record ? record_as_read(record) : NULL;
+  record_free(record);
+  return json;
 }
 
 #endif

@@ -240,7 +240,7 @@ static json_t *verify_all(run_exam how, const posenc_kernel *const *kernels, siz
                           size_t shape_count) {
   const run_request all = {.silence = VERIFY_DEFAULT_SILENCE, .exam = how};
   run_request request = asked_of(all, kernels, kernel_count, shapes, shape_count);
-  json_t *run = verify_run(&request);
+  json_t *run = verified_json(&request);
   run_free(&request);
   return run;
 }
@@ -333,13 +333,12 @@ static void test_last_row(int64_t rows, int64_t dim, int64_t budget, const char 
 static void test_mistrust(void) {
   posenc_problem problem = posenc_table(8, 8);
   char why[200];
-  json_t *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  const record_accuracy *run = record_take_accuracy(verify_one(good, &problem, VERIFY_DEFAULT_BUDGET));
   ok(!record_mistrust(run, why, sizeof why), "a run that compared something is trusted");
-  json_decref(run);
+  record_free(run);
   problem.first = -1;
-  run = verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET);
-  ok(json_integer_value(json_object_get(run, "failed")) == 0 && record_mistrust(run, why, sizeof why),
-     "one that did not is not: %s", why);
+  run = record_take_accuracy(verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET));
+  ok(run->failed == 0 && record_mistrust(run, why, sizeof why), "one that did not is not: %s", why);
   char text[2000] = "";
   FILE *tap = tmpfile();
   record_print_tap(run, tap);
@@ -347,7 +346,7 @@ static void test_mistrust(void) {
   text[fread(text, 1, sizeof text - 1, tap)] = '\0';
   fclose(tap);
   ok(strstr(text, "\n# MISTRUSTED: no kernel did any of the tables\n"), "which its TAP says");
-  json_decref(run);
+  record_free(run);
 }
 
 static const json_t *check_of(json_t *run, const char *property) {
@@ -372,7 +371,7 @@ static void test_bounds(posenc_dtype dtype, double ulp) {
      "dtype %d: a rotation is held to %g, two rows wrong by %g each", (int)dtype, rotation, e);
   ok(norm > 0.0 && norm <= (2.0 * sqrt(2.0) * e + 2.0 * e * e + sums) * most, "dtype %d: a norm to %g", (int)dtype,
      norm);
-  json_decref(run);
+  record_free(run);
 }
 
 /* Tests that a table larger than the kernel's share of the budget is sampled; the rest is for other kernels. */
@@ -396,7 +395,7 @@ static void test_shares(void) {
       const char *mode = json_string_value(json_object_get(first_record(run), "mode"));
       ok(mode && strcmp(mode, less ? "sampled" : "exhaustive") == 0, "%s, op %d, a budget of %s%d times its pairs: %s",
          shares[n].kernel, (int)shares[n].op, less ? "less than " : "", (int)shares[n].share, mode ? mode : "no mode");
-      json_decref(run);
+      record_free(run);
     }
 }
 
@@ -436,7 +435,7 @@ static size_t count_looked_at(json_t *run, const char *property) {
 static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
   json_t *run = run_of_rope(kernels, both);
   const size_t found = count_looked_at(run, property);
-  json_decref(run);
+  record_free(run);
   return found;
 }
 
@@ -462,7 +461,7 @@ static void test_skipped(void) {
   ok(is_skipped(run, "heads", "the library applies the rows"), "heads are skipped as the library's");
   ok(is_skipped(run, "alignment", "the library applies the rows"), "so is alignment");
   ok(is_skipped(run, "widths", "it does no other problem"), "other dims are skipped as the kernel's");
-  json_decref(run);
+  record_free(run);
 }
 
 static bool open_device(const posenc_kernel *kernel) {
@@ -493,7 +492,7 @@ static bool leaves_process(bool (*open)(const posenc_kernel *)) {
     same |= strcmp(json_string_value(json_object_get(check, "property")), "process") == 0 &&
             json_is_true(json_object_get(check, "ok"));
   }
-  json_decref(run);
+  record_free(run);
   return same;
 }
 
@@ -556,7 +555,7 @@ static size_t looked_at_dtypes(const posenc_kernel *const *kernels, posenc_op op
   json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, shapes + (which == SHORT_ONE),
                            which == AND_ANOTHER ? 3 : 1 + (size_t)which);
   const size_t found = count_looked_at(run, "plans");
-  json_decref(run);
+  record_free(run);
   return found;
 }
 
@@ -609,7 +608,7 @@ static json_t *run_of_three(const posenc_kernel *kernel) {
   const shape shapes[] = {shape_of(&tables[0]), shape_of(&tables[1]), shape_of(&tables[2])};
   const run_request all = {.silence = 2.0, .exam = {.seed = 1, .budget = 1000}};
   run_request request = asked_of(all, &kernel, 1, shapes, 3);
-  json_t *run = verify_run(&request);
+  json_t *run = verified_json(&request);
   run_free(&request);
   return run;
 }

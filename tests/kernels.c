@@ -101,7 +101,7 @@ static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_co
                            .silence = 30 * VERIFY_DEFAULT_SILENCE, /* recurrence in an emulator */
                            .exam = {.seed = 7, .budget = INT64_MAX, .brief = true}};
   run_request request = asked_of(how, kernels, kernel_count, shapes, count);
-  json_t *record = verify_run(&request), *one, *check;
+  json_t *record = verified_json(&request), *one, *check;
   run_free(&request);
   size_t i, j;
   json_array_foreach(json_object_get(record, "records"), i, one) {

@@ -17,7 +17,7 @@ static json_t *verified(const shape *shapes, size_t count) {
   size_t kernel_count;
   const posenc_kernel *const *kernels = recipes_kernels(&kernel_count);
   run_request request = asked_of(how, kernels, kernel_count, shapes, count);
-  json_t *record = verify_run(&request);
+  json_t *record = verified_json(&request);
   run_free(&request);
   if (!record) abort();
   return record;
@@ -189,7 +189,7 @@ static void test_extended(void) {
   run_request request = asked_of(how, kernels, 1, shapes, 2), more = asked_of(how, kernels, 2, shapes + 1, 1);
   more.items[1].profile = RUN_POINTS;
   run_extend(&request, &more);
-  json_t *record = verify_run(&request), *each;
+  json_t *record = verified_json(&request), *each;
   const json_t *profile = json_object_get(record, "profile");
   bool same = count < all;
   for (i = 0; i < count; i++) same = same && shipped[i] == kernels[i];

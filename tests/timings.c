@@ -42,9 +42,7 @@ static const record_timing *make_record(void) {
   json_object_set_new(add_rates(benchmarks, "iteration", "first/64x16/odd", 1, 8, 0.5, 0.125), "plan_share",
                       json_real(0.25));
   json_t *json = json_pack("{s:o}", "benchmarks", benchmarks);
-  const record_timing *made = record_take_timing(json);
-  json_decref(json);
-  return made;
+  return record_take_timing(json);
 }
 
 typedef struct row {

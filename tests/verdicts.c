@@ -225,10 +225,10 @@ static bool is_slow(const char *kernel) {
 }
 
 /* Returns the choice in a budget of half an ulp. */
-static json_t *chosen_of(const json_t *accuracy, const json_t *timing, const choice_workload *work) {
+static json_t *chosen_of(json_t *accuracy, json_t *timing, const choice_workload *work) {
   record_memory memory = {NULL};
-  const record_timing *timed = record_take_timing(timing);
-  const record_accuracy *verified = record_take_accuracy(accuracy);
+  const record_timing *timed = record_take_timing(json_incref(timing));
+  const record_accuracy *verified = record_take_accuracy(json_incref(accuracy));
   const record_choice chosen =
       choice_of(verified, timed, "8x8", "8x8", "hot", (choice_budget){0.5, INFINITY}, work, &memory);
   json_t *choice = record_write_choice(&chosen);
@@ -240,7 +240,7 @@ static json_t *chosen_of(const json_t *accuracy, const json_t *timing, const cho
 
 /* Calls of `slow` take 220 ns, half of them 110, and its plans 1000; of `quick` 110 ns and 5000: as good from 36.4
    calls of one plan on. */
-static void test_workload(const json_t *accuracy, const json_t *timing, double share, int64_t calls, const char *taken,
+static void test_workload(json_t *accuracy, json_t *timing, double share, int64_t calls, const char *taken,
                           double least, double most, double total, double ratio) {
   const choice_workload work = {.rows = 8, .share = share, .calls = calls};
   json_t *choice = chosen_of(accuracy, timing, &work);
@@ -258,7 +258,7 @@ static void test_workload(const json_t *accuracy, const json_t *timing, double s
 enum { TIMINGS = 5 };
 
 /* Returns a choice between kernels whose calls take 100 ns, by these times of plans. */
-static json_t *choice_of_plans(const json_t *accuracy, const char *mode, const char *figure, const double *slow,
+static json_t *choice_of_plans(json_t *accuracy, const char *mode, const char *figure, const double *slow,
                                const double *quick) {
   json_t *benchmarks = json_array();
   for (int k = 0; k < 2; k++)
@@ -285,7 +285,7 @@ static json_t *choice_of_plans(const json_t *accuracy, const char *mode, const c
 }
 
 /* Tests that the interval has the spread of plans, and that the time of one plan gives none. */
-static void test_interval(const json_t *accuracy) {
+static void test_interval(json_t *accuracy) {
   static const double steady[TIMINGS] = {1000, 1000, 1000, 1000, 1000},
                       unsteady[TIMINGS] = {1200, 700, 900, 2000, 5000};
   json_t *choice = choice_of_plans(accuracy, "plan", "real_time", steady, unsteady);

@@ -220,7 +220,8 @@ int main(int argc, char **argv) {
   static const size_t records[] = {MOST_RECORDS, 5, 1};
   enum { RECORDS = sizeof records / sizeof *records };
   json_error_t error;
-  json_t *json = argc == 3 ? json_load_file(argv[1], 0, &error) : NULL;
+  FILE *file = argc == 3 ? fopen(argv[1], "re") : NULL;
+  json_t *json = file ? record_load(file, 0, &error) : NULL;
   const int series = argc == 3 ? atoi(argv[2]) : 0;
   if (!json || series < 0) return fputs("usage: posenc-history-power RECORD SERIES\n", stderr), 2;
   timings_record record;
@@ -246,6 +247,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < 2; i++) timings_discard(&noise[i]);
   timings_close(&record);
   record_free(timing);
-  json_decref(json);
+  fclose(file);
   return 0;
 }

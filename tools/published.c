@@ -5,7 +5,6 @@
  *     posenc-published FOLDER            prints the section, in Markdown
  *     posenc-published --brief FOLDER    keeps in report.json only what the section needs: a "published" of fields.def
  */
-#include "common/field.h"
 #include "common/output.h"
 #include "records/read.h"
 #include "reports/page/page.h"
@@ -14,10 +13,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the section ---- */
 
-static int print_section(const json_t *document, const char *path) {
+static int print_section(json_t *document, const char *path) {
   record_fault fault;
   const record_published *shown = record_read_published(document, &fault);
   page p = {.format = &page_markdown, .stream = stdout};
@@ -37,25 +37,25 @@ static int print_section(const json_t *document, const char *path) {
 /* ---- the brief report ---- */
 
 /* Whether the first machine, that of the report, has the time of the library's choice. */
-static bool has_default(const json_t *document) {
-  const json_t *uses = json_object_get(json_array_get(json_object_get(document, "machines"), 0), "uses");
-  return json_object_get(field_find(uses, "use", "default"), "ns_per_element");
+static bool has_default(const record_published *document) {
+  if (!document->machines_count) return false;
+  RECORD_EACH(one, &document->machines[0], uses)
+    if (strcmp(one->use, "default") == 0) return one->ns_per_element.there;
+  return false;
 }
 
-/* Replaces the report at that path by the brief one. Returns the exit status. */
-static int make_brief(const json_t *document, const char *path) {
-  json_t *machines = json_object_get(document, "machines"), *packages = json_object_get(document, "packages");
-  if (!has_default(document)) {
-    fprintf(stderr, "posenc-published: %s: the library's choice was not timed\n", path);
-    return 2;
-  }
-  json_t *record =
-      json_pack("{s:s, s:O, s:O}", "schema", "posenc-published-2", "machines", machines, "packages", packages);
-  output *out = output_open(path);
-  const bool done = out && json_dumpf(record, output_stream(out), JSON_INDENT(1)) == 0 &&
-                    fputc('\n', output_stream(out)) != EOF && output_commit(out);
-  if (!done) fprintf(stderr, "posenc-published: %s: %s\n", path, strerror(errno));
-  json_decref(record);
+/* Replaces the report at that path, which has the fields of the brief one, by that. Returns the exit status. */
+static int make_brief(json_t *document, const char *path) {
+  const record_published *taken = record_take_published(document);
+  record_published made = *taken;
+  made.schema = "posenc-published-2";
+  const bool is_timed = has_default(taken);
+  if (!is_timed) fprintf(stderr, "posenc-published: %s: the library's choice was not timed\n", path);
+  output *out = is_timed ? output_open(path) : NULL;
+  if (out) record_print_as(record_write_published(&made), JSON_INDENT(1), output_stream(out));
+  const bool done = out && output_commit(out);
+  if (is_timed && !done) fprintf(stderr, "posenc-published: %s: %s\n", path, strerror(errno));
+  record_free(taken);
   return done ? 0 : 2;
 }
 
@@ -72,12 +72,12 @@ int main(int argc, char **argv) {
     fprintf(stderr, "posenc-published: %s: the name is too long\n", folder);
     return 2;
   }
-  json_t *document = json_load_file(path, 0, &error);
+  FILE *file = fopen(path, "re");
+  json_t *document = file ? record_load(file, 0, &error) : NULL;
   if (!document) {
-    fprintf(stderr, "posenc-published: %s: %s\n", path, error.text);
+    fprintf(stderr, "posenc-published: %s: %s\n", path, file ? error.text : strerror(errno));
     return 2;
   }
-  const int status = brief ? make_brief(document, path) : print_section(document, path);
-  json_decref(document);
-  return status;
+  fclose(file);
+  return brief ? make_brief(document, path) : print_section(document, path);
 }

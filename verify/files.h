@@ -18,8 +18,8 @@ typedef struct file_result {
   record_memory memory;
 } file_result;
 
-/* Returns the record of posenc check as JSON, a new reference, with the totals of the checks. */
-json_t *file_check_json(const record_file *found);
+/* Returns the record of posenc check, with the totals of the checks, whose environment is in `in`. */
+record_file_check file_check_of(const record_file *found, record_memory *in);
 
 /* ---- a table --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 
 #include "common/digest.h"
 #include "common/environment.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/work.h"
 #include "records/make.h"
@@ -114,20 +113,16 @@ record_check *file_begin(file_result *made, const file_exam *of, size_t checks) 
   return all;
 }
 
-json_t *file_check_json(const record_file *found) {
+record_file_check file_check_of(const record_file *found, record_memory *in) {
   record_counts counts = {0};
   record_count(&counts, found->checks, found->checks_count);
-  record_memory memory = {NULL};
-  record_file_check made = {.schema = "posenc-check-1",
-                            .environment = environment_record(&memory),
-                            .records = found,
-                            .records_count = 1,
-                            .passed = counts.passed,
-                            .failed = counts.failed,
-                            .skipped = counts.skipped};
-  json_t *json = record_write_file_check(&made);
-  record_release(&memory);
-  return json;
+  return (record_file_check){.schema = "posenc-check-1",
+                             .environment = environment_record(in),
+                             .records = found,
+                             .records_count = 1,
+                             .passed = counts.passed,
+                             .failed = counts.failed,
+                             .skipped = counts.skipped};
 }
 
 /* ---- errors by the size of positions --------------------------------------------------------------------------- */

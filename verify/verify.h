@@ -8,8 +8,6 @@
 #include "posenc.h"
 #include "records/read.h"
 
-#include <jansson.h>
-
 /* Defaults of the command line. The budget is 2^26 pairs. With it, every published table, up to 131072×1024, is
    compared completely for correctly rounding kernels, and all but the two largest for others. */
 #define VERIFY_DEFAULT_SEED 1
@@ -20,7 +18,7 @@
 #define VERIFY_DEFAULT_SEARCH 1000
 
 /*
- * Makes the accuracy record (BEGIN(accuracy) of records/fields.def, doc/records.md).
+ * Returns the accuracy record (BEGIN(accuracy) of records/fields.def, doc/records.md), for record_free.
  *
  * Kernels that were not asked which shapes they take are asked first (run_ask). Each kernel is examined in a process of
  * its own, one shape at a time. If the process ends early, the record has one failed check: memory if the kernel
@@ -29,7 +27,7 @@
  * Returns null, with errno EAGAIN, if a process could not be created, which is not the fault of a kernel. No other
  * thread may be running, and no OpenMP region may have run in this process (fork).
  */
-json_t *verify_run(run_request *request);
+const record_accuracy *verify_run(run_request *request);
 
 /* Returns the reason why such a problem is not verified although kernels may compute it, or null. The problems that it
    is computed from are verified. */
@@ -105,7 +103,7 @@ typedef struct encodings_request {
 extern const encoders encoders_library;
 
 /*
- * Returns a record, for record_free, whose JSON can be printed like those of kernels. Checks: accuracy, memory,
+ * Returns a record, for record_free. Checks: accuracy, memory,
  * extension, index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is
  * written), and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and
  * statistics. Each encoding is checked in a process of its own. Returns null, with errno EAGAIN, if a process could not

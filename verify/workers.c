@@ -234,7 +234,6 @@ struct examination {
   size_t exams, count; /* parts of exams come first */
   size_t running;
   const work **hung; /* by kernel: the exam in which it hung, or null */
-  record_counts counts;
   double elements;
   bool fork_failed; /* no process could be created, and the run ends */
 };
@@ -295,8 +294,6 @@ static void take_result(work *w, const record_result *result, char *text, bool h
   w->state = ENDED;
   w->text = text;
   w->done = w->elements;
-  all->counts.skipped += *result->refusal != '\0';
-  record_count(&all->counts, result->checks, result->checks_count);
   if (*result->refusal) all->elements -= w->elements, w->done = 0.0;
   if (hangs && !*noted) *noted = w;
   record_free(result);
@@ -518,9 +515,6 @@ static void collect_results(examination *all, findings *f) {
   for (size_t n = 0; n < all->exams; n++) results[n] = *all->works[n].result;
   f->of.records = results;
   f->of.records_count = all->exams;
-  f->of.passed = all->counts.passed;
-  f->of.failed = all->counts.failed;
-  f->of.skipped = all->counts.skipped;
 }
 
 static void collect_profiles(const examination *all, findings *f) {
@@ -529,9 +523,7 @@ static void collect_profiles(const examination *all, findings *f) {
   f->of.has_unique = true;
   for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
     if (w->kind == KERNEL_PROFILE) {
-      record_profile *one = &curves[f->of.profile_count++];
-      *one = *(const record_profile *)keep(f, record_of_text_profile(w->text));
-      f->of.failed += one->failure.there;
+      curves[f->of.profile_count++] = *(const record_profile *)keep(f, record_of_text_profile(w->text));
     } else {
       f->of.unique = *(const record_unique *)keep(f, record_of_text_unique(w->text));
     }
@@ -551,18 +543,19 @@ static bool examine_all(const run_request *request, const portion *own, findings
   return !all.fork_failed;
 }
 
-/* Returns the record as JSON. */
-static json_t *write(const run_request *request, findings *f) {
+/* Returns the record as one of its own. */
+static const record_accuracy *record_of(const run_request *request, findings *f) {
   record_accuracy *made = &f->of;
   made->schema = "posenc-accuracy-1";
   made->environment = environment_record(&f->memory);
   made->seed = (int64_t)request->exam.seed;
   made->budget = request->exam.budget;
   made->has_seed = made->has_budget = true;
-  return record_write_accuracy(made);
+  record_total(made);
+  return record_keep_accuracy(made);
 }
 
-json_t *verify_run(run_request *given) {
+const record_accuracy *verify_run(run_request *given) {
   if (!run_ask(given, true)) return NULL;
   run_request request = *given;
   findings f = {.kept = NULL};
@@ -571,10 +564,10 @@ json_t *verify_run(run_request *given) {
   add_contracts(given, &f.of, &f.memory);
   const bool is_made = examine_all(&request, &own, &f), is_part = is_made && shard_is_part(given->only);
   if (is_part) f.of.shard = shard_of(given, &own, &f.memory);
-  json_t *json = is_made ? write(given, &f) : NULL;
+  const record_accuracy *record = is_made ? record_of(given, &f) : NULL;
   portion_forget(&own);
   forget(&f);
   progress_clear();
   if (!is_made) errno = EAGAIN;
-  return json;
+  return record;
 }

@@ -95,7 +95,7 @@ typedef struct front_beside {
 } front_beside;
 
 /* Reads it, for front_close. Returns false, with a fault, if the JSON is neither. */
-bool front_read(front_beside *made, const json_t *json, record_fault *fault);
+bool front_read(front_beside *made, json_t *json, record_fault *fault);
 void front_close(front_beside *of);
 
 /* What stands beside a report on its front page. */

@@ -76,7 +76,7 @@ record_front_machine front_machine(const record_report *report, const char *labe
 
 /* ---- several ---- */
 
-bool front_read(front_beside *made, const json_t *json, record_fault *fault) {
+bool front_read(front_beside *made, json_t *json, record_fault *fault) {
   const bool is_published = record_is_of(json, "posenc-published-");
   *made = (front_beside){.report = is_published ? NULL : record_read_report(json, fault),
                          .published = is_published ? record_read_published(json, fault) : NULL};

@@ -52,24 +52,24 @@ void read_cases(const uint8_t *bytes, size_t size) {
   fclose(stream);
 }
 
-static const void *read_accuracy(const json_t *json, record_fault *why) {
+static const void *read_accuracy(json_t *json, record_fault *why) {
   return record_read_accuracy(json, why);
 }
 
-static const void *read_timing(const json_t *json, record_fault *why) {
+static const void *read_timing(json_t *json, record_fault *why) {
   return record_read_timing(json, why);
 }
 
-static const void *read_report(const json_t *json, record_fault *why) {
+static const void *read_report(json_t *json, record_fault *why) {
   return record_read_report(json, why);
 }
 
-static const void *read_baseline(const json_t *json, record_fault *why) {
+static const void *read_baseline(json_t *json, record_fault *why) {
   return record_read_baseline(json, why);
 }
 
 static const record_result *join_none(const record_result *const *parts, size_t count) {
-  return count ? record_take_result(parts[0]->json) : NULL;
+  return count ? record_keep_result(parts[0]) : NULL;
 }
 
 /* Does with a record that was accepted what commands do with it. */
@@ -79,11 +79,11 @@ static void use_record(json_t *json, const record_accuracy *accuracy, const reco
   static char name[] = "a";
   const compare_limits limits = {.growth = 0, .slower = 5, .alpha = 0.05};
   if (accuracy) {
-    record_print_tap(json, nowhere);
-    record_print_junit(json, nowhere);
-    record_print_text(json, nowhere);
-    record_print_github(json, name, nowhere);
-    record_mistrust(json, why, sizeof why);
+    record_print_tap(accuracy, nowhere);
+    record_print_junit(accuracy, nowhere);
+    record_print_text(accuracy, nowhere);
+    record_print_github(accuracy, name, nowhere);
+    record_mistrust(accuracy, why, sizeof why);
   } else if (!timings_check(timing, why, sizeof why) && !*why) {
     abort();
   }
@@ -93,21 +93,23 @@ static void use_record(json_t *json, const record_accuracy *accuracy, const reco
   if (!compare_records(&comparison, &side, &side, &limits, &memory, &reason) && (!reason || !*reason)) abort();
   record_release(&memory);
   *why = '\0';
-  json_t *merged = merge_records(&json, (char *[]){name}, 1, join_none, why, sizeof why);
-  if (!merged && !*why) abort();
-  json_decref(merged);
+  merged_record merged;
+  json_t *own = json_incref(json);
+  if (!merge_records(&merged, &own, (char *[]){name}, 1, join_none, why, sizeof why) && !*why) abort();
+  record_free(merged.accuracy);
+  record_free(merged.timing);
 }
 
 void read_records(const uint8_t *bytes, size_t size) {
-  static const void *(*const readers[])(const json_t *, record_fault *) = {read_accuracy, read_timing, read_report,
-                                                                           read_baseline};
+  static const void *(*const readers[])(json_t *, record_fault *) = {read_accuracy, read_timing, read_report,
+                                                                     read_baseline};
   static FILE *nowhere;
   if (!nowhere && !(nowhere = fopen("/dev/null", "w"))) abort();
   json_t *json = json_loadb((const char *)bytes, size, JSON_REJECT_DUPLICATES, NULL);
   if (!json) return;
   for (size_t n = 0; n < sizeof readers / sizeof *readers; n++) {
     record_fault why = {""};
-    const void *record = readers[n](json, &why);
+    const void *record = readers[n](json_incref(json), &why);
     if (!record == !*why.text) abort(); /* a fault has a text, and only a fault */
     record_memory memory = {NULL};
     if (record && n < 2) use_record(json, n == 0 ? record : NULL, n == 1 ? record : NULL, nowhere);
@@ -121,9 +123,8 @@ void read_records(const uint8_t *bytes, size_t size) {
     record_release(&memory);
     record_free(record);
   }
-  record_free(record_take_accuracy(json));
+  record_free(record_take_accuracy(json_incref(json)));
   record_free(record_take_timing(json));
-  json_decref(json);
 }
 
 void read_memory(const uint8_t *bytes, size_t size) {
