@@ -7,7 +7,6 @@
 #include "posenc.h"
 #include "records/read.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 
 /* A mode: the state of machine and memory before the work, and the part of the work that is timed. */

@@ -3,7 +3,6 @@
 #include "cli/files.h"
 #include "cli/model.h"
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "impls/cr/families.h"

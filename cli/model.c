@@ -10,6 +10,7 @@
 #include "common/number.h"
 #include "common/shapes.h"
 #include "records/make.h"
+#include "records/read.h"
 #include "verify/files.h"
 
 #include <inttypes.h>
@@ -414,8 +415,7 @@ void explain_model(const options *given, FILE *stream) {
   if (format_is(given, "json")) {
     json_t *all = json_pack("{s:s, s:I, s:O, s:O}", "config", given->config, "layers",
                             (json_int_t)model_number_of_layers(given->model), "ropes", ropes, "without_rope", none);
-    field_print(all, stream);
-    json_decref(all);
+    record_print(all, stream);
   } else {
     json_array_foreach(ropes, n, one) print_rope(given, one, stream);
     json_array_foreach(none, n, one) {

@@ -4,7 +4,6 @@
 #define POSENC_COMMON_FIELD_H
 
 #include "common/memory.h"
-#include "common/number.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -53,20 +52,6 @@ json_t *field_name(const char *name, const char *also);
 /* Returns a copy of JSON of foreign origin, a new reference, whose strings and keys are plain (common/terminal.h), and
    releases the value. */
 json_t *field_plain(json_t *value);
-
-/* Formats a number, without a point if it is an integer; "0" if the value is not a number. */
-static inline number_text field_text(const json_t *value) {
-  number_text n;
-  if (json_is_real(value)) return number_of_position(json_real_value(value));
-  snprintf(n.text, sizeof n.text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-  return n;
-}
-
-/* Prints a record as commands write it. Errors are left in the stream's error indicator. */
-static inline void field_print(const json_t *record, FILE *stream) {
-  json_dumpf(record, stream, JSON_INDENT(2));
-  fputc('\n', stream);
-}
 
 /* Appends an element to an array and returns the array. Neither may be null. */
 static inline json_t *field_append(json_t *array, json_t *element) {

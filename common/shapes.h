@@ -5,7 +5,6 @@
 
 #include "posenc.h"
 
-#include <jansson.h>
 #include <stdio.h>
 
 /* Bytes of a name, with the zero at its end. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/report.h"
 
-#include "common/field.h"
 #include "reports/model/answer.h"
 #include "reports/page/plot.h"
 #include "reports/page/words.h"
@@ -9,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool machines_failed(const record_machines *record) {
   bool failed = record->accuracy.broken > 0 || record->accuracy.wrong > 0;

@@ -7,7 +7,6 @@
 #include "bench/turn.h"
 #include "bench/watch.h"
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/number.h"
 #include "common/shapes.h"
 #include "records/timings.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "reference/scaling.h"
 #include "verify/checks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void stage_samples_create(stage_samples *t, int64_t pairs) {

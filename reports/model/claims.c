@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/model/compose.h"
 
-#include "common/field.h"
 #include "common/shapes.h"
 #include "posenc.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum verdict { HOLDS, HOLDS_WHEN, FALSE, UNDECIDED, NOT_MEASURED } verdict;
 

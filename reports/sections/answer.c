@@ -3,7 +3,6 @@
    error. */
 #include "reports/model/answer.h"
 #include "common/contract.h"
-#include "common/field.h"
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"

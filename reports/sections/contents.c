@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "reports/sections/sections.h"
 
-#include "common/field.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Writes machine, threads, load, date, and warnings about the figures. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes time and bandwidth against length: hot, cold and fresh. */
-#include "common/field.h"
+#include "common/memory.h"
 #include "posenc.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
@@ -8,6 +8,7 @@
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

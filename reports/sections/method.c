@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes checks, kernels, claims, the environment, and how the figures were measured. */
 #include "common/contract.h"
-#include "common/field.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
