@@ -5,10 +5,12 @@
 #include "tests/tap.h"
 
 #include "common/field.h"
+#include "records/merge.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KIND(type)                                                                                                     \
   static json_t *again_##type(json_t *json) {                                                                          \
@@ -159,6 +161,32 @@ static void test_owner(void) {
   record_free(record);
 }
 
+/* Returns an accuracy record of one result, whose totals are none. */
+static const record_accuracy *one_result(const char *kernel, const char *field) {
+  char text[400];
+  snprintf(
+      text, sizeof text,
+      "{\"schema\":\"posenc-accuracy-1\",\"seed\":7,\"records\":[{\"kernel\":\"%s\",\"shape\":{\"name\":\"8x8\"},%s}]}",
+      kernel, field);
+  return record_take_accuracy(json_loads(text, 0, NULL));
+}
+
+/* Two records are joined: the results of both in their order, their checks counted, and all else of the first. */
+static void test_joined(void) {
+  static const char held[] = "\"checks\":[{\"ok\":true,\"skipped\":false},{\"ok\":true,\"skipped\":true}]",
+                    broken[] = "\"checks\":[{\"ok\":false,\"skipped\":false}]";
+  const record_accuracy *record = one_result("a", held);
+  merge_results(&record, one_result("b", broken));
+  merge_results(&record, one_result("c", "\"refusal\":\"not here\""));
+  ok(record->records_count == 3 && strcmp(record->records[0].kernel, "a") == 0 &&
+         strcmp(record->records[1].kernel, "b") == 0 && strcmp(record->records[2].kernel, "c") == 0,
+     "joined records have the results of both");
+  ok(record->passed == 1 && record->failed == 1 && record->skipped == 2 && record->seed == 7,
+     "their checks and refusals are counted: %d, %d, %d", (int)record->passed, (int)record->failed,
+     (int)record->skipped);
+  record_free(record);
+}
+
 int main(int count, char **names) {
   for (int i = 1; i < count; i++) test_file(names[i]);
   if (count > 1) return tap_done();
@@ -171,5 +199,6 @@ int main(int count, char **names) {
   test_inner();
   test_more();
   test_owner();
+  test_joined();
   return tap_done();
 }
