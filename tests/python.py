@@ -429,11 +429,14 @@ def check_memory():
     del big
     descriptors = sorted(os.listdir("/proc/self/fd"))
     for round_ in range(300):
-        posenc.table(1, 8192)  # whose plan is larger than it
+        posenc.table(1, 8192, base=round_ + 2)  # whose plan is larger than it
         posenc.rope(np.ones((64, 2, 64), np.float32))
         if round_ == 20:
             before = resident()
     report(resident() - before < 4 << 20, "plans and arrays are freed")
+    program = "import posenc\nplan = posenc.Plan('rope', 8, 4)\nposenc._library.LIB = None\ndel plan"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    report(ended.returncode == 0 and not ended.stderr, f"a plan that outlives the module's names{ended.stderr[-99:]}")
     for bad in ({"layout": "none"}, {"max_ulp": -1}):
         try:
             posenc.check(array, **bad)

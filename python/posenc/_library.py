@@ -308,5 +308,5 @@ class PlanHandle:
                 raise ValueError(f"kernel={kernel!r}: {refusal.decode()}")
         require(LIB.posenc_plan_create(byref(self.handle), byref(of), byref(options)))
 
-    def __del__(self) -> None:
-        LIB.posenc_plan_destroy(self.handle)
+    def __del__(self, destroy: Any = LIB.posenc_plan_destroy) -> None:
+        destroy(self.handle)  # which at the end of Python may outlive the names of this module
