@@ -2,6 +2,7 @@
 """The Python package against the posenc command and NumPy: python.py POSENC. Prints "ok NAME" or "not ok NAME"
 for each comparison."""
 
+import importlib.util
 import json
 import os
 import re
@@ -278,6 +279,117 @@ def check_kept_by_functions(x):
     for base in range(100, 100 + 3 * _compute.KEPT):
         report(same(posenc.table(5, 6, base=base), written("--len=5", "--dim=6", f"--base={base}")), f"base {base}")
     raises(TypeError, r"^base=\[1\]: not a number", posenc.table, 4, 6, base=[1])
+
+
+class Looked(np.ndarray):
+    """An array of a class that is looked at in each call."""
+
+
+def check_quick():
+    """The quick way, of packed arrays of one type, dtype and shape, beside that which looks at them."""
+    x = generator.standard_normal((2, 6, 4, 16)).astype(np.float32)
+    calls = [(posenc.rope, {}), (posenc.add, {})]
+    for named in (
+        {"offset": 7},
+        {"base": 99.5},
+        {"layout": "split"},
+        {"scaling": "linear,factor=3"},
+        {"padding": 3},
+        {"kernel": "rotation-portable"},
+        {"kernel": "cached"},
+        {"max_abs": 1e-3},
+        {"threads": 2},
+        {"positions": (5.5, 4, 3, 2, 1, 0)},
+    ):
+        calls += [(posenc.rope, named), (posenc.add, named)]
+    calls += [(posenc.rope, {"inverse": True}), (posenc.rope, {"dim": 8}), (posenc.rope, {"dim": 8, "start": 4})]
+    calls += [(posenc.rope, {"axes": "bhld"}), (posenc.add, {"axes": "bhld"}), (posenc.add, {"axes": "lbhd"})]
+    plan, any_heads, adds = (
+        posenc.Plan("rope", 40, 16, heads=4),
+        posenc.Plan("rope", 40, 16),
+        posenc.Plan("add", 40, 16),
+    )
+    calls += [(plan, {"row": row}) for row in (0, 3, 34)] + [(any_heads, {"row": 3}), (adds, {"row": 3})]
+    arrays = [x, x[:, :, :1].copy(), x[0], x[:1].copy(), x.reshape(2, 4, 6, 16)]
+    arrays += [np.ascontiguousarray(np.repeat(x, 2, -1))]
+    if importlib.util.find_spec("ml_dtypes"):
+        arrays += [x.astype(importlib.import_module("ml_dtypes").bfloat16)]
+    done = 0
+    for again in range(2):  # made, and kept
+        for call, named in calls:
+            for array in arrays:
+                try:
+                    wanted = np.asarray(call(array.view(Looked), **named))
+                except (ValueError, TypeError) as refused:
+                    raises(type(refused), re.escape(str(refused)), call, array, **named)
+                    continue
+                mine, other = array.copy(), np.zeros_like(array)
+                got = call(array, **named), call(array, out=other, **named), call(mine, out=mine, **named)
+                name = f"{getattr(call, '__name__', 'plan')} of {array.dtype} {array.shape}, {named or 'plain'}"
+                fine = all(same(one, wanted) for one in got) and got[1] is other and got[2] is mine
+                report(fine, f"{name}, quickly, {'kept' if again else 'made'}")
+                done += 1
+    report(done > 100, "most are no mistakes")
+    check_quick_refused(x, plan)
+    look, looked = _arrays.memory, []
+    _arrays.memory = lambda *arguments, **named: looked.append(arguments) or look(*arguments, **named)
+    y, wide, beside = x.copy(), x[..., ::-1], np.stack([x, x])
+    posenc.rope(x), posenc.rope(x, out=y), plan(y, out=y)
+    posenc.add(x[0, :, 0].copy(), base=7), posenc.rope(arrays[-1])
+    posenc.rope(beside[0], out=beside[1]), posenc.rope(beside[1], out=beside[0])
+    report(not looked, "packed arrays are not looked at")
+    posenc.rope(wide), plan(wide)
+    report(len(looked) >= 2, "others are")
+    _arrays.memory = look
+    _compute._quick.cache_clear()
+    posenc.rope(x, positions=tuple(range(6)))
+    report(_compute._quick.cache_info().currsize == 0, "lists are not kept")
+    kept = _compute._quick("rope", np.ndarray, x.dtype, x.shape, None, None, 0, kernel="cached")
+    report(kept is None, "nor tables")
+    for base in range(100, 100 + 3 * _compute.KEPT):
+        posenc.rope(x, base=base)
+    report(_compute._quick.cache_info().currsize == _compute.KEPT, "no more plans are kept than are told")
+    turned = [np.zeros_like(x) for _ in range(8)]
+    threads = [threading.Thread(target=posenc.rope, args=(x,), kwargs={"out": out, "base": 7}) for out in turned]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    report(all(same(out, posenc.rope(x, base=7)) for out in turned), "by several threads")
+
+
+def check_quick_refused(x, plan):
+    """What the quick way does not take is refused, or done, as without it."""
+    wanted = posenc.rope(x)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    report(same(posenc.rope(fixed), wanted) and same(plan(fixed), wanted), "x that is read-only")
+    raises(ValueError, "^x: an array that is read-only", posenc.rope, fixed, out=fixed)
+    raises(ValueError, "^out: an array that is read-only", plan, x, out=fixed)
+    swapped = x.astype(">f4")
+    report(same(np.asarray(posenc.rope(swapped)), wanted), "x of another byte order")
+    fortran = np.asfortranarray(x)
+    report(same(posenc.rope(fortran), wanted) and same(posenc.rope(x, out=fortran), wanted), "Fortran's order")
+    for out in (np.zeros_like(x, "f8"), x[:1].copy(), x.reshape(2, 24, 16).copy()):
+        raises(ValueError, "^out: not as x", posenc.rope, x, out=out)
+        raises(ValueError, "^out: not as x", plan, x, out=out)
+    for mistake in ({"offset": 3.0}, {"start": 0.0}, {"dim": 16.0}):
+        posenc.rope(x, **{name: int(value) for name, value in mistake.items()})
+        raises(TypeError, "not an integer", posenc.rope, x, **mistake)
+    raises(TypeError, "^x: list is neither", posenc.rope, [1.0, 2.0])
+    raises(TypeError, "^x: list is neither", plan, [1.0, 2.0])
+    raises(ValueError, "^row=35: x has 6 positions", plan, x, row=35)
+    raises(TypeError, "^x: its dtype is float64", plan, x.astype("f8"))
+    report(posenc.rope(x[:, :0]).size == 0, "no positions")
+    raises(TypeError, "^out: list is neither", posenc.rope, x, out=[1.0])
+    wide = generator.standard_normal((6, 4, 128)).astype(np.float32)
+    wanted, plan = posenc.rope(wide, layout="split"), posenc.Plan("rope", 6, 128, heads=4, layout="split")
+    for call, named in ((posenc.rope, {"layout": "split"}), (plan, {})):
+        for begin, to in ((0, 40), (40, 0)):
+            room = np.zeros(wide.size + 40, np.float32)
+            from_, out = (room[at : at + wide.size].reshape(wide.shape) for at in (begin, to))
+            from_[...] = wide
+            report(same(call(from_, out=out, **named), wanted), f"a result that overlaps x, from {begin} to {to}")
 
 
 # ---- check and identify ---------------------------------------------------------------------------
@@ -589,6 +701,7 @@ def main():
             check_tables,
             check_applied,
             check_kept,
+            check_quick,
             check_records,
             check_memory,
             check_threads,

@@ -61,6 +61,38 @@ def check_document():
     report(len(alike) == 4 and all(alike), "and its message is what is raised")
 
 
+def check_quick(x):
+    """Packed tensors, which are not looked at, and others of the same dtype and shape."""
+    look, looked = _arrays.memory, []
+    _arrays.memory = lambda *arguments, **named: looked.append(arguments) or look(*arguments, **named)
+    for kind in (torch.float32, torch.bfloat16):
+        mine = x.to(kind)
+        plan = posenc.Plan("rope", 40, 32, heads=4, dtype=kind)
+        wanted = [posenc.rope(mine, offset=3), plan(mine, row=3), posenc.rope(mine, offset=3, out=mine.clone())]
+        report(not looked, f"packed tensors of {kind} are not looked at")
+        beside = mine.repeat_interleave(2, 0)[::2]
+        wanted += [posenc.rope(beside, offset=3), plan(beside, row=3)]
+        report(looked, "others are")
+        report(all(torch.equal(one, wanted[0]) for one in wanted), "with the same bits")
+        looked.clear()
+    _arrays.memory = look
+    wanted, plan = posenc.rope(x), posenc.Plan("rope", 40, 32, heads=4)
+    for call in (posenc.rope, plan):
+        report(torch.equal(call(torch._neg_view(-x)), wanted), "a view that torch negates, packed")
+        raises(ValueError, "^x: a view that torch negates", call, view := torch._neg_view(-x), out=view)
+        wants = x.clone().requires_grad_()
+        raises(ValueError, "^x: requires grad", call, wants)
+        with torch.no_grad():
+            report(torch.equal(call(wants), wanted), "that requires grad, while there is none")
+        raises(ValueError, "^x: a tensor on meta", call, x.to("meta"))
+        raises(TypeError, "^x: a tensor of layout torch.sparse_coo", call, x.to_sparse())
+        apart = torch.zeros_like(x).transpose(0, 1).contiguous().transpose(0, 1)
+        report(torch.equal(call(x, out=apart), wanted), "out, of other strides")
+        report(call(x[:, :0]).shape == (2, 0, 4, 32), "no positions")
+        raises(ValueError, "^out: not as x", call, x, out=x.numpy())
+        raises(ValueError, "^out: not as x", call, x.numpy(), out=x)
+
+
 class Evil:
     def __reduce__(self):
         return (os.mkdir, ("run by pickle",))
@@ -116,6 +148,7 @@ def check_torch():
     raises(ValueError, "^out: not as x", posenc.add, x, out=x.numpy())
     raises(ValueError, "^array: a tensor on meta", posenc.check, torch.zeros(4, 6, device="meta"))
     raises(TypeError, "^array: its dtype is int32", posenc.check, torch.zeros(4, 6, dtype=torch.int32))
+    check_quick(x)
     torch.save({"encoder": {"pe": got, "steps": 3}}, "model.pt")
     report(posenc.check("model.pt", max_ulp=0.5).ok, ".pt of one tensor")
     torch.save({"encoder": [{"pe": got}, x], "bias": x}, "two.pt")

@@ -7,7 +7,7 @@ import functools
 import math
 import sys
 from ctypes import POINTER, byref, c_int64, cast, sizeof
-from typing import TYPE_CHECKING, Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
 
 from . import _arrays, _library
 from ._arrays import BYTES, Memory
@@ -245,6 +245,53 @@ def _repeated(operation: str, dim: int, heads: int, shape: tuple[int, ...], at: 
     return found // heads
 
 
+class _Fit(NamedTuple):
+    """Packed arrays of one type, dtype and shape, to which a plan applies its rows: without copies, once each."""
+
+    arrays: _arrays.Quick
+    sequences: tuple[int, None, int, int]  # positions, no list of rows, number and distance, as Slice has them
+
+
+@functools.lru_cache(maxsize=256)
+def _fit(
+    operation: str,
+    short: str,
+    dim: int,
+    heads: int,
+    kind: type,
+    dtype: Any,
+    shape: tuple[int, ...],
+    axes: str | None,
+    start: int,
+) -> _Fit | None:
+    """None if these arrays do not fit a plan of this operation, dtype, dim and heads so."""
+    arrays = _arrays.quick(kind, dtype, shape)
+    if arrays is None or arrays.dtype != short or shape[-1] != dim:
+        return None
+    at = _axes(operation, axes, len(shape)).index("l")
+    if _repeated(operation, dim, heads, shape, at, start) != 1:
+        return None
+    return _Fit(arrays, (shape[at], None, math.prod(shape[:at]), math.prod(shape[at:])))
+
+
+def _addresses(arrays: _arrays.Quick, x: Any, out: Any) -> tuple[int, int, Any] | None:
+    """The addresses of x and of what to write, and that array, which is new if `out` is None. None if they must be
+    looked at: they are not both such arrays, or overlap."""
+    try:
+        source = target = arrays.address(x)
+        if out is not x:
+            if out is None:
+                out = arrays.new(x)
+            elif type(out) is not type(x) or out.dtype != x.dtype or out.shape != x.shape:
+                return None
+            target = arrays.address(out)
+            if 0 < abs(target - source) < arrays.size:
+                return None
+    except _arrays.NOT_QUICK:
+        return None
+    return source, target, out
+
+
 class Plan:
     """add or rope whose frequencies are made once, for many calls: those of a model that decodes.
 
@@ -293,6 +340,19 @@ class Plan:
 
         start: rope turns dim columns from this one on. axes and out are those of `rope` and `add`.
         """
+        if rows is None and type(row) is int:
+            kind: Any = type(x)
+            try:
+                fit = _fit(self.operation, self.dtype, self.dim, self.heads, kind, x.dtype, x.shape, axes, start)
+            except (TypeError, ValueError, AttributeError):
+                fit = None
+            found = fit and 0 <= row <= self.length - fit.sequences[0] and _addresses(fit.arrays, x, out)
+            if fit and found:
+                source, target, out = found
+                status = APPLY(self._plan.handle, byref(Slice(SLICE_SIZE, row, *fit.sequences)), source, target)
+                if status:
+                    require(status)
+                return out
         place = _arrays.memory("x", x, write=out is x)
         return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), row, rows, start, out)
 
@@ -398,6 +458,73 @@ class _Call:
 _kept_plan = _keeping(Plan)
 
 
+def _plan_of(
+    operation: str, dtype: str, shape: tuple[int, ...], axes: str, dim: int | None, start: int, /, **formula: Any
+) -> Plan:
+    """The plan of a function for x of this shape."""
+    at = axes.index("l")
+    if operation == "add":
+        return _kept_plan(operation, shape[at], shape[-1], dtype=dtype, **formula)
+    columns = shape[-1] - start if dim is None else whole("dim", dim)
+    _require_columns(start, columns, shape[-1])
+    heads = max(1, math.prod(shape[at + 1 : -1]))
+    return _kept_plan(operation, shape[at], columns, dtype=dtype, heads=heads, **formula)
+
+
+class _Quick(NamedTuple):
+    """A function applied to arrays of one type, dtype and shape that lie packed. It keeps the plan and the slice, which
+    no call changes: threads share them."""
+
+    arrays: _arrays.Quick
+    kept: tuple[Plan, Slice]
+    arguments: tuple[Any, Any]
+
+
+@functools.lru_cache(typed=True, maxsize=KEPT)
+def _quick(
+    operation: str,
+    kind: type,
+    dtype: Any,
+    shape: tuple[int, ...],
+    axes: str | None,
+    dim: int | None,
+    start: int,
+    /,
+    **formula: Any,
+) -> _Quick | None:
+    """None if each array has to be looked at. Arguments that are equal but of another type count, as in _keeping."""
+    if formula.get("kernel") == "cached" or _arrays.quick(kind, dtype, shape) is None:
+        return None
+    letters, short = _axes(operation, axes, len(shape)), _arrays.short_dtype("x", dtype)
+    plan = _plan_of(operation, short, shape, letters, dim, start, **formula)
+    fit = _fit(operation, plan.dtype, plan.dim, plan.heads, kind, dtype, shape, axes, start)
+    if fit is None:
+        return None
+    slice_ = Slice(SLICE_SIZE, 0, *fit.sequences)
+    return _Quick(fit.arrays, (plan, slice_), (plan._plan.handle, byref(slice_)))
+
+
+def _applied(operation: str, x: Any, out: Any, axes: str | None, dim: int | None, start: int, formula: Any) -> Any:
+    """What add and rope do. If the quick way fails, the other does it, or tells of the mistake."""
+    if "positions" not in formula:
+        kind: Any = type(x)
+        try:
+            quick = _quick(operation, kind, x.dtype, x.shape, axes, dim, start, **formula)
+        except (TypeError, ValueError, AttributeError):
+            quick = None
+        found = quick and _addresses(quick.arrays, x, out)
+        if quick and found:
+            source, target, out = found
+            status = APPLY(*quick.arguments, source, target)
+            if status:
+                require(status)
+            return out
+    place = _arrays.memory("x", x, write=out is x)
+    axes, start = _axes(operation, axes, len(place.shape)), whole("start", start)
+    plan = _plan_of(operation, place.dtype, place.shape, axes, dim, start, **formula)
+    return plan._apply_to(x, place, axes, 0, None, start, out)
+
+
 def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[Formula]) -> Any:
     """x + the table, of float32 or bfloat16.
 
@@ -405,10 +532,7 @@ def add(x: Any, *, axes: str | None = None, out: Any = None, **formula: Unpack[F
     ld, bld and blhd without it. out: an array as x, or x itself; without it, a new one. The formula is that of `table`.
     The plans of the last calls are kept; `Plan` keeps one for any rows.
     """
-    place = _arrays.memory("x", x, write=out is x)
-    axes = _axes("add", axes, len(place.shape))
-    plan = _kept_plan("add", place.shape[axes.index("l")], place.shape[-1], dtype=place.dtype, **formula)
-    return plan._apply_to(x, place, axes, 0, None, 0, out)
+    return _applied("add", x, out, axes, None, 0, formula)
 
 
 def rope(
@@ -430,11 +554,7 @@ def rope(
 
     Where positions, heads and columns of x do not lie packed, and for a part of the columns, x is copied once.
     """
-    place = _arrays.memory("x", x, write=out is x)
-    axes = _axes("rope", axes, len(place.shape))
-    at, start = axes.index("l"), whole("start", start)
-    columns = place.shape[-1] - start if dim is None else whole("dim", dim)
-    _require_columns(start, columns, place.shape[-1])
-    heads = max(1, math.prod(place.shape[at + 1 : -1]))
-    plan = _kept_plan("rope", place.shape[at], columns, dtype=place.dtype, heads=heads, inverse=inverse, **angles)
-    return plan._apply_to(x, place, axes, 0, None, start, out)
+    formula: Any = angles
+    if inverse is not False:
+        formula["inverse"] = inverse
+    return _applied("rope", x, out, axes, dim, start, formula)
