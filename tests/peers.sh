@@ -58,7 +58,9 @@ check 'no head is refused' test "$?" = 2
 check 'with the name of the option' contains err '--heads'
 cat >reported.py <<'PY'
 import importlib.util
+import math
 import sys
+import time
 
 sys.path.insert(0, sys.argv[1])
 spec = importlib.util.spec_from_file_location("time_peers", sys.argv[1] + "/time-peers.py")
@@ -90,6 +92,23 @@ for until in 0.0, 3.5 * times.IDLE, 1e9:
     threads = Spinning(until)
     times.settle(threads.used, lambda: threads.time, threads.sleep)
     print("settled", threads.sleeps if until < 1e9 else round(threads.time / times.SPUN, 1))
+
+
+class First:
+    """A way whose first call is slow, and takes longer than the warming up on the clock of the machine."""
+
+    def __init__(self):
+        self.time, self.calls = 0.0, 0
+
+    def call(self):
+        self.calls += 1
+        self.time += 2.0**-10 if self.calls == 1 else 2.0**-20
+        if self.calls == 1:
+            time.sleep(2 * times.WARM)
+
+
+way = First()
+print("called", times.calls_of(way, lambda: way.time) == math.ceil(times.LEAST * 2**20))
 head = {"date": "2026-11-29", "machine": "m", "processors": 1, "others": 0.01, "turns": 15}
 before = times.used()
 sum(range(10**7))
@@ -103,6 +122,7 @@ times.report(".", head, [*lines, failed])
 PY
 PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err
 check 'what others used is told apart from its own' contains out 'others True True'
+check 'a way is warm when its own time is over' contains out 'called True'
 printf 'settled %s\n' 1 5 1.0 >wanted
 grep '^settled' out >settled
 check 'threads that spin are waited for, but not for ever' cmp -s settled wanted

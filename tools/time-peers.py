@@ -83,9 +83,10 @@ def settle(used=time.process_time, now=time.perf_counter, sleep=time.sleep):
 
 
 def calls_of(way, clock):
-    """How often to call a way in a turn, after calls that warm it up."""
-    begin, once = time.perf_counter(), math.inf
-    while time.perf_counter() - begin < WARM:
+    """How often to call a way in a turn, after calls that warm it up: beside other programs, its own clock tells that
+    it was called often enough."""
+    begin, once = clock(), math.inf
+    while clock() - begin < WARM:
         once = min(once, seconds(way.call, 1, clock))
     return max(1, math.ceil(LEAST / max(once, 1e-7)))
 
