@@ -419,6 +419,101 @@ else
   skip 'M-RoPE within 0.5 s' 'the processor is not this one'
 fi
 
+# Positions between whole ones, as videos have them, and far ones: of tables, of one part, in bf16, and of results.
+cat >vl.json <<'END'
+{"model_type": "qwen2_5_vl", "head_dim": 64, "rope_theta": 1000000.0,
+ "rope_scaling": {"type": "mrope", "mrope_section": [8, 12, 12]}}
+END
+sed 's/"type": "mrope"/"mrope_interleaved": true/; s/\[8, 12, 12\]/[12, 10, 10]/' vl.json >cyclic.json
+sed 's/"type": "mrope"/"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768/' vl.json >vl-yarn.json
+sed 's/"type": "mrope"/"type": "linear", "factor": 2/' vl.json >vl-linear.json
+if [ -n "$numpy" ]; then
+  "$numpy" - <<'END'
+import math
+import numpy as np
+def bf16(a):
+    u = a.astype("f4").view(np.uint32)
+    return ((u + 0x7FFF + ((u >> 16) & 1)) >> 16 << 16).astype(np.uint32).view("f4")
+def video(step, first=0.0, texts=12, frames=4, height=3, width=5):
+    rows = [(first + n,) * 3 for n in range(texts)]
+    begin = first + texts
+    rows += [(begin + k * step, begin + i, begin + j) for k in range(frames) for i in range(height) for j in range(width)]
+    end = math.floor(max(map(max, rows))) + 1
+    return np.array(rows + [(end + n,) * 3 for n in range(texts)]).T
+def frequencies(base):
+    return base ** (-np.arange(32) / 32)
+chunked, other = np.repeat([0, 1, 2], [8, 12, 12]), np.repeat([0, 1, 2], [12, 10, 10])
+cyclic = np.array(([0, 1, 2] * 10 + [0, 0])[:32])
+def save(name, positions, axes=chunked, w=frequencies(1e6), amplitude=1.0):
+    angles = np.tile(positions[axes].T * w, 2)
+    c, s = amplitude * np.cos(angles), amplitude * np.sin(angles)
+    np.save(name, np.stack([c, s]).astype("f4"))
+    np.save(name + "-cos", c.astype("f4"))
+    np.save(name + "-bf16", bf16(np.stack([c, s])))
+    x = np.random.default_rng(1).standard_normal((1, len(c), 2, 64)).astype("f4")
+    for kind, of in (("", lambda a: a), ("-bf16", bf16)):
+        q, cosine, sine = of(x), of(c)[None, :, None], of(s)[None, :, None]
+        half = np.concatenate([-q[..., 32:], q[..., :32]], 3)
+        np.save(name + "-x" + kind, q)
+        np.save(name + "-turned" + kind, of((q * cosine + half * sine).astype("f4")))
+third = video(1 / 3)
+height = video(1.0)
+height[1, 12:-12] *= 0.5
+w = frequencies(1e6)
+part = np.clip((np.arange(32) - 11) / (20 - 11), 0, 1)  # yarn's ramp from 32 turns in 32768 positions to 1
+save("whole", video(1.0))
+save("half", video(0.5))
+save("third", third)
+save("rounded", third.astype("f4").astype("f8"))
+save("height", height)
+save("far", video(2.5, 30000.0))
+save("cyclic", video(0.4), cyclic)
+save("linear", video(0.5), w=w / 2)
+save("sections", video(0.5), other)
+save("turns", video(0.5), cyclic)
+save("base", video(0.5), w=frequencies(1e5))
+save("exponent", video(0.5), w=frequencies(1e3))
+save("scale", 0.3 * video(1.0))
+save("attention", video(0.5), w=w * (1 - part) + w / 4 * part)
+save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.log(4) + 1)
+END
+  while IFS='|' read -r name config verdict; do
+    for of in $name $name-cos $name-bf16 "$name-turned --op rope --x $name-x" "$name-turned-bf16 --op rope --x $name-x-bf16"; do
+      [ "$verdict" = agrees ] && want=0 line="agrees: $config.json" || want=1 line="DISAGREES: $verdict"
+      file=${of%% *}.npy options=${of#* }
+      [ "$options" = "$of" ] && options= || options=$options.npy
+      check "M-RoPE, $config: $of" eval 'ends $want identify $file $options --config $config.json && told out config "$line"'
+    done
+  done <<END
+whole|vl|agrees
+half|vl|agrees
+third|vl|agrees
+rounded|vl|agrees
+height|vl|agrees
+far|vl|agrees
+cyclic|cyclic|agrees
+linear|vl-linear|agrees
+yarn|vl-yarn|agrees
+half|vl-linear|the scaling is left out
+base|vl|the base is 100000, not 1000000
+exponent|vl|the exponent lacks its factor of 2 (i/dim instead of 2i/dim), or the base is 1000, not 1000000
+scale|vl|the scale is 0.3, not 1
+attention|vl-yarn|the attention factor is left out
+END
+  for name in sections turns; do
+    [ $name = turns ] && order=cyclic || order=chunked
+    cause="sections are of 12, 10 and 10 pairs, $order, not of 8, 12 and 12 pairs, chunked"
+    check "other sections, $order" eval 'ends 1 identify $name.npy --config vl.json && told out config "DISAGREES: $cause"'
+    check 'in a result' eval 'ends 1 identify $name-turned.npy --op rope --x $name-x.npy --config vl.json &&
+      told out config "DISAGREES: $cause"'
+    for of in $name-cos.npy $name-bf16.npy "$name-turned-bf16.npy --op rope --x $name-x-bf16.npy"; do
+      check "of $of" ends 1 identify $of --config vl.json
+    done
+  done
+else
+  skip 'M-RoPE between whole positions' 'no NumPy here'
+fi
+
 # ---- a right formula ------------------------------------------------------------------------------
 
 while IFS='|' read -r written errors; do

@@ -97,6 +97,12 @@ bool grid_find_lists(grid *g) {
     g->is_one = g->zeros <= 1;
     g->problem = posenc_table(w.rows, 2 * found.columns.pairs);
     g->problem.base = found.formula.base;
+    if (found.expected) {
+      g->problem.base = found.expected->base;
+      g->problem.scale = found.expected->scale;
+      g->problem.scaling = found.expected->scaling;
+    }
+    g->problem.scale *= found.scale;
     g->problem.layout = found.columns.layout;
     g->problem.first = -g->zeros;
     if (g->zeros) g->problem.padding = -1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
+#include "common/number.h"
 #include "inspect/identify/formula.h"
+#include "reference/accuracy.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 
@@ -9,110 +11,207 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number of pairs of the first axis and of all axes, and of rows that show whether the others are worth
-   reading; the number of tried positions beyond the number of rows; the number of axes in a cyclic order. */
-enum { AXIS_LEAST = 4, PAIRS_LEAST = 8, FIRST_ROWS = 16, BEYOND = 4096, CYCLE = 3 };
+/* The least number of pairs of the first axis and of all axes; of rows that show whether the others are worth reading;
+   the number of axes in a cyclic order; the whole positions that are tried where rounding leaves a choice. */
+enum { AXIS_LEAST = 4, PAIRS_LEAST = 8, FIRST_ROWS = 16, CYCLE = 3, CHOICE = 4096 };
 
-/* The waves of a formula at positions 0 … range - 1, each computed on the first request. */
-typedef struct waves {
-  int64_t count, range;
-  long double *w;
-  double **lists; /* sines of each frequency, then cosines of each */
-} waves;
+/* Positions are below the number of rows and one of these: of sections that are looked for, which takes longer, and of
+   given ones. Those of one row that are not whole are no more than the former apart, as a picture has no more rows. */
+static const double near = 4096.0, far = 1 << 18;
 
-/* The frequency of each pair of an axis. Pairs are numbered in the row. */
+/* Pairs of one axis, numbered in the row, and the index of each one's frequency: the fastest first. */
 typedef struct axis_part {
   int64_t *pair, *wave, count;
 } axis_part;
 
 typedef struct reader {
   const table_window *w;
-  const suspect_list *expected;
+  const suspect_list *expected, *suspects;
   columns at;
-  double error, rounding, relative; /* errors: of a value, of a value as a share of it, of an angle as a share of it */
-  waves waves;
-  int64_t *numbers; /* memory of the parts */
+  double amplitude;
+  double error, rounding;   /* of a value; of a value as a share of it */
+  double relative;          /* the error of an angle as a share of it */
+  double range;             /* positions are below that */
+  bool is_recovered;        /* values have the request's error */
+  bool is_whole;            /* only whole positions are tried */
+  long double *frequencies; /* of the formula */
+  estimate *angles;         /* memory for those of a row */
+  int64_t *numbers;         /* memory of the parts */
   axis_part parts[POSENC_AXES];
   sections *found;
   bool failed;
 } reader;
 
-/* ---- waves --------------------------------------------------------------------------------------- */
+/* ---- one pair ------------------------------------------------------------------------------------ */
 
-static void close_waves(waves *of) {
-  for (int64_t n = 0; of->lists && n < 2 * of->count; n++) free(of->lists[n]);
-  free(of->lists);
-  free(of->w);
-  of->lists = NULL;
-  of->w = NULL;
+static const double pi = 3.14159265358979323846;
+
+static double value_of(const reader *r, int64_t row, int64_t pair, bool cosine) {
+  return window_value(r->w, row, columns_of(&r->at, pair, cosine)) / r->amplitude;
 }
 
-static bool open_waves(reader *r, const formula *f, int64_t count) {
-  waves *of = &r->waves;
-  close_waves(of);
-  of->count = count;
-  of->w = calloc((size_t)count, sizeof *of->w);
-  of->lists = calloc((size_t)count * 2, sizeof *of->lists);
-  r->failed |= !of->w || !of->lists;
-  if (!r->failed) formula_frequencies(f, count, of->w);
-  return !r->failed;
+/* Whether a value is the sine or the cosine of an angle at a position, within the explained error. */
+static bool is_value(const reader *r, double there, double own, double other, double turned) {
+  return fabs(there - own) <= r->error + r->rounding * fabs(own) + turned * (fabs(other) + turned);
 }
 
-static bool fill_wave(reader *r, int64_t number) {
-  waves *of = &r->waves;
-  double **sines = &of->lists[number], **cosines = &of->lists[of->count + number];
-  if (*cosines) return true;
-  *sines = calloc((size_t)of->range, sizeof **sines);
-  *cosines = calloc((size_t)of->range, sizeof **cosines);
-  r->failed |= !*sines || !*cosines;
-  for (int64_t p = 0; !r->failed && p < of->range; p++) {
-    const double angle = (double)((long double)p * of->w[number]);
-    (*sines)[p] = sin(angle);
-    (*cosines)[p] = cos(angle);
+/* Whether a pair is at a position, as far as the table has its sine and cosine. */
+static bool is_pair(const reader *r, int64_t row, int64_t pair, int64_t wave, double position) {
+  const double angle = (double)((long double)position * r->frequencies[wave]), turned = r->relative * fabs(angle),
+               sine = sin(angle), cosine = cos(angle);
+  return (r->at.part == TABLE_COS || is_value(r, value_of(r, row, pair, false), sine, cosine, turned)) &&
+         (r->at.part == TABLE_SIN || is_value(r, value_of(r, row, pair, true), cosine, sine, turned));
+}
+
+/* Whether all pairs of an axis are at a position. */
+static bool is_axis(const reader *r, int64_t row, const axis_part *of, double position) {
+  int64_t i = 0;
+  while (i < of->count && is_pair(r, row, of->pair[i], of->wave[i], position)) i++;
+  return i == of->count;
+}
+
+/* Returns the angle of a pair, within half a turn of 0; of one part alone, the one that is nearer to 0. */
+static estimate angle_of(const reader *r, int64_t row, int64_t pair) {
+  const bool is_both = r->at.part == TABLE_BOTH, is_sine = r->at.part == TABLE_SIN;
+  const double value = value_of(r, row, pair, is_both), error = r->error + r->rounding * fabs(value);
+  if (is_both) {
+    const double sine = value_of(r, row, pair, false);
+    return (estimate){atan2(sine, value), fabs(value) * (r->error + r->rounding * fabs(sine)) + fabs(sine) * error};
   }
-  return !r->failed;
+  const double within = fmax(-1.0, fmin(1.0, value)), slope = sqrt(1.0 - within * within);
+  /* Near its ends, a sine or cosine tells the square of the rest of the angle. */
+  return (estimate){is_sine ? asin(within) : acos(within), fmin(2.0 * error / fmax(slope, 1e-300), 2.0 * sqrt(error))};
 }
 
-/* ---- one row ------------------------------------------------------------------------------------- */
+/* ---- positions of a row -------------------------------------------------------------------------- */
 
-/* Returns the distance of a pair's sine or cosine from that at a position, divided by the explained error: at most 1 if
-   it is at that position. */
-static double distance_of(const reader *r, int64_t row, int64_t pair, int64_t wave, int64_t position, bool cosine) {
-  const double *const own = r->waves.lists[cosine ? r->waves.count + wave : wave],
-                      *const other = r->waves.lists[cosine ? wave : r->waves.count + wave];
-  const double turned = r->relative * (double)position * (double)r->waves.w[wave],
-               room = r->error + r->rounding * fabs(own[position]) + turned * (fabs(other[position]) + turned);
-  return fabs(window_value(r->w, row, columns_of(&r->at, pair, cosine)) - own[position]) / room;
+/* Positions from `least` to `most`. */
+typedef struct position_range {
+  double least, most;
+} position_range;
+
+/* Returns the positions of a pair of an axis after `turns` half turns; or, of sines and cosines, whole turns. */
+static position_range range_after(const reader *r, const estimate *angle, long double frequency, int64_t turns) {
+  const double half = (double)turns * pi;
+  double at = angle->value + 2.0 * half;
+  if (r->at.part == TABLE_COS) at = turns % 2 ? half + pi - angle->value : half + angle->value;
+  if (r->at.part == TABLE_SIN) at = turns % 2 ? half - angle->value : half + angle->value;
+  const double room = angle->error + r->relative * fabs(at), w = (double)frequency;
+  return (position_range){(at - room) / w, (at + room) / w};
 }
 
-/* Returns the larger distance of sine and cosine, as far as the table has them. */
-static double pair_distance(reader *r, int64_t row, int64_t pair, int64_t wave, int64_t position) {
-  if (!fill_wave(r, wave)) return INFINITY;
-  const double sine = r->at.part == TABLE_COS ? 0.0 : distance_of(r, row, pair, wave, position, false);
-  if (r->at.part == TABLE_SIN || !(sine <= 1.0)) return sine;
-  return fmax(sine, distance_of(r, row, pair, wave, position, true));
+/* Returns the number of turns, as those of range_after, after which positions are beyond the range; -1 of values or a
+   frequency that are not finite. */
+static int64_t turns_of(const reader *r, const estimate *angle, long double frequency) {
+  const double turns = r->range * (double)frequency / (r->at.part == TABLE_BOTH ? 2.0 * pi : pi) + 2.0;
+  return isfinite(angle->value) && turns < 0x1p30 ? (int64_t)turns : -1;
 }
 
-/* Returns the largest distance of all pairs of the axis. */
-static double axis_distance(reader *r, int64_t row, const axis_part *of, int64_t position) {
-  double most = 0.0;
-  for (int64_t i = 0; i < of->count && most <= 1.0; i++)
-    most = fmax(most, pair_distance(r, row, of->pair[i], of->wave[i], position));
-  return most;
+/* Narrows positions by a pair. Returns how many ranges are left of them: one part alone may leave two, on both sides of
+   its end. A pair that may have turned more than once between the positions leaves all. */
+static int narrow(const reader *r, const estimate *angle, long double frequency, position_range at,
+                  position_range left[2]) {
+  const double w = (double)frequency, middle = (at.least + at.most) / 2.0,
+               turned = (double)((long double)middle * frequency), room = angle->error + r->relative * fabs(turned),
+               reach = (at.most - at.least) / 2.0 * w + room,
+               other = r->at.part == TABLE_COS ? -angle->value : pi - angle->value, both[] = {angle->value, other};
+  int count = 0;
+  left[0] = at;
+  if (reach >= pi) return 1;
+  for (int n = 0; n < (r->at.part == TABLE_BOTH ? 1 : 2); n++) {
+    const double apart = remainder(both[n] - turned, 2.0 * pi);
+    const position_range own = {fmax(at.least, middle + (apart - room) / w),
+                                fmin(at.most, middle + (apart + room) / w)};
+    if (own.least > own.most) continue;
+    const bool is_one = count && own.least <= left[0].most && left[0].least <= own.most;
+    if (is_one)
+      left[0] = (position_range){fmin(left[0].least, own.least), fmax(left[0].most, own.most)};
+    else
+      left[count++] = own;
+  }
+  return count;
+}
+
+/* Returns the plainest of the positions at which an axis is: a whole one, one of few parts of it, or one of few digits;
+   -1 if it is at none. */
+static double plain_position(const reader *r, int64_t row, const axis_part *of, const position_range *at) {
+  enum { PARTS = 120 };
+  const double middle = (at->least + at->most) / 2.0, nearest = rint(middle);
+  for (int n = 0; n < CHOICE; n++) {
+    const double whole = nearest + (n % 2 ? (n + 1) / 2 : -(n / 2));
+    if (n > 1 && fabs(whole - middle) > at->most - at->least) break;
+    if (whole >= 0.0 && whole >= at->least && whole <= at->most && is_axis(r, row, of, whole)) return whole;
+  }
+  if (r->is_whole) return -1.0;
+  for (int parts = 2; parts <= PARTS; parts++) {
+    const double position = rint(middle * parts) / parts;
+    if (position > 0.0 && position >= at->least && position <= at->most && is_axis(r, row, of, position))
+      return position;
+  }
+  const double digits = middle > 0.0 ? plainest(middle, (at->most - at->least) / 2.0 / middle).value : -1.0;
+  return digits > 0.0 && is_axis(r, row, of, digits) ? digits : -1.0;
+}
+
+/* Returns a position of the range at which the axis is, by its pairs from index i - 1 on, whose angles are known; -1 if
+   it is at none. */
+static double position_in(const reader *r, int64_t row, const axis_part *of, int64_t i, position_range at) {
+  if (i == 0) return plain_position(r, row, of, &at);
+  position_range left[2];
+  double position = -1.0;
+  const int count = narrow(r, &r->angles[i - 1], r->frequencies[of->wave[i - 1]], at, left);
+  for (int n = 0; n < count && position < 0.0; n++) position = position_in(r, row, of, i - 1, left[n]);
+  return position;
+}
+
+/* Returns the first position at which the slowest pair, and all others, may be; -1 if there is none. */
+static double first_position(const reader *r, int64_t row, const axis_part *of) {
+  const int64_t slowest = of->count - 1;
+  const long double frequency = r->frequencies[of->wave[slowest]];
+  double position = -1.0;
+  const int64_t most = turns_of(r, &r->angles[slowest], frequency);
+  for (int64_t turns = 0; position < 0.0 && turns <= most; turns++) {
+    position_range at = range_after(r, &r->angles[slowest], frequency, turns);
+    at.least = fmax(at.least, 0.0);
+    at.most = fmin(at.most, r->range);
+    if (at.least <= at.most) position = position_in(r, row, of, slowest, at);
+  }
+  return position;
+}
+
+/* Returns the positions that the pairs have together, near one at which each is within its error: three times the
+   standard error of the least squares on both sides of these. */
+static position_range fitted(const reader *r, const axis_part *of, double near_by) {
+  const double room = 1e-7 * fmax(near_by, 1.0);
+  double products = 0.0, weights = 0.0, squares = 0.0;
+  for (int64_t i = 0; i < of->count; i++) {
+    const long double w = r->frequencies[of->wave[i]];
+    const double off = remainder(r->angles[i].value - (double)((long double)near_by * w), 2.0 * pi);
+    products += off * (double)w;
+    weights += (double)(w * w);
+    squares += off * off;
+  }
+  const double moved = products / weights, left = fmax(squares - products * moved, 0.0),
+               error = 3.0 * sqrt(left / ((double)of->count * weights)) + room;
+  return (position_range){near_by + moved - error, near_by + moved + error};
 }
 
 /* Returns the position of the axis in the row, or -1 if there is none. The `usual` positions come first: if rounding
-   leaves a choice, they continue a text or a line of a picture. Otherwise the nearest position is taken. */
-static int64_t find_position(reader *r, int64_t row, const axis_part *of, const int64_t *usual, int count) {
-  double least = 1.0;
-  int64_t nearest = -1;
+   leaves a choice, they continue a text or a line of a picture. Errors of recovered values are far below their bound,
+   which leaves more of a choice than there is. */
+static double find_position(const reader *r, int64_t row, const axis_part *of, const double *usual, int count) {
+  const bool is_fitted = r->is_recovered;
+  double position = -1.0;
+  for (int n = 0; n < count && position < 0.0; n++)
+    if (usual[n] >= 0.0 && is_axis(r, row, of, usual[n])) position = usual[n];
+  if (position >= 0.0 && !is_fitted) return position;
+  for (int64_t i = 0; i < of->count; i++) r->angles[i] = angle_of(r, row, of->pair[i]);
+  if (position < 0.0) position = first_position(r, row, of);
+  if (position < 0.0 || !is_fitted) return position;
+  const position_range at = fitted(r, of, position);
   for (int n = 0; n < count; n++)
-    if (usual[n] >= 0 && usual[n] < r->waves.range && axis_distance(r, row, of, usual[n]) <= 1.0) return usual[n];
-  for (int64_t p = 0; p < r->waves.range && !r->failed; p++) {
-    const double distance = axis_distance(r, row, of, p);
-    if (distance < least || (nearest < 0 && distance <= 1.0)) least = distance, nearest = p;
-  }
-  return nearest;
+    if (usual[n] >= 0.0 && usual[n] >= at.least && usual[n] <= at.most) return usual[n];
+  const double plain = plain_position(r, row, of, &at);
+  return plain >= 0.0 ? plain : position;
 }
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
@@ -138,34 +237,66 @@ static bool read_rows(reader *r, int count) {
     if (r->w->zero[row] && r->at.part != TABLE_SIN) return false;
     const int64_t n = row - found->zeros;
     for (int a = 0; a < count; a++) {
-      const double *const own = found->positions[a];
-      const int64_t before = n ? (int64_t)own[n - 1] : -1,
-                    usual[] = {a ? (int64_t)found->positions[0][n] : -1, n ? before + 1 : 0, before};
-      const int64_t at = find_position(r, row, &r->parts[a], usual, 3);
-      if (at < 0) return false;
-      found->positions[a][n] = (double)at;
+      double *const own = found->positions[a];
+      const double before = n ? own[n - 1] : -1.0,
+                   usual[] = {a ? found->positions[0][n] : -1.0, n ? before + 1.0 : 0.0, before};
+      own[n] = find_position(r, row, &r->parts[a], usual, 3);
+      const bool is_near = r->is_whole || !a || fabs(own[n] - found->positions[0][n]) <= near;
+      if (own[n] < 0.0 || !is_near) return false;
     }
   }
   return true;
 }
 
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Returns the scale of the positions: the median of the steps that rows move alike on the first two axes, as those of a
+   text do; 1 if those are few. Rounding leaves a choice on the last axis, whose frequencies are the slowest. */
+static double scale_of(const reader *r) {
+  enum { MOST = 512 };
+  const double equal = fmax(1e-4, ldexp(64.0, -format_of(r->w->held)->precision)); /* parts of a step */
+  const double *first = r->found->positions[0], *second = r->found->positions[1];
+  const int64_t rows = r->w->count - r->found->zeros;
+  double steps[MOST];
+  size_t count = 0;
+  for (int64_t n = 1; n < rows && count < MOST; n++) {
+    const double step = first[n] - first[n - 1];
+    if (step > 0.0 && fabs(second[n] - second[n - 1] - step) <= equal * step) steps[count++] = step;
+  }
+  if (count < AXIS_LEAST) return 1.0;
+  qsort(steps, count, sizeof *steps, by_size);
+  const double step = steps[count / 2];
+  return fabs(step - 1.0) <= equal ? 1.0 : plainest(step, equal / 8.0).value;
+}
+
 /* Whether these axes explain all rows, at different positions. */
 static bool explains(reader *r, const posenc_axes *axes) {
-  const int64_t count = r->w->count - r->found->zeros;
+  sections *found = r->found;
+  const int64_t count = r->w->count - found->zeros;
   bool differ = false;
   if (count < AXIS_LEAST) return false;
   set_parts(r, axes);
   if (!read_rows(r, axes->count)) return false;
   for (int a = 1; a < axes->count; a++)
-    differ |= memcmp(r->found->positions[0], r->found->positions[a], (size_t)count * sizeof(double)) != 0;
+    differ |= memcmp(found->positions[0], found->positions[a], (size_t)count * sizeof(double)) != 0;
   if (!differ) return false;
-  r->found->axes = *axes;
-  r->found->columns = r->at;
+  found->scale = scale_of(r);
+  if (!number_is_one(found->scale)) {
+    for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] *= (long double)found->scale;
+    const bool is_read = read_rows(r, axes->count);
+    for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] /= (long double)found->scale;
+    if (!is_read) return false;
+  }
+  found->axes = *axes;
+  found->columns = r->at;
   for (int a = 0; a < axes->count; a++) {
-    posenc_axis *axis = &r->found->axes.axis[a];
+    posenc_axis *axis = &found->axes.axis[a];
     axis->size = count;
     axis->stride = 1;
-    axis->positions = r->found->positions[a];
+    axis->positions = found->positions[a];
   }
   return true;
 }
@@ -179,15 +310,29 @@ static posenc_axes axes_of(int count, posenc_axis_order order, posenc_axis_frequ
   return axes;
 }
 
+/* Returns how many of at most `count` pairs, from `first` on, are at positions of the first one. */
+static int64_t extent_in(const reader *r, int64_t first, int64_t step, int64_t count, position_range at) {
+  position_range left[2];
+  int64_t n = 1;
+  for (int ranges; n < count; n++) {
+    ranges = narrow(r, &r->angles[n], r->frequencies[first + n * step], at, left);
+    if (!ranges) break;
+    at = (position_range){fmin(left[0].least, left[ranges - 1].least), fmax(left[0].most, left[ranges - 1].most)};
+  }
+  return n;
+}
+
 /* Returns the number of pairs, from `first` on in steps of `step`, that all have one position in each of the rows. */
 static int64_t extent_of(reader *r, int64_t first, int64_t step, int64_t rows) {
   int64_t shortest = (r->at.pairs - first + step - 1) / step;
-  for (int64_t row = r->found->zeros; row < rows && shortest > 0 && !r->failed; row++) {
+  for (int64_t row = r->found->zeros; row < rows && shortest > 0; row++) {
     int64_t longest = 0;
-    for (int64_t p = 0; p < r->waves.range && longest < shortest; p++) {
-      int64_t n = 0;
-      while (n < shortest && pair_distance(r, row, first + n * step, first + n * step, p) <= 1.0) n++;
-      if (n > longest) longest = n;
+    for (int64_t n = 0; n < shortest; n++) r->angles[n] = angle_of(r, row, first + n * step);
+    const int64_t most = turns_of(r, &r->angles[0], r->frequencies[first]);
+    for (int64_t turns = 0; longest < shortest && turns <= most; turns++) {
+      const position_range at = range_after(r, &r->angles[0], r->frequencies[first], turns);
+      const int64_t count = at.most >= 0.0 && at.least <= r->range ? extent_in(r, first, step, shortest, at) : 0;
+      if (count > longest) longest = count;
     }
     shortest = longest;
   }
@@ -227,7 +372,11 @@ static bool explains_given(reader *r, const posenc_axes *given) {
     axes.axis[a].positions = NULL;
   }
   problem.axes = &axes;
-  return !posenc_problem_refusal(&problem) && explains(r, &axes);
+  if (posenc_problem_refusal(&problem)) return false;
+  r->range = (double)r->w->count + far;
+  const bool is_explained = explains(r, &axes);
+  r->range = (double)r->w->count + near;
+  return is_explained;
 }
 
 /* Whether sections that are expected, or of models, explain all rows: roundings may hide the end of the one found.
@@ -248,8 +397,9 @@ static bool explains_as_models_do(reader *r, const posenc_axes *found) {
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
+/* Whether sections of continued frequencies explain all rows. */
 static bool is_continued(reader *r) {
-  const int64_t few = r->found->zeros + FIRST_ROWS < r->w->count ? r->found->zeros + FIRST_ROWS : r->w->count;
+  const int64_t few = least(r->found->zeros + FIRST_ROWS, r->w->count);
   posenc_axes axes;
   if (extent_of(r, 0, 1, few) >= AXIS_LEAST && find_chunks(r, &axes) &&
       (explains_as_models_do(r, &axes) || explains(r, &axes)))
@@ -260,21 +410,87 @@ static bool is_continued(reader *r) {
 
 /* Whether two or three axes with equal numbers of pairs explain all rows. */
 static bool is_equal(reader *r, const formula *f, posenc_axis_frequencies frequencies) {
-  for (int count = 2; count <= CYCLE && !r->failed; count++) {
+  for (int count = 2; count <= CYCLE; count++) {
     posenc_axes axes = axes_of(count, POSENC_AXES_CHUNKED, frequencies);
     const int64_t pairs = r->at.pairs / count;
     if (r->at.pairs % count || pairs < AXIS_LEAST) continue;
     for (int a = 0; a < count; a++) axes.axis[a].pairs = pairs;
-    if (!open_waves(r, f, frequencies == POSENC_AXES_DEALT ? r->at.pairs : pairs)) return false;
+    formula_frequencies(f, frequencies == POSENC_AXES_DEALT ? r->at.pairs : pairs, r->frequencies);
     if (explains(r, &axes)) return true;
   }
   return false;
 }
 
-static bool is_of(reader *r, const formula *f) {
+static void set_formula(reader *r, const formula *f, double amplitude, const posenc_problem *expected) {
+  r->amplitude = amplitude;
   r->found->formula = *f;
-  return (open_waves(r, f, r->at.pairs) && is_continued(r)) || is_equal(r, f, POSENC_AXES_RESTARTED) ||
-         is_equal(r, f, POSENC_AXES_DEALT);
+  r->found->expected = expected;
+  formula_frequencies(f, r->at.pairs, r->frequencies);
+}
+
+/* Whether axes of the formula explain all rows, at whole positions. Others would make frequencies that are dealt out
+   restarted ones. */
+static bool is_of(reader *r, const formula *f, double amplitude, const posenc_problem *expected) {
+  r->is_whole = true;
+  set_formula(r, f, amplitude, expected);
+  return is_continued(r) || is_equal(r, f, POSENC_AXES_RESTARTED) || is_equal(r, f, POSENC_AXES_DEALT);
+}
+
+static bool are_sections(const posenc_problem *problem) {
+  return problem->axes && problem->axes->frequencies == POSENC_AXES_CONTINUED;
+}
+
+/* Whether expected sections of another formula explain all rows, at any positions. */
+static bool is_in_expected_sections(reader *r, const formula *f) {
+  r->is_whole = false;
+  set_formula(r, f, 1.0, NULL);
+  for (size_t n = 0; r->expected && n < r->expected->count; n++) {
+    const posenc_problem *problem = &r->expected->items[n].problem;
+    if (are_sections(problem) && explains_given(r, problem->axes)) return true;
+  }
+  return false;
+}
+
+/* Whether a problem explains all rows in these sections. */
+static bool is_of_problem(reader *r, const posenc_problem *problem, const posenc_axes *given) {
+  const long double most = 4.0L; /* frequencies that rise are no rope's */
+  const making at = {.columns = r->at};
+  making how;
+  if (!making_with(&at, problem, &how)) return false;
+  set_formula(r, &how.formula, how.amplitude, problem);
+  return r->frequencies[0] < most && r->frequencies[r->at.pairs - 1] < most && explains_given(r, given);
+}
+
+/* Whether an expected problem explains all rows in its sections. */
+static bool is_of_any(reader *r) {
+  for (size_t n = 0; n < r->expected->count; n++) {
+    const posenc_problem *problem = &r->expected->items[n].problem;
+    if (are_sections(problem) && is_of_problem(r, problem, problem->axes)) return true;
+  }
+  return false;
+}
+
+/* Whether a suspect explains all rows in expected sections. */
+static bool is_of_suspects(reader *r) {
+  const suspect_list *suspects = r->suspects;
+  for (size_t n = 0; suspects && n < suspects->count; n++)
+    if (is_of_problem(r, &suspects->items[n].problem, r->expected->items[0].problem.axes)) return true;
+  return false;
+}
+
+/* Whether sections of an expected problem, or other ones of its formula, explain all rows: at whole positions, then at
+   any, which may hide that frequencies are restarted, or rounded. */
+static bool is_of_expected(reader *r) {
+  const posenc_problem *first = r->expected && r->expected->count ? &r->expected->items[0].problem : NULL;
+  const making at = {.columns = r->at};
+  making how;
+  if (!first || !are_sections(first) || !making_with(&at, first, &how)) return false;
+  r->is_whole = true;
+  if (is_of_any(r) || is_of(r, &how.formula, how.amplitude, first)) return true;
+  r->is_whole = false;
+  if (is_of_any(r) || is_of_suspects(r)) return true;
+  set_formula(r, &how.formula, how.amplitude, first);
+  return is_continued(r);
 }
 
 /* Tries columns with the sine of each pair first, then with the cosine; of one part alone, as cosines, then as
@@ -286,11 +502,15 @@ static bool find(reader *r, const columns *first) {
     if (turn && first->part != TABLE_BOTH) r->at.part = TABLE_SIN;
     r->found->zeros = 0; /* sines of position 0 are zeros, too */
     while (r->at.part != TABLE_SIN && r->found->zeros < r->w->count && r->w->zero[r->found->zeros]) r->found->zeros++;
+    if (is_of_expected(r)) return true;
     size_t count = list_formulas(r->w, &r->at, formulas);
     for (size_t b = 0; b < formula_base_count && count < FORMULAS_MAX; b++)
       formulas[count++] = formula_plain(formula_bases[b]);
-    for (size_t n = 0; n < count && !r->failed; n++)
-      if (formulas[n].shift <= 0.0 && formulas[n].base > 1.0 && is_of(r, &formulas[n])) return true;
+    for (size_t n = 0; n < count; n++) {
+      const formula *f = &formulas[n];
+      if (f->shift > 0.0 || !(f->base > 1.0)) continue;
+      if (is_of(r, f, 1.0, NULL) || is_in_expected_sections(r, f)) return true;
+    }
   }
   return false;
 }
@@ -298,22 +518,32 @@ static bool find(reader *r, const columns *first) {
 bool sections_find(const table_window *w, const identify_request *request, sections *found, bool *failed) {
   const columns at = columns_find(w);
   const bool is_double = w->held == POSENC_F64;
-  reader r = {.w = w, .expected = request->expected, .found = found, .waves = {.range = w->count + BEYOND}};
+  reader r = {.w = w,
+              .expected = request->expected,
+              .suspects = request->suspects,
+              .found = found,
+              .is_recovered = request->error > 0.0,
+              .range = (double)w->count + near};
   *found = (sections){.zeros = 0};
   *failed = false;
   if (!w->finite || at.pairs < PAIRS_LEAST || at.dim != w->dim || at.dim % 2) return false;
-  r.error = request->error + ldexp(1.0, format_of(w->held)->least);
+  /* The bound of recovered values is that of pairs that are hardly turned. */
+  r.error = fmin(request->error, limit_of_value(w->held, limit_unit(w->held), LIMIT_OF_PAIR)) +
+            ldexp(1.0, format_of(w->held)->least);
   r.rounding = ldexp(1.0, -format_of(w->held)->precision) + (is_double ? 0x1p-50 : 0x1p-23);
   r.relative = is_double ? 0x1p-48 : 0x1p-20;
   r.numbers = calloc((size_t)at.pairs * 2, sizeof *r.numbers);
-  r.failed = !r.numbers;
+  r.frequencies = calloc((size_t)at.pairs, sizeof *r.frequencies);
+  r.angles = calloc((size_t)at.pairs, sizeof *r.angles);
+  r.failed = !r.numbers || !r.frequencies || !r.angles;
   for (int a = 0; a < POSENC_AXES; a++) {
     found->positions[a] = calloc((size_t)w->count, sizeof *found->positions[a]);
     r.failed |= !found->positions[a];
   }
-  const bool is_found = !r.failed && find(&r, &at) && !r.failed;
-  close_waves(&r.waves);
+  const bool is_found = !r.failed && find(&r, &at);
   free(r.numbers);
+  free(r.frequencies);
+  free(r.angles);
   *failed = r.failed;
   return is_found;
 }
