@@ -417,7 +417,9 @@ typedef struct rivals {
 /* Returns the rivals, in static memory; null if nothing is asked. */
 static const rivals *rivals_of(const options *given, const stored *at, const question *asked) {
   static rivals found;
-  if (found.expected.count) return &found;
+  static int64_t context;
+  if (found.expected.count && context == given->context) return &found;
+  context = given->context;
   if (given->model) {
     model_problems(given, at, &found.expected, &found.suspects);
   } else if (asked) {
@@ -454,9 +456,31 @@ static void identify_table(const options *given, table_file *table, const char *
   free(kernels);
 }
 
+/* Compares a table that disagrees with a scaling by the length of a sequence again, as the end of one: the positions
+   that were found tell the length, and no option does. Keeps what agrees. */
+static void compare_at_end(const options *given, table_file *table, const char *file, double error, identified *made) {
+  record_identified *of = &made->of;
+  const bool is_by_length = given->model && given->rope.by_length && !given->context,
+             is_apart = of->agreement.there && !of->agreement.agrees && strcmp(of->verdict, "table") == 0;
+  if (!is_by_length || !is_apart || !of->has_offset || of->positions.there || of->offset.whole <= 0) return;
+  identified again = {.read = NULL};
+  options longer = *given;
+  longer.context = of->offset.whole + table_stored(table)->rows;
+  identify_table(&longer, table, file, error, NULL, &again);
+  const record_agreement *found = &again.of.agreement;
+  if (found->agrees) {
+    of->agreement = *found;
+    of->agreement.name = record_format(&made->memory, "%s", found->name);
+    of->agreement.errors = found->errors ? record_format(&made->memory, "%s", found->errors) : NULL;
+    made->is_right = again.is_right;
+  }
+  identified_forget(&again);
+}
+
 identified identified_table(const options *given, table_file *table, const char *file, const question *asked) {
   identified made = {.read = NULL};
   identify_table(given, table, file, 0.0, asked, &made);
+  if (!asked) compare_at_end(given, table, file, 0.0, &made);
   if (given->model || asked) add_agreement(given, &made, made.of.agreement.agrees ? "" : table_uncopied(table));
   add_expected(given, &made);
   made.is_right = made.is_right && findings_are_met(&made.of);
@@ -514,6 +538,7 @@ static void identify_array(const options *given, const char *file, const questio
   if (given->problem.op == POSENC_ROPE) of_table.problem.layout = POSENC_SPLIT_CS;
   if (recover_applied(given, file, &from, &applied, &made->memory, &why)) {
     identify_table(given, from.table, file, from.error, asked ? &of_table : NULL, made);
+    if (!asked) compare_at_end(given, from.table, file, from.error, made);
     record_applied_to(made, &applied);
     recovered_free(&from);
   } else {

@@ -514,6 +514,23 @@ else
   skip 'M-RoPE between whole positions' 'no NumPy here'
 fi
 
+# A scaling by the length of a sequence, at its end: --context tells the length, or else the positions that are found.
+cat >dynamic.json <<'END'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 4096,
+ "rope_scaling": {"type": "dynamic", "factor": 4.0}}
+END
+for dtype in f32 bf16; do
+  "$POSENC" write --config dynamic.json --context 131072 --offset 130800 --len 272 --dtype $dtype -o end.npy
+  check "the end of a long sequence, $dtype" eval 'ends 0 identify end.npy --config dynamic.json --context 131072 &&
+    told out config "agrees: dynamic.json"'
+  check 'of another length' ends 1 identify end.npy --config dynamic.json --context 100000
+done
+"$POSENC" write --config dynamic.json --context 131072 --offset 130800 --len 272 -o end.npy
+check 'positions tell the length' eval 'ends 0 identify end.npy --config dynamic.json &&
+  told out config "agrees: dynamic.json"'
+"$POSENC" write --config dynamic.json --context 131072 --len 272 -o end.npy
+check 'of rows that do not end there' ends 1 identify end.npy --config dynamic.json
+
 # ---- a right formula ------------------------------------------------------------------------------
 
 while IFS='|' read -r written errors; do

@@ -436,6 +436,20 @@ void search_columns(search *s) {
   if (s->columns.part == TABLE_BOTH) turn_columns(s);
 }
 
+/* Tries the formulas of expected problems, near 0, then far from it, where values in 16 bits tell no formula. One that
+   roundings do not explain is dropped: others may be closer. */
+static void explain_expected(search *s) {
+  const suspect_list *expected = s->request->expected;
+  const making at = {.columns = s->columns};
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_good(&s->best) && !s->failed; n++) {
+    making how;
+    if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
+    trial_formulas(s, &s->columns, &how.formula, 1);
+    if (!explanation_is_good(&s->best)) trial_far(s, &s->columns, &how.formula);
+    if (!explanation_is_rounding(s, &s->best)) s->best.found = s->also.found = false;
+  }
+}
+
 size_t search_run(search *s) {
   formula formulas[FORMULAS_MAX];
   search_columns(s);
@@ -443,6 +457,7 @@ size_t search_run(search *s) {
   const bool evident = s->columns.pairs >= FORMULA_EVIDENT;
   trial_formulas(s, &s->columns, formulas, count);
   if (explanation_is_good(&s->best) && evident) refine_base(s, &s->sampling);
+  if (!explanation_is_good(&s->best)) explain_expected(s);
   const bool on_line = count > 0 && formulas[0].most;
   if (evident && !on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
   /* The second pass is for recipes whose angles are less accurate than f32, so that many positions nearly fit. */
