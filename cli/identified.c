@@ -542,6 +542,8 @@ static void identify_array(const options *given, const char *file, const questio
     record_applied_to(made, &applied);
     recovered_free(&from);
   } else {
+    if (given->model && !asked && from.is_still)
+      die("--config %s: whether the result agrees is not known: %s", given->config, why.text);
     made->of = none;
     made->of.file = record_name(&made->memory, file, "");
     made->of.sentence = record_format(&made->memory, "no %s of %s: %s", op_name(given->problem.op),

@@ -614,6 +614,24 @@ check 'a right formula in f32' eval 'ends 1 check out.npy --op rope --x x-split.
   sed "s/^likely cause *//" out | grep -qF -e "the formula agrees: the errors are those of angles in f32; --max-abs "'
 check 'agrees' ends 0 check out.npy --op rope --x x-split.npy --config plain.json
 
+# Few rows: those that are all zeros are told, and what position 0 alone does not tell.
+for length in 1 2 5 12; do
+  posenc write --len $length --dim 64 --scale 0.5 -o few-x.npy
+  ends 0 write --op rope --x few-x.npy --layout split -o few.npy
+  check "$length rows" ends 0 check few.npy --op rope --x few-x.npy --config plain.json
+  told='; not checked: whether x is turned, as position 0 leaves it'
+  if [ $length -eq 1 ]; then
+    check 'position 0 alone' contains out "$told"
+    check 'is not known to be of a config' is_refused 'is not known: it is x, as it is at position 0' \
+      identify few.npy --op rope --x few-x.npy --config plain.json
+  else
+    check 'others' lacks out "$told"
+  fi
+  { head -c 128 few.npy && head -c 256 /dev/zero && tail -c +385 few.npy; } >zero.npy
+  check 'the first is zeros' eval 'ends 1 check zero.npy --op rope --x few-x.npy --config plain.json &&
+    told out "FAIL: config: " "the row of position 0 is all zeros"'
+done
+
 # ---- who computed it ------------------------------------------------------------------------------
 
 # The line of identify is a command with a verdict, of what the file was found to be and was asked to be.

@@ -264,6 +264,12 @@ static file_result result_of(array_exam *e) {
   return found;
 }
 
+/* Whether a result of rope has position 0 alone, where it is x. */
+static bool is_at_zero(const array_request *request) {
+  const bool is_one = axes_length(request->arrays.axes, table_stored(request->arrays.x)) == 1;
+  return request->problem.op == POSENC_ROPE && !request->problem.axes && is_one && array_position(request, 0) == 0;
+}
+
 /* Returns the result, with what bits tell of results that are within the limit of a check without one. */
 static file_result result_of_all(array_exam *e) {
   const array_request *request = e->request;
@@ -274,6 +280,8 @@ static file_result result_of_all(array_exam *e) {
   if (*cause.unseen)
     found.of.unchecked = record_format(&found.memory, "; not checked: whether %s, which %s does not tell", cause.unseen,
                                        dtype_name(e->held));
+  if (is_at_zero(request))
+    found.of.unchecked = record_format(&found.memory, "; not checked: whether x is turned, as position 0 leaves it");
   return found;
 }
 

@@ -539,12 +539,17 @@ typedef struct wrong_indices {
   int64_t zeros;        /* how many of them have zeros for results */
 } wrong_indices;
 
-/* Looks at each index of an axis, at no more when more than `most` are wrong. The search is about the first of these
-   from then on. */
+/* Whether no more than `most` are wrong, or zeros alone are. */
+static bool are_few(const wrong_indices *wrong, int64_t most) {
+  return wrong->count <= most || wrong->count == wrong->zeros;
+}
+
+/* Looks at each index of an axis, at no more when those that are wrong are not few. The search is about the first of
+   these from then on. */
 static wrong_indices look_along(cause_search *all, const trial *asked, int axis, int64_t most) {
   wrong_indices wrong = {.first = -1};
   all->axis = axis;
-  for (all->index = 0; all->index < all->v->at->axes[axis] && wrong.count <= most; all->index++) {
+  for (all->index = 0; all->index < all->v->at->axes[axis] && are_few(&wrong, most); all->index++) {
     if (is_made_by(all, asked)) continue;
     wrong.zeros += is_zero(all);
     if (!wrong.count++) wrong.first = all->index;
@@ -597,8 +602,8 @@ static void tell_rows(cause_search *all, const wrong_indices *rows, int64_t move
     snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, wrong, verb, first);
 }
 
-/* Looks at the vectors of each position alone. If all but few are right, tells of those that are not: rows of zeros, as
-   padding has them, or rows that nobody has written. */
+/* Looks at the vectors of each position alone. If all but few are right, or those that are not are all zeros, tells of
+   them: rows of zeros, as padding has them, or rows that nobody has written. */
 static void try_rows(cause_search *all, const trial *asked) {
   enum { MOST = 1 << 16, ONE_IN = 20 };
   const char *const letters = all->request->arrays.axes;
@@ -606,7 +611,7 @@ static void try_rows(cause_search *all, const trial *asked) {
   const int64_t size = all->v->at->axes[axis], few = size / ONE_IN;
   if (size > MOST) return;
   const wrong_indices wrong = look_along(all, asked, axis, few);
-  const bool is_few = wrong.count > 0 && wrong.count <= few, has_places = asked->problem.axes;
+  const bool is_few = wrong.count > 0 && are_few(&wrong, few), has_places = asked->problem.axes;
   const int64_t moved = is_few && !wrong.zeros && !has_places ? moved_by(all, asked, 1) : 0;
   all->axis = -1;
   if (is_few) tell_rows(all, &wrong, moved);

@@ -304,6 +304,7 @@ typedef struct recovered {
   bool back;                    /* the pairs are rotated backwards */
   double error;                 /* the largest error of the table's values */
   int64_t bad_row;              /* a row of x whose numbers are not all finite; -1: none */
+  bool is_still;                /* the result has one position, and is x, as rope leaves it at position 0 */
 } recovered;
 
 /*

@@ -22,6 +22,7 @@ typedef struct source {
   posenc_op op;
   posenc_dtype held;           /* the dtype whose numbers the results are */
   double unit, scale, largest; /* its unit; a factor that makes the largest |x| about 1; the largest |x| */
+  bool is_still;               /* as in the result */
 } source;
 
 /* ---- the rotated columns, and their pairs ------------------------------------------------------------------------ */
@@ -210,7 +211,8 @@ static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
   *g = (guess){POSENC_INTERLEAVED, POSENC_INTERLEAVED, 0, s->v.at->dim};
   if (!find_changed(s, &first, &last, bad_row))
     return fault_say(why, "not all numbers of row %" PRId64 " are finite", *bad_row);
-  if (last < 0) return fault_say(why, "it is x");
+  s->is_still = last < 0 && s->op == POSENC_ROPE && axes_length(s->v.from->axes, s->v.at) == 1;
+  if (last < 0) return fault_say(why, "it is x%s", s->is_still ? ", as it is at position 0" : "");
   if (s->op == POSENC_ADD) return true;
   if (guess_halves(s, first, last, POSENC_SPLIT, POSENC_SPLIT, g) || guess_neighbours(s, first, last, g) ||
       guess_halves(s, first, last, POSENC_INTERLEAVED, POSENC_SPLIT, g) ||
@@ -244,6 +246,7 @@ bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *
   s.held = vectors_held(&s.v);
   s.unit = ldexp(1.0, -format_of(s.held)->precision);
   const bool ok = recover_from(&s, &all, found, why);
+  found->is_still = s.is_still;
   vectors_close(&s.v);
   free(all.values);
   free(all.weights);
