@@ -25,6 +25,7 @@ struct judge {
   int64_t pairs, width;  /* of a row: frequencies, and elements of a table, or of one of the two of a rope cache */
   int tables;            /* the two of a rope cache, cosines first; else one */
   column_map columns[2]; /* of each; of rope, those of its table, which has cosines first */
+  int64_t *sources[2];   /* of each: by column, where its value is in a row of all sines and then all cosines */
   /* The table in the layout of the result, rounded: float, or double in f64. Add and rope: the sines and the cosines of
      each row, by frequency index. */
   void *rounded[2];
@@ -62,35 +63,69 @@ static exact value_of(const fast_lanes *groups, int64_t i, bool cosine) {
   return cosine ? (exact){at->cos_high[k], at->cos_low[k], 0.0} : (exact){at->sin_high[k], at->sin_low[k], 0.0};
 }
 
-static void put(const judge *j, int table, int64_t row, int64_t column, const exact *value) {
-  const int64_t at = row * j->width + column;
-  const double rounded = is_padding(j, row) ? 0.0 : value->high;
-  if (j->problem.dtype == POSENC_F64)
-    ((double *)j->rounded[table])[at] = rounded;
-  else
-    ((float *)j->rounded[table])[at] = (float)format_nearest(format_of(j->problem.dtype), rounded);
+/* Rounds numbers to the dtype. */
+static void round_row(posenc_dtype dtype, const double *row, int64_t count, float *rounded) {
+  const format f = *format_of(dtype);
+  if (dtype == POSENC_F32) {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) rounded[i] = (float)row[i];
+  } else {
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++) rounded[i] = (float)format_nearest(&f, row[i]);
+  }
 }
 
-/* Puts the exact values into the tables of a row. */
-static void put_row(const judge *j, int64_t row, const fast_lanes *groups) {
-  for (int table = 0; table < j->tables; table++)
-    for (int64_t c = 0; c < j->width; c++) {
-      const column_value *at = &j->columns[table].values[c];
-      const exact value = value_of(groups, at->index, at->cosine);
-      put(j, table, row, c, &value);
-    }
-}
-
-static void compute(judge *j) {
-  for (int64_t row = 0; row < j->problem.rows; row++) {
-    const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
-    if (!j->sines) put_row(j, row, groups);
-    for (int64_t i = 0; j->sines && i < j->pairs; i++) {
-      const bool none = is_padding(j, row);
-      j->sines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, false).high;
-      j->cosines[row * j->pairs + i] = none ? 0.0 : value_of(groups, i, true).high;
+/* Puts the exact values into the tables of a row. values: all sines, then all cosines. rounded: room for as many. */
+static void put_row(const judge *j, int64_t row, const double *values, float *rounded) {
+  const bool is_f64 = j->problem.dtype == POSENC_F64;
+  if (!is_f64) round_row(j->problem.dtype, values, 2 * j->pairs, rounded);
+  for (int table = 0; table < j->tables; table++) {
+    const int64_t *const sources = j->sources[table], width = j->width;
+    if (is_f64) {
+      double *const out = (double *)j->rounded[table] + row * width;
+      for (int64_t c = 0; c < width; c++) out[c] = values[sources[c]];
+    } else {
+      float *const out = (float *)j->rounded[table] + row * width;
+      for (int64_t c = 0; c < width; c++) out[c] = rounded[sources[c]];
     }
   }
+}
+
+/* Returns false if memory runs out. */
+static bool compute(judge *j) {
+  const int64_t pairs = j->pairs;
+  const size_t bytes = (size_t)pairs * sizeof(double);
+  double *const values = calloc(2 * (size_t)pairs + 1, sizeof *values);
+  float *const rounded = calloc(2 * (size_t)pairs + 1, sizeof *rounded);
+  for (int64_t row = 0; values && rounded && row < j->problem.rows; row++) {
+    const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
+    for (int64_t i = 0; i < pairs; i += FAST_LANES) {
+      const size_t some = (size_t)least(FAST_LANES, pairs - i) * sizeof *values;
+      memcpy(values + i, groups[i / FAST_LANES].sin_high, some);
+      memcpy(values + pairs + i, groups[i / FAST_LANES].cos_high, some);
+    }
+    if (is_padding(j, row)) memset(values, 0, 2 * bytes);
+    if (!j->sines) {
+      put_row(j, row, values, rounded);
+      continue;
+    }
+    memcpy(j->sines + row * pairs, values, bytes);
+    memcpy(j->cosines + row * pairs, values + pairs, bytes);
+  }
+  const bool enough = values && rounded;
+  free(values);
+  free(rounded);
+  return enough;
+}
+
+/* Finds where the value of each column is in a row of values. Returns false if memory runs out. */
+static bool find_sources(judge *j, int table) {
+  int64_t *const sources = j->sources[table] = calloc((size_t)j->width + 1, sizeof *sources);
+  for (int64_t c = 0; sources && c < j->width; c++) {
+    const column_value *at = &j->columns[table].values[c];
+    sources[c] = at->index + (at->cosine ? j->pairs : 0);
+  }
+  return sources;
 }
 
 static bool allocate(judge *j) {
@@ -103,13 +138,13 @@ static bool allocate(judge *j) {
       return false;
   j->width = j->columns[0].columns;
   if (op_is_applied(j->problem.op)) {
-    j->sines = calloc(rows * pairs + 1, sizeof *j->sines);
-    j->cosines = calloc(rows * pairs + 1, sizeof *j->cosines);
+    j->sines = posenc_alloc((rows * pairs + 1) * sizeof *j->sines); /* with huge pages */
+    j->cosines = posenc_alloc((rows * pairs + 1) * sizeof *j->cosines);
     return j->sines && j->cosines;
   }
   const size_t element = j->problem.dtype == POSENC_F64 ? sizeof(double) : sizeof(float);
   for (int t = 0; t < j->tables; t++)
-    if (!(j->rounded[t] = posenc_alloc(rows * (size_t)j->width * element + 1))) return false;
+    if (!find_sources(j, t) || !(j->rounded[t] = posenc_alloc(rows * (size_t)j->width * element + 1))) return false;
   return true;
 }
 
@@ -133,12 +168,9 @@ judge *judge_create(const posenc_problem *problem) {
     enough = j->positions;
     if (enough) memcpy(j->positions, problem->positions, bytes);
   }
-  if (!enough) {
-    judge_destroy(j);
-    return NULL;
-  }
-  compute(j);
-  return j;
+  if (enough && compute(j)) return j;
+  judge_destroy(j);
+  return NULL;
 }
 
 void judge_destroy(judge *j) {
@@ -149,8 +181,10 @@ void judge_destroy(judge *j) {
   free(j->positions);
   posenc_free(j->rounded[0]);
   posenc_free(j->rounded[1]);
-  free(j->sines);
-  free(j->cosines);
+  free(j->sources[0]);
+  free(j->sources[1]);
+  posenc_free(j->sines);
+  posenc_free(j->cosines);
   free(j);
 }
 
@@ -195,22 +229,26 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
   }
 }
 
-/* Whether all elements are within a x |value| + b of the rounded values. */
-#define DEFINE_NEAR(name, dtype, type, attributes)                                                                     \
+/* Whether all elements are within a x |value| + b of the rounded values. number: the type of the computation. Float is
+   enough for f32 except below `tiny`, where a x |value| may be subnormal. */
+#define DEFINE_NEAR(name, dtype, type, number, tiny, attributes)                                                       \
   attributes static bool name(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b) { \
     const type *const values = (const type *)rounded + from;                                                           \
+    const number share = (number)a, rest = (number)b;                                                                  \
     int far = 0;                                                                                                       \
     _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < count; i++) {                                         \
-      const double value = (double)values[i], error = fabs(format_element(dtype, got, i) - value);                     \
-      far |= !(error <= a * fabs(value) + b);                                                                          \
+      const number value = (number)values[i], error = (number)format_element(dtype, got, i) - value;                   \
+      const number size = value < 0 ? -value : value, distance = error < 0 ? -error : error;                           \
+      far |= !(distance <= share * size + rest);                                                                       \
+      far |= (size < (number)tiny) & (distance > 0);                                                                   \
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
 #define DEFINE_NEARS(tier, attributes)                                                                                 \
-  DEFINE_NEAR(near_f32_##tier, POSENC_F32, float, attributes)                                                          \
-  DEFINE_NEAR(near_f64_##tier, POSENC_F64, double, attributes)                                                         \
-  DEFINE_NEAR(near_f16_##tier, POSENC_F16, float, attributes)                                                          \
-  DEFINE_NEAR(near_bf16_##tier, POSENC_BF16, float, attributes)
+  DEFINE_NEAR(near_f32_##tier, POSENC_F32, float, float, 0x1p-100, attributes)                                         \
+  DEFINE_NEAR(near_f64_##tier, POSENC_F64, double, double, 0, attributes)                                              \
+  DEFINE_NEAR(near_f16_##tier, POSENC_F16, float, double, 0, attributes)                                               \
+  DEFINE_NEAR(near_bf16_##tier, POSENC_BF16, float, double, 0, attributes)
 TURN_TIERS(DEFINE_NEARS)
 
 typedef bool near_function(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b);
@@ -228,15 +266,18 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
   const posenc_dtype dtype = j->problem.dtype;
   near_function *const is_near = near_of(dtype);
   const size_t element = posenc_dtype_bytes(dtype);
+  const bool has_bits = dtype == POSENC_F32 || dtype == POSENC_F64; /* the rounded values are numbers of the dtype */
   /* The bound is of the difference from the exact value, of which the rounded one is within half an ulp. An ulp is at
      least 2^-precision of a value. So the contract allows a x |value| + b, where b is the absolute part; 0.999 leaves
      room for roundings here. Elements beyond that are compared with the exact value. */
   const double a = fmax(bound->ulp - 0.5, 0.0) * ldexp(1.0, -format_of(dtype)->precision) * 0.999;
+  int64_t row = from / j->width, column = from % j->width;
   into->compared += count;
-  for (int64_t done = 0, some; done < count; done += some) {
-    const int64_t row = (from + done) / j->width, column = (from + done) % j->width;
-    some = j->width - column < count - done ? j->width - column : count - done;
-    const unsigned char *here = (const unsigned char *)got + (size_t)done * element;
+  for (int64_t done = 0, some; done < count; done += some, row++, column = 0) {
+    some = least(j->width - column, count - done);
+    const unsigned char *here = (const unsigned char *)got + (size_t)done * element,
+                        *rounded = (const unsigned char *)j->rounded[table] + (size_t)(from + done) * element;
+    if (has_bits && memcmp(here, rounded, (size_t)some * element) == 0) continue;
     const double b = (bound->abs + bound->growth * (double)distance_of(j, row)) * 0.999;
     if (!is_near(here, j->rounded[table], from + done, some, a, is_padding(j, row) ? 0.0 : b))
       judge_exactly(j, bound, table, row, column, some, here, into);
@@ -245,9 +286,10 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
 
 /* ---- add and rope ----------------------------------------------------------------------------------- */
 
+/* The second half of each is room for turn_pairs. */
 bool applications_open(applications *a, int64_t dim) {
-  *a = (applications){.sines = calloc((size_t)dim / 2 + 1, sizeof(double)),
-                      .cosines = calloc((size_t)dim / 2 + 1, sizeof(double))};
+  *a = (applications){.sines = calloc((size_t)dim + 1, sizeof(double)),
+                      .cosines = calloc((size_t)dim + 1, sizeof(double))};
   return a->sines && a->cosines;
 }
 
@@ -266,28 +308,50 @@ void applications_begin(applications *a, const posenc_problem *problem) {
   a->held = true;
 }
 
-/* Multiplies by the pair, as a complex number. */
-static void turn_by(double *sine, double *cosine, double s, double c) {
-  const double turned = *sine * c + *cosine * s;
-  *cosine = *cosine * c - *sine * s;
-  *sine = turned;
+/* Multiply pairs by others, or by themselves, as complex numbers; and add multiples of others. */
+#define DEFINE_ADDITIONS(tier, attributes)                                                                             \
+  attributes static void turn_by_##tier(double *restrict sines, double *restrict cosines, const double *restrict s,    \
+                                        const double *restrict c, int64_t pairs) {                                     \
+    _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) {                                                          \
+      const double sine = sines[i], cosine = cosines[i];                                                               \
+      sines[i] = sine * c[i] + cosine * s[i];                                                                          \
+      cosines[i] = cosine * c[i] - sine * s[i];                                                                        \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  attributes static void turn_twice_##tier(double *restrict sines, double *restrict cosines, int64_t pairs) {          \
+    _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) {                                                          \
+      const double sine = sines[i], cosine = cosines[i];                                                               \
+      sines[i] = sine * cosine + cosine * sine;                                                                        \
+      cosines[i] = cosine * cosine - sine * sine;                                                                      \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  attributes static void add_times_##tier(double *restrict sums, const double *restrict values, double times,          \
+                                          int64_t pairs) {                                                             \
+    _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) sums[i] += times * values[i];                              \
+  }
+TURN_TIERS(DEFINE_ADDITIONS)
+
+/* Turns all pairs `times` times by those of a row. */
+static void turn_pairs(applications *a, const judge *j, int64_t row, int64_t times) {
+  const int64_t pairs = j->pairs;
+  double *const s = a->sines + pairs, *const c = a->cosines + pairs; /* the row's, raised to powers of two */
+  const double sign = j->problem.inverse ? -1.0 : 1.0;
+  for (int64_t i = 0; i < pairs; i++) s[i] = sign * j->sines[row * pairs + i];
+  memcpy(c, j->cosines + row * pairs, (size_t)pairs * sizeof *c);
+  for (int64_t n = times;; TURN_TIER(turn_twice)(s, c, pairs)) {
+    if (n % 2) TURN_TIER(turn_by)(a->sines, a->cosines, s, c, pairs);
+    if (!(n /= 2)) break;
+  }
 }
 
 void applications_add(applications *a, const judge *j, const posenc_bound *bound, int64_t row, int64_t times) {
   const posenc_problem *p = &j->problem;
-  const int64_t distance = distance_of(j, row);
-  for (int64_t i = 0; i < j->pairs; i++) {
-    double s = j->sines[row * j->pairs + i], c = j->cosines[row * j->pairs + i];
-    if (p->op == POSENC_ADD) {
-      a->sines[i] += (double)times * s;
-      a->cosines[i] += (double)times * c;
-      continue;
-    }
-    if (p->inverse) s = -s;
-    for (int64_t n = times;; turn_by(&s, &c, s, c)) {
-      if (n % 2) turn_by(&a->sines[i], &a->cosines[i], s, c);
-      if (!(n /= 2)) break;
-    }
+  const int64_t distance = distance_of(j, row), pairs = j->pairs;
+  if (p->op == POSENC_ADD) {
+    TURN_TIER(add_times)(a->sines, j->sines + row * pairs, (double)times, pairs);
+    TURN_TIER(add_times)(a->cosines, j->cosines + row * pairs, (double)times, pairs);
+  } else {
+    turn_pairs(a, j, row, times);
   }
   a->count += times;
   a->held = a->held && distance <= bound->max_position && p->base >= 1.0;
@@ -328,27 +392,39 @@ static void judge_applied(const applications *a, const judge *j, int64_t row, in
   }
 }
 
-/* Whether all pairs of a head are certainly within the bound, k0 + k1 x size. In add that is the size of the element.
-   In rope it is that of the pair (u, v), for which 0.707 (|u| + |v|) is taken: no larger, and without a root. The first
-   element of pair i is number `step` i, the second one is `apart` after it. */
+/* Sets `far` if a pair of a head is not certainly within the bound, k0 + k1 x size. In add that is the size of the
+   element. In rope it is that of the pair (u, v), for which 0.707 (|u| + |v|) is taken: no larger, and without a root.
+   turns: rope. The first element of pair i is number `step` i, the second one is `apart` after it; constants, so that
+   compilers know how elements lie. */
+#define HEAD_PAIRS(dtype, turns, step, apart)                                                                          \
+  _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < pairs; i++) {                                           \
+    const int64_t one = i * (step), other = one + (apart);                                                             \
+    const double u = format_element(dtype, x, one), v = format_element(dtype, x, other);                               \
+    const double e = (turns) ? u * cosines[i] - v * sines[i] : u + first[i],                                           \
+                 f = (turns) ? v * cosines[i] + u * sines[i] : v + second[i];                                          \
+    const double size_u = (turns) ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = (turns) ? size_u : fabs(v);        \
+    far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u);                                           \
+    far |= !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                         \
+  }
+
+/* Whether all pairs of a head are certainly within the bound. */
 #define DEFINE_HEAD(name, dtype, attributes)                                                                           \
-  attributes static bool name(const applications *a, const posenc_problem *p, int64_t step, int64_t apart, double k0,  \
-                              double k1, int64_t at, const void *x, const void *got) {                                 \
-    const bool turns = p->op == POSENC_ROPE;                                                                           \
+  attributes static bool name(const applications *a, const posenc_problem *p, double k0, double k1, const void *x,     \
+                              const void *got) {                                                                       \
+    const bool turns = p->op == POSENC_ROPE, halves = posenc_layout_columns(p->layout, p->dim).step == 1;              \
+    const bool has_sines_first = p->layout == POSENC_INTERLEAVED || p->layout == POSENC_SPLIT;                         \
     const double *const sines = a->sines, *const cosines = a->cosines;                                                 \
-    const double *const first =                                                                                        \
-                            turns || p->layout == POSENC_INTERLEAVED || p->layout == POSENC_SPLIT ? sines : cosines,   \
-                        *const second = first == sines ? cosines : sines;                                              \
+    const double *const first = has_sines_first ? sines : cosines, *const second = has_sines_first ? cosines : sines;  \
     const int64_t pairs = p->dim / 2;                                                                                  \
     int far = 0;                                                                                                       \
-    _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < pairs; i++) {                                         \
-      const int64_t one = at + i * step, other = one + apart;                                                          \
-      const double u = format_element(dtype, x, one), v = format_element(dtype, x, other);                             \
-      const double c = cosines[i], s = sines[i];                                                                       \
-      const double e = turns ? u * c - v * s : u + first[i], f = turns ? v * c + u * s : v + second[i];                \
-      const double size_u = turns ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = turns ? size_u : fabs(v);          \
-      far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u);                                         \
-      far |= !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                       \
+    if (turns && halves) {                                                                                             \
+      HEAD_PAIRS(dtype, true, 1, pairs)                                                                                \
+    } else if (turns) {                                                                                                \
+      HEAD_PAIRS(dtype, true, 2, 1)                                                                                    \
+    } else if (halves) {                                                                                               \
+      HEAD_PAIRS(dtype, false, 1, pairs)                                                                               \
+    } else {                                                                                                           \
+      HEAD_PAIRS(dtype, false, 2, 1)                                                                                   \
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
@@ -360,7 +436,7 @@ TURN_TIERS(DEFINE_HEADS)
 void applications_judge(const applications *a, const judge *j, int64_t row, int64_t from, int64_t count, const void *x,
                         const void *got, judgement *into) {
   const posenc_problem *p = &j->problem;
-  const bool halves = posenc_layout_columns(p->layout, p->dim).step == 1, is_grouped = p->axes && p->axes->grouped;
+  const bool is_grouped = p->axes && p->axes->grouped;
   const size_t element = posenc_dtype_bytes(p->dtype);
   const double k0 = 0.999 * allowed_of(a, p, 0.0), k1 = 0.999 * (allowed_of(a, p, 1.0) - allowed_of(a, p, 0.0));
   into->compared += count;
@@ -369,15 +445,20 @@ void applications_judge(const applications *a, const judge *j, int64_t row, int6
     some = whole ? p->dim : 1;
     const unsigned char *there = (const unsigned char *)got + (size_t)done * element,
                         *own = (const unsigned char *)x + (size_t)(from + done) * element;
-    if (!whole || !(p->dtype == POSENC_F32 ? TURN_TIER(head_f32) : TURN_TIER(head_bf16))(
-                      a, p, halves ? 1 : 2, halves ? p->dim / 2 : 1, k0, k1, 0, own, there))
+    if (!whole || !(p->dtype == POSENC_F32 ? TURN_TIER(head_f32) : TURN_TIER(head_bf16))(a, p, k0, k1, own, there))
       judge_applied(a, j, row, from + done, some, x, there, into);
   }
 }
 
 /* ---- the trial of a turn: what its calls left in the worker's memory --------------------------------------------- */
 
-enum { BLOCK = 1 << 20 };
+/* What is drawn at once, and what is read at once, which then is in a cache of the processor. */
+enum { BLOCK = 1 << 20, PIECE = 1 << 17 };
+
+/* Returns how many rows about so many bytes have, at least one. */
+static int64_t rows_of(int64_t bytes, size_t row_bytes) {
+  return row_bytes < (size_t)bytes ? bytes / (int64_t)row_bytes : 1;
+}
 
 /* A call: where its rows are, in memory and in the table. */
 typedef struct call_place {
@@ -386,6 +467,11 @@ typedef struct call_place {
   int64_t exact; /* the same row's number in the exact values, of which row 0 is that of plan 0 */
   int plan;
 } call_place;
+
+/* How many of the calls [since, end) each plan has made on a slice. */
+typedef struct call_counts {
+  int64_t since, end, slice, of[TURN_PLANS];
+} call_counts;
 
 typedef struct trial {
   const yardstick *y;
@@ -396,9 +482,10 @@ typedef struct trial {
   size_t element;
   bool has_x;
   int64_t *draws;       /* in mode row */
-  unsigned char *block; /* a part of the worker's memory: a row, or about BLOCK bytes */
+  unsigned char *block; /* a part of the worker's memory: a row, or about PIECE bytes */
   unsigned char *x;     /* a row */
   applications sums;
+  call_counts counts;
   judgement *found;
   uint64_t drawn;
 } trial;
@@ -431,20 +518,29 @@ static void judge_shown(trial *t, const call_place *p, int64_t part, int64_t row
   }
 }
 
+/* Counts the calls of [since, end) that worked on the slice of the last one. */
+static void count_calls(trial *t, int64_t since, int64_t end) {
+  call_counts *c = &t->counts;
+  const int64_t slice = turn_slice(t->terms, end - 1);
+  if (c->since != since || c->slice != slice || c->end > end) *c = (call_counts){since, since, slice, {0}};
+  for (; c->end < end; c->end++)
+    if (turn_slice(t->terms, c->end) == slice) c->of[turn_plan(t->terms, c->end)]++;
+}
+
 /* Sets t->sums to what the calls of [since, end) have applied to a row of x, of those that worked on it. */
 static void apply_calls(trial *t, int64_t since, int64_t end, const call_place *last, int64_t row) {
-  int64_t times[TURN_PLANS] = {0};
   applications_begin(&t->sums, t->y->problem);
-  for (int64_t call = since; call < end; call++) {
-    if (t->mode == BENCH_ROW) {
+  if (t->mode == BENCH_ROW) {
+    for (int64_t call = since; call < end; call++) {
       const call_place p = place_of_call(t, call);
       applications_add(&t->sums, t->y->judge, &t->y->bound, p.exact, 1);
-    } else if (turn_slice(t->terms, call) == turn_slice(t->terms, end - 1)) {
-      times[turn_plan(t->terms, call)]++;
     }
+    return;
   }
+  count_calls(t, since, end);
   for (int p = 0; p < TURN_PLANS; p++)
-    if (times[p]) applications_add(&t->sums, t->y->judge, &t->y->bound, last->row + row + t->y->shifts[p], times[p]);
+    if (t->counts.of[p])
+      applications_add(&t->sums, t->y->judge, &t->y->bound, last->row + row + t->y->shifts[p], t->counts.of[p]);
 }
 
 /* Compares elements of one row of x. */
@@ -464,31 +560,40 @@ static void judge_span(trial *t, const turn_group *g, const call_place *p, const
     judge_shown(t, p, at->part, at->row, at->column, at->count, got);
 }
 
+/* Compares rows [row, row + rows) of a part of a region. */
+static bool judge_rows(trial *t, const turn_group *g, int64_t call, const call_place *p, int64_t part, int64_t row,
+                       int64_t rows) {
+  const region *r = &p->memory;
+  const size_t row_bytes = (size_t)r->width * t->element;
+  const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
+  if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;
+  if (!t->has_x && t->y->held) {
+    judge_elements(t->y->judge, &t->y->bound, (int)part, (p->exact + row) * r->width, rows * r->width, t->block,
+                   t->found);
+    return true;
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    const span at = {part, row + i, 0, 0, r->width};
+    if (t->has_x && t->y->held) apply_calls(t, g->since, call + 1, p, row + i);
+    judge_span(t, g, p, &at, t->block + (size_t)i * row_bytes);
+  }
+  return true;
+}
+
 /* Compares all that a call left in memory; in x, what all calls since the group's draw left. */
 static bool judge_call(trial *t, const turn_group *g, int64_t call) {
   const call_place p = place_of_call(t, call);
   const region *r = &p.memory;
   const size_t row_bytes = (size_t)r->width * t->element;
-  const int64_t some = row_bytes < BLOCK ? BLOCK / (int64_t)row_bytes : 1;
+  const int64_t some = rows_of(BLOCK, row_bytes), few = rows_of(PIECE, row_bytes);
   const bool is_large = (double)(r->parts * r->rows) * (double)row_bytes > TRIAL_LARGE;
   for (int64_t row = 0; row < r->rows; row += some) {
-    const int64_t rows = r->rows - row < some ? r->rows - row : some;
-    const bool is_end = row == 0 || row + rows == r->rows;
+    const int64_t end = least(row + some, r->rows);
+    const bool is_end = row == 0 || end == r->rows;
     if (t->drawn && is_large && !is_end && random_below(&t->drawn, TRIAL_SHARE) != 0) continue;
-    for (int64_t part = 0; part < r->parts; part++) {
-      const unsigned char *from = t->e->memory + (size_t)(part * r->apart + (r->first + row) * r->width) * t->element;
-      if (!t->e->read(t->e->from, from, t->block, (size_t)rows * row_bytes)) return false;
-      if (!t->has_x && t->y->held) {
-        judge_elements(t->y->judge, &t->y->bound, (int)part, (p.exact + row) * r->width, rows * r->width, t->block,
-                       t->found);
-        continue;
-      }
-      for (int64_t i = 0; i < rows; i++) {
-        const span at = {part, row + i, 0, 0, r->width};
-        if (t->has_x && t->y->held) apply_calls(t, g->since, call + 1, &p, row + i);
-        judge_span(t, g, &p, &at, t->block + (size_t)i * row_bytes);
-      }
-    }
+    for (int64_t part = 0; part < r->parts; part++)
+      for (int64_t at = row; at < end; at += few)
+        if (!judge_rows(t, g, call, &p, part, at, least(few, end - at))) return false;
   }
   return true;
 }
@@ -515,7 +620,7 @@ static bool begin(trial *t) {
   t->element = posenc_dtype_bytes(problem->dtype);
   t->has_x = op_is_applied(problem->op);
   const size_t row = (size_t)row_elements_of(problem) * t->element;
-  t->block = malloc(row < BLOCK ? BLOCK : row);
+  t->block = malloc(row < PIECE ? PIECE : row);
   t->x = malloc(row);
   t->draws = t->mode == BENCH_ROW ? calloc(DRAWS, sizeof *t->draws) : NULL;
   if (t->draws) turn_draw_rows(t->terms->seed, problem->rows, t->draws, DRAWS);

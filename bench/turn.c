@@ -169,23 +169,27 @@ typedef struct spoiled_bits {
   int lowest, choices;
 } spoiled_bits;
 
+#define DEFINE_SPOIL(name, type, attributes)                                                                           \
+  attributes static void name(uint32_t key, spoiled_bits which, int64_t count, type *numbers) {                        \
+    const uint32_t lowest = (uint32_t)which.lowest, mask = (1u << which.choices) - 1;                                  \
+    _Pragma("omp simd") for (int64_t i = 0; i < count; i++) numbers[i] =                                               \
+        (type)(numbers[i] ^ (type)1 << (lowest + (mix(key ^ (uint32_t)i) & mask)));                                    \
+  }
+#define DEFINE_SPOILS(tier, attributes)                                                                                \
+  DEFINE_SPOIL(spoil_16_##tier, uint16_t, attributes)                                                                  \
+  DEFINE_SPOIL(spoil_32_##tier, uint32_t, attributes)                                                                  \
+  DEFINE_SPOIL(spoil_64_##tier, uint64_t, attributes)
+TURN_TIERS(DEFINE_SPOILS)
+
 void turn_spoil(uint64_t seed, posenc_dtype dtype, int64_t count, void *memory) {
   static const spoiled_bits all[] = {
       [POSENC_F32] = {8, 3}, [POSENC_F64] = {37, 3}, [POSENC_F16] = {1, 2}, [POSENC_BF16] = {0, 2}};
   const spoiled_bits which = all[dtype];
-  const uint32_t key = key_of(seed, -2), mask = (1u << which.choices) - 1;
-  uint64_t *const f64 = memory;
-  uint32_t *const f32 = memory;
-  uint16_t *const narrow = memory;
-  if (dtype == POSENC_F64) {
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) f64[i] ^= UINT64_C(1) << (which.lowest + (int)(mix(key ^ (uint32_t)i) & mask));
-  } else if (dtype == POSENC_F32) {
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++) f32[i] ^= 1u << ((uint32_t)which.lowest + (mix(key ^ (uint32_t)i) & mask));
-  } else {
-#pragma omp simd
-    for (int64_t i = 0; i < count; i++)
-      narrow[i] = (uint16_t)(narrow[i] ^ 1u << ((uint32_t)which.lowest + (mix(key ^ (uint32_t)i) & mask)));
-  }
+  const uint32_t key = key_of(seed, -2);
+  if (dtype == POSENC_F64)
+    TURN_TIER(spoil_64)(key, which, count, memory);
+  else if (dtype == POSENC_F32)
+    TURN_TIER(spoil_32)(key, which, count, memory);
+  else
+    TURN_TIER(spoil_16)(key, which, count, memory);
 }

@@ -476,6 +476,56 @@ static void test_holds(void) {
   judge_destroy(j);
 }
 
+/* Tests that f32 is compared within the bound where shares of a value are no normal floats. */
+static void test_tiny(void) {
+  enum { COLUMN = 62 };
+  posenc_problem problem = posenc_table(2, 64);
+  problem.base = 0x1.24p129;
+  const double value = pow(problem.base, -COLUMN / 64.0); /* its sine, too; 0.31 ulp above a float */
+  const float nearest = (float)value, two[] = {nextafterf(nearest, 0.0f), nextafterf(nearest, 1.0f)};
+  const posenc_bound bound = {.ulp = 1.1, .max_position = 1};
+  judge *j = judge_create(&problem);
+  judgement found = {0}, farther = {0};
+  if (!ok(j && judge_holds(j, &bound), "there are exact values of a large base")) return;
+  for (int n = 0; n < 2; n++) judge_elements(j, &bound, 0, problem.dim + COLUMN, 1, &two[n], &found);
+  judge_elements(j, &bound, 0, problem.dim + COLUMN, 1, &two[value > (double)nearest ? 0 : 1], &farther);
+  ok(nearest < 0x1p-125f && found.broken == 1 && farther.broken == 1, "of floats beside a tiny value one is wrong: %g",
+     farther.got);
+  judge_destroy(j);
+}
+
+static bool read_here(void *from, const void *address, void *to, size_t bytes) {
+  (void)from;
+  memcpy(to, address, bytes);
+  return true;
+}
+
+/* Tests that all of a result is compared that is read in several pieces. */
+static void test_whole(void) {
+  enum { ROWS = 300, DIM = 64, ALL = ROWS * DIM };
+  static double memory[ALL];
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  posenc_plan *plan;
+  problem.dtype = POSENC_F64;
+  const posenc_kernel *kernel = kernel_of(&plan, &problem);
+  judge *j = judge_create(&problem);
+  if (!ok(kernel && j, "a table of 150 KiB")) return;
+  posenc_execute(plan, 0, ROWS, memory);
+  const yardstick y = {.problem = &problem, .batch = 1, .bound = kernel->bound, .judge = j, .held = true};
+  const turn_terms terms = {.calls = 1, .slices = 1, .chain = INT64_MAX, .of = 1, .plans = 1};
+  const evidence e = {read_here, NULL, (const unsigned char *)memory, NULL, 0};
+  judgement found = {0};
+  ok(trial_of_whole(&y, &terms, &e, &found) && found.compared == ALL && found.broken == 0, "all of it is right");
+  for (int64_t at = 0; at < ALL; at += ALL / 7) change(POSENC_F64, memory, at);
+  change(POSENC_F64, memory, ALL - 1);
+  found = (judgement){0};
+  const bool read = trial_of_whole(&y, &terms, &e, &found);
+  ok(read && found.compared == ALL && found.broken == 9 && found.row == 0, "nine wrong elements are found: %d",
+     (int)found.broken);
+  posenc_plan_destroy(plan);
+  judge_destroy(j);
+}
+
 /* Returns how many elements are wrong after calls of two plans, of which `told` are told. */
 static int64_t judge_chain(const posenc_problem *problem, const int made[2], const int64_t told[2], int64_t changed) {
   enum { SEED = 11, DRAW = 2, SHIFT = 5 };
@@ -616,6 +666,8 @@ int main(void) {
   test_calls();
   test_tables();
   test_holds();
+  test_tiny();
+  test_whole();
   test_applied();
   test_join();
   test_joined_records();
