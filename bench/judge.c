@@ -452,7 +452,7 @@ void applications_judge(const applications *a, const judge *j, int64_t row, int6
 
 /* ---- the trial of a turn: what its calls left in the worker's memory --------------------------------------------- */
 
-/* What is drawn at once, and what is read at once, which then is in a cache of the processor. */
+/* Bytes that are drawn at once; and bytes that are read at once, so few that a cache has them for the comparison. */
 enum { BLOCK = 1 << 20, PIECE = 1 << 17 };
 
 /* Returns how many rows about so many bytes have, at least one. */

@@ -287,7 +287,7 @@ bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike 
 /* Returns how two facts differ. Either may be null. */
 record_unlike record_unlike_facts(const char *key, const record_fact *a, const record_fact *b);
 
-/* What decides which elements a result is of. */
+/* The facts that decide which elements a result is of. */
 typedef struct record_sample {
   const char *mode, *op; /* of the result and its shape; "" for a whole record, which may have samples */
   int64_t elements, sampling, seed, budget;

@@ -67,8 +67,9 @@ static double clearest(const double *x, size_t n, double farthest) {
   return most;
 }
 
-/* Nine numbers, four of 0 and four of 1, have 9 C(8, 4) orders, all of which can be counted: a change of that p is found.
-   The ninth is 1 as well, or so far away that its distances count as 6, six times the median distance to the median. */
+/* Nine numbers, four of 0 and four of 1, have 9 C(8, 4) orders, all of which can be counted: a change of that p is
+   found. The ninth is 1 as well, or so far away that its distances count as 6, six times the median distance to the
+   median. */
 static void test_p(double ninth) {
   const double x[] = {0, 0, 0, 0, 1, 1, 1, 1, ninth}, most = clearest(x, 9, 6.0);
   int as_clear = 0, ways = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found about a kernel: the properties that it must have, what the checks of each have found, and the bounds of
+/* Findings about a kernel: the properties that it must have, what the checks of each have found, and the bounds of
    checks that follow from the contract. */
 #ifndef POSENC_VERIFY_FINDINGS_H
 #define POSENC_VERIFY_FINDINGS_H

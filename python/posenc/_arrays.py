@@ -159,7 +159,7 @@ def _address(x: Any) -> int:
 
 # ---- arrays that lie packed, found faster than by `memory` --------------------------------------------
 
-# What the address of an array raises that has gaps, or may not be written; torch's of one that is not strided.
+# Exceptions of the address of an array that has gaps or may not be written, and of a tensor that is not strided.
 NOT_QUICK = (TypeError, ValueError, BufferError, RuntimeError)
 of_buffer: Callable[[Any], Any] = c_char.from_buffer
 
