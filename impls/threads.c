@@ -77,7 +77,7 @@ static int64_t begin_of(const parts *all, int64_t part) {
    the kernels' blocks, or of a run if the part is long, so that few anchors are computed
    twice. */
 static int64_t end_of_block(int64_t first, int64_t begin, int64_t end) {
-  const int64_t grid = end - begin > 2 * RUN ? RUN : KERNEL_BLOCK,
+  const int64_t grid = end - begin > 2 * RUN ? (int64_t)RUN : KERNEL_BLOCK,
                 past = (int64_t)(((uint64_t)first + (uint64_t)end + KERNEL_BLOCK / 2) % (uint64_t)grid);
   return end - past > begin ? end - past : end;
 }

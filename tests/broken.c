@@ -371,7 +371,7 @@ static void test_bounds(posenc_dtype dtype, double ulp) {
      "dtype %d: a rotation is held to %g, two rows wrong by %g each", (int)dtype, rotation, e);
   ok(norm > 0.0 && norm <= (2.0 * sqrt(2.0) * e + 2.0 * e * e + sums) * most, "dtype %d: a norm to %g", (int)dtype,
      norm);
-  record_free(run);
+  json_decref(run);
 }
 
 /* Tests that a table larger than the kernel's share of the budget is sampled; the rest is for other kernels. */
@@ -395,7 +395,7 @@ static void test_shares(void) {
       const char *mode = json_string_value(json_object_get(first_record(run), "mode"));
       ok(mode && strcmp(mode, less ? "sampled" : "exhaustive") == 0, "%s, op %d, a budget of %s%d times its pairs: %s",
          shares[n].kernel, (int)shares[n].op, less ? "less than " : "", (int)shares[n].share, mode ? mode : "no mode");
-      record_free(run);
+      json_decref(run);
     }
 }
 
@@ -435,7 +435,7 @@ static size_t count_looked_at(json_t *run, const char *property) {
 static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
   json_t *run = run_of_rope(kernels, both);
   const size_t found = count_looked_at(run, property);
-  record_free(run);
+  json_decref(run);
   return found;
 }
 
@@ -461,7 +461,7 @@ static void test_skipped(void) {
   ok(is_skipped(run, "heads", "the library applies the rows"), "heads are skipped as the library's");
   ok(is_skipped(run, "alignment", "the library applies the rows"), "so is alignment");
   ok(is_skipped(run, "widths", "it does no other problem"), "other dims are skipped as the kernel's");
-  record_free(run);
+  json_decref(run);
 }
 
 static bool open_device(const posenc_kernel *kernel) {
@@ -492,7 +492,7 @@ static bool leaves_process(bool (*open)(const posenc_kernel *)) {
     same |= strcmp(json_string_value(json_object_get(check, "property")), "process") == 0 &&
             json_is_true(json_object_get(check, "ok"));
   }
-  record_free(run);
+  json_decref(run);
   return same;
 }
 
@@ -555,7 +555,7 @@ static size_t looked_at_dtypes(const posenc_kernel *const *kernels, posenc_op op
   json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, shapes + (which == SHORT_ONE),
                            which == AND_ANOTHER ? 3 : 1 + (size_t)which);
   const size_t found = count_looked_at(run, "plans");
-  record_free(run);
+  json_decref(run);
   return found;
 }
 
