@@ -38,7 +38,7 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {.name = "nothing", .times = 10},
+    {.name = "nothing", .times = 40},
     {.name = "1 %", .step = 0.01, .age = NOT_AT_RANDOM, .times = 1},
     {.name = "2 %", .step = 0.02, .age = NOT_AT_RANDOM, .times = 1},
     {.name = "5 %", .step = 0.05, .age = NOT_AT_RANDOM, .times = 1},
