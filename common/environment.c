@@ -237,7 +237,8 @@ void environment_tell(environment_listener *tell, void *to) {
   tell(to, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text));
   tell(to, "thp", transparent_huge_pages(text));
   const char *os = operating_system(text);
-  tell(to, "os", os ? os : named ? system.sysname : NULL);
+  const char *const name = named ? system.sysname : NULL;
+  tell(to, "os", os ? os : name);
   tell(to, "kernel_release", named ? system.release : NULL);
   tell(to, "libc", libc(text));
   tell(to, "mpfr", mpfr_get_version());

@@ -603,8 +603,7 @@ static bool names_fit(const record_timing *record, record_fault *fault) {
 
 /* ---- records ---- */
 
-/* Returns the record, which has taken the JSON over. Returns null, with a fault if `fault` is not null, if it is none.
-   */
+/* Returns the record, which has taken the JSON over; null, with a fault if `fault` is not null, if it is none. */
 static void *read_record(json_t *json, struct_reader *inner, size_t bytes, record_fault *fault) {
   reader r = {fault, {NULL}};
   json_t *kept = json_is_object(json) ? json : NULL;

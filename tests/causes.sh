@@ -437,7 +437,8 @@ def bf16(a):
 def video(step, first=0.0, texts=12, frames=4, height=3, width=5):
     rows = [(first + n,) * 3 for n in range(texts)]
     begin = first + texts
-    rows += [(begin + k * step, begin + i, begin + j) for k in range(frames) for i in range(height) for j in range(width)]
+    places = [(k, i, j) for k in range(frames) for i in range(height) for j in range(width)]
+    rows += [(begin + k * step, begin + i, begin + j) for k, i, j in places]
     end = math.floor(max(map(max, rows))) + 1
     return np.array(rows + [(end + n,) * 3 for n in range(texts)]).T
 def frequencies(base):
@@ -478,11 +479,13 @@ save("attention", video(0.5), w=w * (1 - part) + w / 4 * part)
 save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.log(4) + 1)
 END
   while IFS='|' read -r name config verdict; do
-    for of in $name $name-cos $name-bf16 "$name-turned --op rope --x $name-x" "$name-turned-bf16 --op rope --x $name-x-bf16"; do
+    for of in $name $name-cos $name-bf16 "$name-turned --op rope --x $name-x" \
+      "$name-turned-bf16 --op rope --x $name-x-bf16"; do
       [ "$verdict" = agrees ] && want=0 line="agrees: $config.json" || want=1 line="DISAGREES: $verdict"
       file=${of%% *}.npy options=${of#* }
       [ "$options" = "$of" ] && options= || options=$options.npy
-      check "M-RoPE, $config: $of" eval 'ends $want identify $file $options --config $config.json && told out config "$line"'
+      check "M-RoPE, $config: $of" eval 'ends $want identify $file $options --config $config.json &&
+        told out config "$line"'
     done
   done <<END
 whole|vl|agrees
@@ -503,7 +506,8 @@ END
   for name in sections turns; do
     [ $name = turns ] && order=cyclic || order=chunked
     cause="sections are of 12, 10 and 10 pairs, $order, not of 8, 12 and 12 pairs, chunked"
-    check "other sections, $order" eval 'ends 1 identify $name.npy --config vl.json && told out config "DISAGREES: $cause"'
+    check "other sections, $order" eval 'ends 1 identify $name.npy --config vl.json &&
+    told out config "DISAGREES: $cause"'
     check 'in a result' eval 'ends 1 identify $name-turned.npy --op rope --x $name-x.npy --config vl.json &&
       told out config "DISAGREES: $cause"'
     for of in $name-cos.npy $name-bf16.npy "$name-turned-bf16.npy --op rope --x $name-x-bf16.npy"; do

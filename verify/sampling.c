@@ -42,7 +42,8 @@ static int64_t share_of(const posenc_kernel *kernel, posenc_op op) {
 }
 
 static int64_t most_windows(const posenc_kernel *kernel, bool special) {
-  return special ? WINDOWS_OF_SPECIAL : kernel->bound.derived ? INT64_MAX : WINDOWS_WITHOUT_BOUND;
+  if (special) return WINDOWS_OF_SPECIAL;
+  return kernel->bound.derived ? INT64_MAX : WINDOWS_WITHOUT_BOUND;
 }
 
 /* Sets the segments. Special rows are in one segment, because table-exam.c compares them in blocks of its own. */

@@ -248,11 +248,6 @@ static bool read_rows(reader *r, int count) {
   return true;
 }
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Returns the scale of the positions: the median of the steps that rows move alike on the first two axes, as those of a
    text do; 1 if those are few. Rounding leaves a choice on the last axis, whose frequencies are the slowest. */
 static double scale_of(const reader *r) {
@@ -267,7 +262,7 @@ static double scale_of(const reader *r) {
     if (step > 0.0 && fabs(second[n] - second[n - 1] - step) <= equal * step) steps[count++] = step;
   }
   if (count < AXIS_LEAST) return 1.0;
-  qsort(steps, count, sizeof *steps, by_size);
+  numbers_sort(steps, count);
   const double step = steps[count / 2];
   return fabs(step - 1.0) <= equal ? 1.0 : plainest(step, equal / 8.0).value;
 }
