@@ -226,7 +226,7 @@ bool grid_find_lists(grid *g);
    the table. */
 void grid_find_makers(grid *g);
 
-/* ---- sections: positions on several axes in each row, as those of M-RoPE's tokens, in any order (sections.c) ---- */
+/* ---- sections: positions on several axes in each row, as M-RoPE's tokens have, in any order (grid-sections.c) -- */
 
 typedef struct sections {
   columns columns; /* columns of the whole row */
