@@ -5,7 +5,7 @@
 
 #include "common/run.h"
 #include "posenc.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <stdbool.h>
 

@@ -12,7 +12,7 @@
 #include "impls/opencl/opencl.h"
 #include "impls/peers/peers.h"
 #include "impls/recipes/recipes.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <dlfcn.h>
 #include <errno.h>

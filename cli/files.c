@@ -7,7 +7,7 @@
 #include "inspect/files/formats.h"
 #include "inspect/files/stored.h"
 #include "posenc.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "inspect/files/table.h"
 #include "inspect/identify/identity.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "verify/files.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "common/run.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "verify/verify.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "common/number.h"
 #include "common/shapes.h"
 #include "records/make.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "verify/files.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 #include "inspect/files/table.h"
-#include "records/read.h"
+#include "records/record.h"
 
 /* Opens the file of --config, prints notes on what a problem cannot contain, and sets what options have not set: base,
    columns, scaling, layout of rope, number of positions. Exits if there is no such rope. Does nothing without

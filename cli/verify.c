@@ -7,7 +7,7 @@
 #include "records/compare.h"
 #include "records/merge.h"
 #include "records/print.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/compare.h"
 
-#include "records/read.h"
+#include "records/record.h"
 
 #include <inttypes.h>
 #include <math.h>

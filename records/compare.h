@@ -4,7 +4,7 @@
 #ifndef POSENC_RECORDS_COMPARE_H
 #define POSENC_RECORDS_COMPARE_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "records/statistics.h"
 
 #include <stdbool.h>

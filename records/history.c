@@ -6,7 +6,7 @@
 #include "common/contract.h"
 #include "common/memory.h"
 #include "records/compare.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "records/statistics.h"
 #include "records/timings.h"
 

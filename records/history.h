@@ -3,7 +3,7 @@
 #ifndef POSENC_RECORDS_HISTORY_H
 #define POSENC_RECORDS_HISTORY_H
 
-#include "records/read.h"
+#include "records/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes JSON of records, by the rows of fields.def that also read them. */
-#include "records/read.h"
+#include "records/record.h"
 
 #include "common/field.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/run.h"
 #include "common/shapes.h"
-#include "records/read.h"
+#include "records/record.h"
 
 /* Returns the keys and values of a scaling, with the texts and factors of `s`. It is not `there` if there is none. */
 record_scaling scaling_record(const posenc_scaling *s, int64_t dim);

@@ -3,7 +3,7 @@
 #ifndef POSENC_RECORDS_MERGE_H
 #define POSENC_RECORDS_MERGE_H
 
-#include "records/read.h"
+#include "records/record.h"
 
 /*
  * Merges records. All shards of one run of verify make the record that the whole run would have made, except load and

@@ -4,7 +4,7 @@
 #ifndef POSENC_RECORDS_PRINT_H
 #define POSENC_RECORDS_PRINT_H
 
-#include "records/read.h"
+#include "records/record.h"
 
 #include <stdio.h>
 

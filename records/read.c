@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "records/read.h"
+#include "records/record.h"
 
 #include "common/contract.h"
 #include "common/field.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares structs of records, by the rows of fields.def that also read them. */
-#include "records/read.h"
+#include "records/record.h"
 
 #include <string.h>
 

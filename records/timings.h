@@ -3,7 +3,7 @@
 #ifndef POSENC_RECORDS_TIMINGS_H
 #define POSENC_RECORDS_TIMINGS_H
 
-#include "records/read.h"
+#include "records/record.h"
 
 /* A timing record, with its benchmarks by name. */
 typedef struct timings_record {

@@ -5,7 +5,7 @@
 
 #include "common/number.h"
 #include "common/output.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/model/compose.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"

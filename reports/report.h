@@ -4,7 +4,7 @@
 #ifndef POSENC_REPORTS_REPORT_H
 #define POSENC_REPORTS_REPORT_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/model/compose.h"
 #include "reports/page/page.h"
 

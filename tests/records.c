@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A record that is read and written again is the same, with its keys in the same order. Arguments: records of posenc;
    without any, records that are made here. */
-#include "records/read.h"
+#include "records/record.h"
 #include "tests/tap.h"
 
 #include "common/field.h"

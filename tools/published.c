@@ -6,7 +6,7 @@
  *     posenc-published --brief FOLDER    keeps in report.json only what the section needs: a "published" of fields.def
  */
 #include "common/output.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/page/page.h"
 #include "reports/sections/sections.h"
 

@@ -3,7 +3,7 @@
 #ifndef POSENC_VERIFY_CHECKS_H
 #define POSENC_VERIFY_CHECKS_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "reference/applied.h"
 #include "reference/axes.h"
 #include "reference/fast.h"

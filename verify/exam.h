@@ -6,7 +6,7 @@
 
 #include "common/shapes.h"
 #include "common/work.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reference/accuracy.h"
 #include "reference/axes.h"
 #include "verify/checks.h"

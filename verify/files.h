@@ -6,7 +6,7 @@
 
 #include "inspect/files/table.h"
 #include "inspect/models/model.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reference/axes.h"
 
 /* The most columns: the reference takes 4 KiB per pair of columns. */

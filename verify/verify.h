@@ -6,7 +6,7 @@
 #include "common/run.h"
 #include "common/work.h"
 #include "posenc.h"
-#include "records/read.h"
+#include "records/record.h"
 
 /* Defaults of the command line. The budget is 2^26 pairs. With it, every published table, up to 131072×1024, is
    compared completely for correctly rounding kernels, and all but the two largest for others. */

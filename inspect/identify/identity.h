@@ -6,7 +6,7 @@
 #include "inspect/files/table.h"
 #include "inspect/identify/formula.h"
 #include "inspect/models/model.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reference/fast.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_MODEL_COMPOSE_H
 #define POSENC_REPORTS_MODEL_COMPOSE_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "records/timings.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #define POSENC_REPORTS_MODEL_DOCUMENT_H
 
 #include "posenc.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #include "reports/model/compose.h"
 
 #include "common/shapes.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
 

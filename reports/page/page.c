@@ -4,7 +4,7 @@
 #include "reports/page/page.h"
 
 #include "common/memory.h"
-#include "records/read.h"
+#include "records/record.h"
 
 #include <ctype.h>
 #include <stdarg.h>

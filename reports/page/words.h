@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_PAGE_WORDS_H
 #define POSENC_REPORTS_PAGE_WORDS_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/page/page.h"
 
 typedef struct words {

@@ -3,7 +3,7 @@
 #ifndef POSENC_REPORTS_SECTIONS_SECTIONS_H
 #define POSENC_REPORTS_SECTIONS_SECTIONS_H
 
-#include "records/read.h"
+#include "records/record.h"
 #include "reports/page/page.h"
 
 typedef enum figure {

@@ -8,7 +8,7 @@
 #include "records/compare.h"
 #include "records/merge.h"
 #include "records/print.h"
-#include "records/read.h"
+#include "records/record.h"
 #include "records/timings.h"
 #include "reference/worst.h"
 

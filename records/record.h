@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads records from files of any origin: checks them and parses them into structs. */
-#ifndef POSENC_RECORDS_READ_H
-#define POSENC_RECORDS_READ_H
+/* Records: structs, the JSON that they are read from, checked, and made into, and how they differ. */
+#ifndef POSENC_RECORDS_RECORD_H
+#define POSENC_RECORDS_RECORD_H
 
 #include "common/number.h"
 
