@@ -4,7 +4,7 @@
 #include "cli/model.h"
 #include "common/process.h"
 #include "inspect/identify/identity.h"
-#include "records/print.h"
+#include "records/record.h"
 #include "verify/files.h"
 
 #include <inttypes.h>

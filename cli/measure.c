@@ -16,7 +16,7 @@
 #include "impls/recipes/recipes.h"
 #include "posenc.h"
 #include "records/make.h"
-#include "records/print.h"
+#include "records/record.h"
 #include "reports/model/answer.h"
 #include "verify/verify.h"
 

@@ -6,7 +6,6 @@
 #include "common/memory.h"
 #include "records/compare.h"
 #include "records/merge.h"
-#include "records/print.h"
 #include "records/record.h"
 
 #include <stdlib.h>

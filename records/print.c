@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints an accuracy record: as TAP, for people, as JUnit XML, and as annotations of GitHub Actions. */
-#include "records/print.h"
+#include "records/record.h"
 
 #include "common/contract.h"
 #include "common/memory.h"

@@ -2,7 +2,7 @@
 /* Tests that verification catches broken kernels by the properties that they break, and passes the correct kernel. */
 #define _GNU_SOURCE
 #include "common/memory.h"
-#include "records/print.h"
+#include "records/record.h"
 #include "tests/asked.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"

@@ -7,7 +7,6 @@
 #include "inspect/files/table.h"
 #include "records/compare.h"
 #include "records/merge.h"
-#include "records/print.h"
 #include "records/record.h"
 #include "records/timings.h"
 #include "reference/worst.h"
