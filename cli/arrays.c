@@ -5,7 +5,7 @@
 
 #include "cli/model.h"
 #include "common/memory.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <inttypes.h>
 #include <math.h>

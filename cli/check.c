@@ -5,7 +5,7 @@
 #include "common/process.h"
 #include "inspect/identify/identity.h"
 #include "records/record.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <inttypes.h>
 #include <math.h>

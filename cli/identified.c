@@ -11,7 +11,7 @@
 #include "inspect/identify/formula.h"
 #include "inspect/identify/identity.h"
 #include "inspect/models/model.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "inspect/files/table.h"
 #include "inspect/identify/identity.h"
 #include "records/record.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <stdbool.h>
 #include <stddef.h>

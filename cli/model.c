@@ -11,7 +11,7 @@
 #include "common/shapes.h"
 #include "records/make.h"
 #include "records/record.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "reference/format.h"
 #include "tests/numbers.h"
 #include "tests/tap.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 #include <stdlib.h>
 

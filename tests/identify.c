@@ -2,7 +2,7 @@
 /* Tests identify on known tables: every recipe in all bases, layouts and dtypes; and on other files. It takes half a
    minute: all of these are identified. */
 #include "tests/identify.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 
 /* ---- comparison with the file -------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "reference/accuracy.h"
 #include "reference/axes.h"
 #include "verify/checks.h"
-#include "verify/files.h"
+#include "verify/file-exams.h"
 #include "verify/subject.h"
 #include "verify/verify.h"
 

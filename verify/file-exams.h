@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares tables in files, and results of add and rope on arrays in files, made by any program, with the exact
    values. */
-#ifndef POSENC_VERIFY_FILES_H
-#define POSENC_VERIFY_FILES_H
+#ifndef POSENC_VERIFY_FILE_EXAMS_H
+#define POSENC_VERIFY_FILE_EXAMS_H
 
 #include "inspect/files/table.h"
 #include "inspect/models/model.h"
