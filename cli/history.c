@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "records/history.h"
+#include "records/compare.h"
 
 #include "cli/files.h"
 #include "cli/options.h"

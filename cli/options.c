@@ -6,7 +6,6 @@
 #include "bench/bench.h"
 #include "common/memory.h"
 #include "records/compare.h"
-#include "records/history.h"
 #include "verify/verify.h"
 
 #include <getopt.h>

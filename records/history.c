@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "records/history.h"
-
 #include "common/contract.h"
 #include "common/memory.h"
 #include "records/compare.h"

@@ -4,7 +4,7 @@
 #include "reports/report.h"
 
 #include "common/memory.h"
-#include "records/history.h"
+#include "records/compare.h"
 #include "records/statistics.h"
 #include "reports/page/page.h"
 #include "reports/page/plot.h"

@@ -9,7 +9,7 @@
  * Usage: posenc-history-power RECORD SERIES
  */
 #include "common/number.h"
-#include "records/history.h"
+#include "records/compare.h"
 #include "records/statistics.h"
 #include "records/timings.h"
 
