@@ -11,7 +11,7 @@
 #include "common/number.h"
 #include "common/shapes.h"
 #include "inspect/files/stored.h"
-#include "reports/model/choice.h"
+#include "reports/model/answer.h"
 #include "reports/page/plot.h"
 #include "verify/verify.h"
 

@@ -3,7 +3,6 @@
    time, and the choice. */
 #include "common/field.h"
 #include "reports/model/answer.h"
-#include "reports/model/choice.h"
 #include "reports/model/compose.h"
 #include "reports/page/plot.h"
 #include "tests/tap.h"

@@ -2,7 +2,6 @@
 #include "reports/model/answer.h"
 
 #include "common/shapes.h"
-#include "reports/model/choice.h"
 #include "reports/model/document.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "reports/model/choice.h"
+#include "reports/model/answer.h"
 
 #include "common/contract.h"
 #include "common/memory.h"

@@ -10,7 +10,6 @@
 #include "records/statistics.h"
 #include "records/timings.h"
 #include "reports/model/answer.h"
-#include "reports/model/choice.h"
 #include "reports/model/document.h"
 
 #include <math.h>
