@@ -6,7 +6,6 @@
 #include "common/number.h"
 #include "common/output.h"
 #include "records/record.h"
-#include "reports/model/compose.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
 #include "reports/sections/sections.h"

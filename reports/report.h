@@ -5,7 +5,7 @@
 #define POSENC_REPORTS_REPORT_H
 
 #include "records/record.h"
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 #include "reports/page/page.h"
 
 #include <stdbool.h>
@@ -38,7 +38,7 @@ bool history_write_html(const record_history *found, FILE *stream);
 
 /* ---- the page of several machines ------------------------------------------------------------------------ */
 
-/* Writes the page of several machines, see reports/model/compose.h. */
+/* Writes the page of several machines, see reports/model/document.h. */
 
 /* Whether a check failed, on one machine or in the comparison of two. */
 bool machines_failed(const record_machines *record);

@@ -3,7 +3,7 @@
    time, and the choice. */
 #include "common/field.h"
 #include "reports/model/answer.h"
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 #include "reports/page/plot.h"
 #include "tests/tap.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 
 #include "common/shapes.h"
 #include "posenc.h"
-#include "reports/model/document.h"
 #include "reports/page/words.h"
 
 #include <inttypes.h>

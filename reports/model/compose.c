@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 
 #include "common/memory.h"
 #include "common/shapes.h"
@@ -10,7 +10,6 @@
 #include "records/statistics.h"
 #include "records/timings.h"
 #include "reports/model/answer.h"
-#include "reports/model/document.h"
 
 #include <math.h>
 #include <stdbool.h>

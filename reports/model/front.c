@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 
 #include "reports/model/answer.h"
-#include "reports/model/document.h"
 
 #include <string.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 
 #include "common/shapes.h"
 #include "records/record.h"
 #include "reports/model/answer.h"
-#include "reports/model/document.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* Draws the figures of errors: against position, by cause, against frequency, and histograms. */
 #include "common/memory.h"
 #include "reports/model/answer.h"
-#include "reports/model/compose.h"
 #include "reports/model/document.h"
 #include "reports/page/plot.h"
 #include "reports/sections/sections.h"

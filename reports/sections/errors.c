@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the sections on errors: against position, by cause, against frequency, and the maximum usable position. */
 #include "common/memory.h"
-#include "reports/model/compose.h"
 #include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the section on the library's own choices. */
-#include "reports/model/compose.h"
+#include "reports/model/document.h"
 #include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
