@@ -7,8 +7,8 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "records/make.h"
+#include "reports/page/page.h"
 #include "reports/page/plot.h"
-#include "reports/page/words.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -71,8 +71,8 @@ typedef struct lines {
 } lines;
 
 /* Opens what a command of git prints. */
-static FILE *open_git(size_t count, const char *const *words) {
-  char *shell_line = quoted_line("exec 2>/dev/null; git", count, words);
+static FILE *open_git(size_t count, const char *const *arguments) {
+  char *shell_line = quoted_line("exec 2>/dev/null; git", count, arguments);
   fflush(NULL);
   FILE *printed = popen(shell_line, "r");
   if (!printed) die("git: %s", strerror(errno));
@@ -80,8 +80,8 @@ static FILE *open_git(size_t count, const char *const *words) {
   return printed;
 }
 
-static lines run_git(size_t count, const char *const *words) {
-  FILE *printed = open_git(count, words);
+static lines run_git(size_t count, const char *const *arguments) {
+  FILE *printed = open_git(count, arguments);
   lines made = {0};
   char line[LINE];
   while (fgets(line, sizeof line, printed)) {
@@ -101,8 +101,8 @@ static void discard(lines *of) {
 
 /* Returns the commits of the repository, oldest first. */
 static lines list_commits(void) {
-  static const char *const words[] = {"rev-list", "--first-parent", "--reverse", "HEAD"};
-  return run_git(sizeof words / sizeof *words, words);
+  static const char *const arguments[] = {"rev-list", "--first-parent", "--reverse", "HEAD"};
+  return run_git(sizeof arguments / sizeof *arguments, arguments);
 }
 
 /* Returns the commit that the repository calls so, or the text itself, as a new string. */

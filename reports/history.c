@@ -8,7 +8,6 @@
 #include "records/statistics.h"
 #include "reports/page/page.h"
 #include "reports/page/plot.h"
-#include "reports/page/words.h"
 
 #include <inttypes.h>
 #include <math.h>

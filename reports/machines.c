@@ -2,8 +2,8 @@
 #include "reports/report.h"
 
 #include "reports/model/answer.h"
+#include "reports/page/page.h"
 #include "reports/page/plot.h"
-#include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <inttypes.h>

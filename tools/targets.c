@@ -5,7 +5,7 @@
  * --format json), which has the reasons why kernels were not measured.
  */
 #include "common/field.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "common/shapes.h"
 #include "posenc.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 
 #include <inttypes.h>
 #include <math.h>

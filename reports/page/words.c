@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 
 #include "common/environment.h"
 

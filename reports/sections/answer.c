@@ -6,8 +6,8 @@
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
+#include "reports/page/page.h"
 #include "reports/page/plot.h"
-#include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "reports/sections/sections.h"
 
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 
 #include <math.h>
 #include <stdlib.h>

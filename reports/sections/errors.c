@@ -2,7 +2,7 @@
 /* Writes the sections on errors: against position, by cause, against frequency, and the maximum usable position. */
 #include "common/memory.h"
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the results of the search for the worst case at positions far beyond those of tables. */
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 #include <math.h>

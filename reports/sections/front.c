@@ -2,7 +2,7 @@
 #include "reports/sections/sections.h"
 
 #include "reports/model/answer.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "posenc.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
+#include "reports/page/page.h"
 #include "reports/page/plot.h"
-#include "reports/page/words.h"
 #include "reports/sections/sections.h"
 
 #include <math.h>

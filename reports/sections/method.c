@@ -3,7 +3,7 @@
 #include "common/contract.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the section on the library's own choices. */
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 static const char *const threads_title[] = {"all threads", "one thread"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the section on recipes, the code of frameworks, beside the kernels. */
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "common/number.h"
 #include "common/shapes.h"
 #include "reports/model/document.h"
-#include "reports/page/words.h"
+#include "reports/page/page.h"
 #include "reports/sections/sections.h"
 
 #include <inttypes.h>
