@@ -120,7 +120,7 @@ void octaves_sum(const octaves *all, accuracy *found);
 /* Sets "positions", from the most negative ones on. positions: those of a list's rows, or null. */
 void octaves_record(record_file *found, const octaves *all, const double *positions, record_memory *in);
 
-/* ---- rows of any origin ------------------------------------------------------------------------------------ */
+/* ---- rows of any origin (row-exam.c) -------------------------------------------------------------------------- */
 
 /* The exam of tables in files; of lists of positions, axes and odd dims by kernels; and of results of add and rope in
    files. */
@@ -155,6 +155,9 @@ struct row_exam {
 /* Finds the columns, and allocates memory for a block, of an exam of `width` columns. */
 void row_exam_open(row_exam *e, table_part part);
 void row_exam_allocate(row_exam *e, size_t room);
+
+/* Returns memory for one block more, after row_exam_allocate. */
+unsigned char *row_exam_block(const row_exam *e);
 void row_exam_close(row_exam *e);
 
 /* Judges the rows of a window, block by block. Returns false, without those behind, at a block without an answer. */

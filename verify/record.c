@@ -125,34 +125,6 @@ record_file_check file_check_of(const record_file *found, record_memory *in) {
                              .skipped = counts.skipped};
 }
 
-/* ---- errors by the size of positions --------------------------------------------------------------------------- */
-
-octave *octaves_at(octaves *all, int64_t position) {
-  const uint64_t size = position < 0 ? -(uint64_t)position : (uint64_t)position;
-  return &all->of[(position < 0 ? 0 : OCTAVES) + (size ? 64 - __builtin_clzll(size) : 0)];
-}
-
-void octaves_sum(const octaves *all, accuracy *found) {
-  for (int n = 0; n < 2 * OCTAVES; n++) accuracy_merge(found, &all->of[n].found);
-}
-
-void octaves_record(record_file *found, const octaves *all, const double *positions, record_memory *in) {
-  record_octave *made = record_allocate(in, 2 * OCTAVES, sizeof *made);
-  found->positions = made;
-  for (int n = 0; n < 2 * OCTAVES; n++) {
-    const octave *one = &all->of[n < OCTAVES ? OCTAVES - 1 - n : n];
-    const accuracy *a = &one->found;
-    if (one->rows == 0) continue;
-    made[found->positions_count++] = (record_octave){.position = positions ? record_number_of(positions[one->first])
-                                                                           : (record_number){one->first, 0.0},
-                                                     .rows = one->rows,
-                                                     .max_ulp = a->max_ulp.ulp,
-                                                     .max_abs = a->max_abs.abs,
-                                                     .mean_abs = a->sum_abs / (double)a->elements,
-                                                     .misrounded = a->misrounded};
-  }
-}
-
 /* ---- segments ------------------------------------------------------------------------------------------------- */
 
 void segment_take(segment *taken, accuracy *found, uint64_t *digest) {
