@@ -158,7 +158,7 @@ static unsigned modes_of(const shape *table, bool full, bool alone) {
   return op_is_applied(table->problem.op) ? modes & ~(unsigned)FRESH : modes;
 }
 
-/* The longest pass over a table, in seconds, in modes of whole tables (bench_request). Longer ones are as fast with
+/* The longest pass over a table, in seconds, in modes of whole tables (run_timing). Longer ones are as fast with
    cold caches as with hot ones, and would take most of a report's time. */
 static const double short_longest = 0.1;
 
