@@ -158,6 +158,14 @@ result 'a list of the build files has every header, so that releases have it too
 listed=$(cat Makefile.am */Makefile.inc */*/Makefile.inc lib/tiers.am | tr -s '[:space:]' '\n')
 find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"
 
+# Names that files of several folders have, of one idea each (doc/design.md). Of instruction sets: the tiers.
+shared='answer apply axes bench compare cr encodings front history identify machines merge model portable record report'
+shared="$shared rope shapes stages timings vectors verify $(
+sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' lib/simd/tiers.def | tr '\n' ' ')"
+result 'no other files of two folders have one name' "$(
+find $folders -name '*.[ch]' | sed 's|/\([^/]*\)\.[ch]$| \1|' | sort -u | awk '{ print $2 }' | sort | uniq -d |
+while read -r name; do among "$name" "$shared" || find $folders -name "$name.[ch]"; done)"
+
 result 'lines have at most 120 columns' "$(
 find $folders tests python packaging examples \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.py' \
   -o -name Makefile.inc \) -exec env LC_ALL=C.UTF-8 grep -Hn '.\{121\}' {} + | cut -d : -f 1,2)"
