@@ -348,7 +348,7 @@ help() {
       answer "manual of $command" "$posenc" "$command" --manual
       answer "no such option of $command" "$posenc" "$command" --no-such-option
       answer "no number for $command" "$posenc" "$command" --len seven
-      answer "no file for $command" timeout 1 "$posenc" "$command" /nowhere/at-all
+      answer "no file for $command" timeout 30 "$posenc" "$command" /nowhere/at-all
       ;;
     esac
   done
