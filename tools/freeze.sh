@@ -8,7 +8,8 @@
 # BUILD: a build folder (build). KERNEL: kernels of the parts tables and verify (all). RECORDS: a folder of records that
 # reports are made from (BUILD/freeze); the first run makes them, and both builds need the same. FILE: instead of
 # standard output. PART: tables, verify, bench, files, report, help or mutations (all). Answers are those of one machine
-# and its libraries. Facts of the build, dates and times are left out. All parts take four minutes of one processor.
+# and its libraries. Facts of the build, dates and times are left out. All parts take four minutes of one processor. On a
+# busy machine, bench may accuse a kernel of a wrong clock, and has no times of it then.
 set -eu
 export LC_ALL=C
 usage() {
