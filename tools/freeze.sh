@@ -8,8 +8,8 @@
 # BUILD: a build folder (build). KERNEL: kernels of the parts tables and verify (all). RECORDS: a folder of records that
 # reports are made from (BUILD/freeze); the first run makes them, and both builds need the same. FILE: instead of
 # standard output. PART: tables, verify, bench, files, report, help or mutations (all). Answers are those of one machine
-# and its libraries. Facts of the build, dates and times are left out. All parts take four minutes of one processor. On a
-# busy machine, bench may accuse a kernel of a wrong clock, and has no times of it then.
+# and its libraries. Facts of the build, dates and times are left out. All parts take four minutes of one processor. On
+# a busy machine, bench may accuse a kernel of a wrong clock, and has no times of it then.
 set -eu
 export LC_ALL=C
 usage() {
@@ -59,8 +59,8 @@ answer() { # NAME COMMAND...
   "$@" >out 2>&1 || status=$?
   print_line "$name" "$status"
 }
-# The same, of texts of verify. Checks of other problems and calls end by time of the processor, not by a count, and draw
-# from one sequence of random numbers: what was worst and how much was compared differs from run to run for these
+# The same, of texts of verify. Checks of other problems and calls end by time of the processor, not by a count, and
+# draw from one sequence of random numbers: what was worst and how much was compared differs from run to run for these
 # properties, and is left out; so are proposed bounds, which are twice the worst of what was drawn.
 timed='memory extension threads environment read-only positions widths heads alignment call-size decoding plans'
 timed="$timed endurance domain cpus leak in-place batch index"
