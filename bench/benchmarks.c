@@ -172,7 +172,7 @@ static bool fits_in_memory(double bytes, const record_facts *environment) {
 }
 
 /* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and once for exact
-   values. */
+   values, at most. */
 static bool has_memory(const session *run, const run_item *one, const answer *a, const record_facts *environment) {
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
   const double bytes = (double)a->bytes * (one->modes & own ? 3.0 : 2.0);

@@ -16,6 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The angles of row STEPS k + s are those of row STEPS k and of position s together. Of a table, a row has two numbers
+   for each column: an anchor the value, and what its derivative is; a step the cosine and the sine. Of add and rope, a
+   row has all sines, and then all cosines. An anchor has the attention factor, a step has not. */
+enum { STEPS = 64 };
+typedef struct angle_sums {
+  double *anchors, *steps;
+} angle_sums;
+
+/* What sums of angles are wrong by, by the attention factor: four numbers of which two have an error of 2^-53, two of
+   twice that, and two products and a sum, whose absolute values are at most 1 together. */
+static const double sum_error = 0x1p-50;
+
 struct judge {
   posenc_problem problem, table;
   posenc_axes axes;
@@ -30,6 +42,10 @@ struct judge {
      each row, by frequency index. */
   void *rounded[2];
   double *sines, *cosines;
+  /* In place of these where angles are sums. All f32 values of 131072x1024 would be 512 MiB, and take a second to
+     compute and one for new pages. */
+  bool is_sum;
+  angle_sums of[2]; /* of each table; or of[0] of add and rope */
 };
 
 bool judge_can(const posenc_problem *problem) {
@@ -91,19 +107,65 @@ static void put_row(const judge *j, int64_t row, const double *values, float *ro
   }
 }
 
+/* Reads all sines, and then all cosines, of a place. */
+static void read_place(const judge *j, int64_t at, double *values) {
+  const fast_lanes *groups = axes_reference_lanes(j->reference, at);
+  for (int64_t i = 0; i < j->pairs; i += FAST_LANES) {
+    const size_t some = (size_t)least(FAST_LANES, j->pairs - i) * sizeof *values;
+    memcpy(values + i, groups[i / FAST_LANES].sin_high, some);
+    memcpy(values + j->pairs + i, groups[i / FAST_LANES].cos_high, some);
+  }
+}
+
+/* Puts the values of an anchor, or of a step, number n. */
+static void put_sums(judge *j, int64_t n, bool is_step, const double *values) {
+  const int64_t pairs = j->pairs, width = j->width;
+  if (op_is_applied(j->problem.op)) {
+    double *const all = is_step ? j->of[0].steps : j->of[0].anchors;
+    memcpy(all + 2 * pairs * n, values, 2 * (size_t)pairs * sizeof *values);
+    return;
+  }
+  for (int table = 0; table < j->tables; table++) {
+    double *const first = (is_step ? j->of[table].steps : j->of[table].anchors) + 2 * width * n;
+    double *const second = first + width;
+    for (int64_t c = 0; c < width; c++) {
+      const column_value *at = &j->columns[table].values[c];
+      const double sine = values[at->index], cosine = values[pairs + at->index];
+      first[c] = is_step || at->cosine ? cosine : sine;
+      second[c] = is_step ? sine : at->cosine ? -sine : cosine;
+    }
+  }
+}
+
+/* Returns how many anchors there are. */
+static int64_t anchors_of(const judge *j) {
+  return (j->problem.rows + STEPS - 1) / STEPS;
+}
+
+static bool compute_sums(judge *j) {
+  double *const values = calloc(2 * (size_t)j->pairs + 1, sizeof *values);
+  for (int64_t n = 0; values && n < anchors_of(j); n++) {
+    read_place(j, place_of(j, n * STEPS), values);
+    put_sums(j, n, false, values);
+  }
+  for (int64_t n = 0; values && n < STEPS; n++) {
+    read_place(j, n, values);
+    for (int64_t i = 0; i < 2 * j->pairs; i++) values[i] /= j->attention;
+    put_sums(j, n, true, values);
+  }
+  free(values);
+  return values;
+}
+
 /* Returns false if memory runs out. */
 static bool compute(judge *j) {
+  if (j->is_sum) return compute_sums(j);
   const int64_t pairs = j->pairs;
   const size_t bytes = (size_t)pairs * sizeof(double);
   double *const values = calloc(2 * (size_t)pairs + 1, sizeof *values);
   float *const rounded = calloc(2 * (size_t)pairs + 1, sizeof *rounded);
   for (int64_t row = 0; values && rounded && row < j->problem.rows; row++) {
-    const fast_lanes *groups = axes_reference_lanes(j->reference, place_of(j, row));
-    for (int64_t i = 0; i < pairs; i += FAST_LANES) {
-      const size_t some = (size_t)least(FAST_LANES, pairs - i) * sizeof *values;
-      memcpy(values + i, groups[i / FAST_LANES].sin_high, some);
-      memcpy(values + pairs + i, groups[i / FAST_LANES].cos_high, some);
-    }
+    read_place(j, place_of(j, row), values);
     if (is_padding(j, row)) memset(values, 0, 2 * bytes);
     if (!j->sines) {
       put_row(j, row, values, rounded);
@@ -137,6 +199,15 @@ static bool allocate(judge *j) {
     if (!column_map_find(&j->columns[t], is_cache ? &j->problem : &j->table, is_cache ? parts[t] : TABLE_BOTH))
       return false;
   j->width = j->columns[0].columns;
+  if (j->is_sum) {
+    const bool is_applied = op_is_applied(j->problem.op);
+    const size_t row = 2 * (size_t)(is_applied ? j->pairs : j->width) * sizeof(double);
+    for (int t = 0; t < (is_applied ? 1 : j->tables); t++) {
+      j->of[t] = (angle_sums){posenc_alloc((size_t)anchors_of(j) * row + 1), posenc_alloc(STEPS * row)};
+      if (!j->of[t].anchors || !j->of[t].steps) return false;
+    }
+    return true;
+  }
   if (op_is_applied(j->problem.op)) {
     j->sines = posenc_alloc((rows * pairs + 1) * sizeof *j->sines); /* with huge pages */
     j->cosines = posenc_alloc((rows * pairs + 1) * sizeof *j->cosines);
@@ -160,6 +231,7 @@ judge *judge_create(const posenc_problem *problem) {
   j->table.positions = NULL;
   j->attention = attention_of(problem);
   j->pairs = problem->dim / 2;
+  j->is_sum = !problem->axes && !problem->positions && (problem->dtype == POSENC_F32 || op_is_applied(problem->op));
   j->reference = axes_reference_create(&j->table);
   bool enough = j->reference && allocate(j);
   if (enough && problem->positions) {
@@ -181,6 +253,10 @@ void judge_destroy(judge *j) {
   free(j->positions);
   posenc_free(j->rounded[0]);
   posenc_free(j->rounded[1]);
+  for (int t = 0; t < 2; t++) {
+    posenc_free(j->of[t].anchors);
+    posenc_free(j->of[t].steps);
+  }
   free(j->sources[0]);
   free(j->sources[1]);
   posenc_free(j->sines);
@@ -261,6 +337,39 @@ static near_function *near_of(posenc_dtype dtype) {
   return functions[dtype];
 }
 
+/* Whether all elements are certainly right: they are the float to which all numbers within `wrong` of the sum of angles
+   round, or within a x |value| + b of that sum. anchor, step: numbers of a row from a column on, each row followed by
+   its second numbers `width` later. */
+#define DEFINE_SUM(tier, attributes)                                                                                   \
+  attributes static bool near_sum_##tier(const float *got, const double *anchor, const double *step, int64_t width,    \
+                                         int64_t count, double wrong, double a, double b) {                            \
+    int far = 0;                                                                                                       \
+    _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < count; i++) {                                         \
+      const double value = anchor[i] * step[i] + anchor[width + i] * step[width + i], here = (double)got[i];           \
+      const bool is_rounded = (here == (double)(float)(value - wrong)) & (here == (double)(float)(value + wrong));     \
+      far |= !(is_rounded | (fabs(here - value) <= a * fabs(value) + b));                                              \
+    }                                                                                                                  \
+    return !far;                                                                                                       \
+  }
+TURN_TIERS(DEFINE_SUM)
+
+/* As judge_elements, of rows whose angles are sums. */
+static void judge_sums(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const float *got,
+                       judgement *into) {
+  const double wrong = sum_error * fmax(1.0, j->attention),
+               a = bound->ulp * ldexp(1.0, -format_of(j->problem.dtype)->precision) * 0.999;
+  const angle_sums *of = &j->of[table];
+  int64_t row = from / j->width, column = from % j->width;
+  for (int64_t done = 0, some; done < count; done += some, row++, column = 0) {
+    const double b = (bound->abs + bound->growth * (double)distance_of(j, row)) * 0.999 - 2.0 * wrong;
+    const double *anchor = of->anchors + row / STEPS * 2 * j->width + column,
+                 *step = of->steps + row % STEPS * 2 * j->width + column;
+    some = least(j->width - column, count - done);
+    if (is_padding(j, row) || !TURN_TIER(near_sum)(got + done, anchor, step, j->width, some, wrong, a, b))
+      judge_exactly(j, bound, table, row, column, some, got + done, into);
+  }
+}
+
 void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const void *got,
                     judgement *into) {
   const posenc_dtype dtype = j->problem.dtype;
@@ -273,6 +382,10 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
   const double a = fmax(bound->ulp - 0.5, 0.0) * ldexp(1.0, -format_of(dtype)->precision) * 0.999;
   int64_t row = from / j->width, column = from % j->width;
   into->compared += count;
+  if (j->is_sum) {
+    judge_sums(j, bound, table, from, count, got, into);
+    return;
+  }
   for (int64_t done = 0, some; done < count; done += some, row++, column = 0) {
     some = least(j->width - column, count - done);
     const unsigned char *here = (const unsigned char *)got + (size_t)done * element,
@@ -286,7 +399,7 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
 
 /* ---- add and rope ----------------------------------------------------------------------------------- */
 
-/* The second half of each is room for turn_pairs. */
+/* The second half of each is room for a row, which turn_pairs raises to powers of two. */
 bool applications_open(applications *a, int64_t dim) {
   *a = (applications){.sines = calloc((size_t)dim + 1, sizeof(double)),
                       .cosines = calloc((size_t)dim + 1, sizeof(double))};
@@ -331,13 +444,27 @@ void applications_begin(applications *a, const posenc_problem *problem) {
   }
 TURN_TIERS(DEFINE_ADDITIONS)
 
-/* Turns all pairs `times` times by those of a row. */
-static void turn_pairs(applications *a, const judge *j, int64_t row, int64_t times) {
+/* Reads the sines and the cosines of a row. */
+static void read_row(const judge *j, int64_t row, double *sines, double *cosines) {
   const int64_t pairs = j->pairs;
-  double *const s = a->sines + pairs, *const c = a->cosines + pairs; /* the row's, raised to powers of two */
+  const size_t bytes = (size_t)pairs * sizeof *sines;
+  const bool is_sum = j->is_sum;
+  const double *const from = is_sum ? j->of[0].anchors + row / STEPS * 2 * pairs : j->sines + row * pairs;
+  memcpy(sines, from, bytes);
+  memcpy(cosines, is_sum ? from + pairs : j->cosines + row * pairs, bytes);
+  if (!is_sum) return;
+  const double *const step = j->of[0].steps + row % STEPS * 2 * pairs;
+  TURN_TIER(turn_by)(sines, cosines, step, step + pairs, pairs);
+  if (!is_padding(j, row)) return;
+  memset(sines, 0, bytes);
+  memset(cosines, 0, bytes);
+}
+
+/* Turns all pairs `times` times by those of a row, (s, c). */
+static void turn_pairs(applications *a, const judge *j, double *s, double *c, int64_t times) {
+  const int64_t pairs = j->pairs;
   const double sign = j->problem.inverse ? -1.0 : 1.0;
-  for (int64_t i = 0; i < pairs; i++) s[i] = sign * j->sines[row * pairs + i];
-  memcpy(c, j->cosines + row * pairs, (size_t)pairs * sizeof *c);
+  for (int64_t i = 0; i < pairs; i++) s[i] *= sign;
   for (int64_t n = times;; TURN_TIER(turn_twice)(s, c, pairs)) {
     if (n % 2) TURN_TIER(turn_by)(a->sines, a->cosines, s, c, pairs);
     if (!(n /= 2)) break;
@@ -347,11 +474,13 @@ static void turn_pairs(applications *a, const judge *j, int64_t row, int64_t tim
 void applications_add(applications *a, const judge *j, const posenc_bound *bound, int64_t row, int64_t times) {
   const posenc_problem *p = &j->problem;
   const int64_t distance = distance_of(j, row), pairs = j->pairs;
+  double *const s = a->sines + pairs, *const c = a->cosines + pairs;
+  read_row(j, row, s, c);
   if (p->op == POSENC_ADD) {
-    TURN_TIER(add_times)(a->sines, j->sines + row * pairs, (double)times, pairs);
-    TURN_TIER(add_times)(a->cosines, j->cosines + row * pairs, (double)times, pairs);
+    TURN_TIER(add_times)(a->sines, s, (double)times, pairs);
+    TURN_TIER(add_times)(a->cosines, c, (double)times, pairs);
   } else {
-    turn_pairs(a, j, row, times);
+    turn_pairs(a, j, s, c, times);
   }
   a->count += times;
   a->held = a->held && distance <= bound->max_position && p->base >= 1.0;
@@ -365,7 +494,8 @@ void applications_add(applications *a, const judge *j, const posenc_bound *bound
    most the attention factor each time; in rope, it and the errors are multiplied by that factor. */
 static double allowed_of(const applications *a, const posenc_problem *p, double size) {
   const double n = (double)a->count, attention = fmax(1.0, posenc_attention(p));
-  if (p->op == POSENC_ADD) return n * (a->at_0 + a->per_size * (size + 0.5 * (n + 1.0) * attention));
+  if (p->op == POSENC_ADD)
+    return n * (a->at_0 + a->per_size * (size + 0.5 * (n + 1.0) * attention) + sum_error * attention);
   const double grown = pow(attention, n);
   return grown * n * (a->at_0 + a->per_size * size * grown) + 0x1p-50 * n * grown;
 }

@@ -31,8 +31,8 @@ typedef struct judge judge;
 /* Whether the judge has exact values of such a problem: if all positions are whole, and dim is even. */
 bool judge_can(const posenc_problem *problem);
 
-/* Computes all exact values, 4 bytes for each element of a table, 8 in f64 and for add and rope. Null if memory runs
-   out. */
+/* Computes what the exact values are made of. Of f32, add and rope that is little, unless there are axes or a list of
+   positions; else 4 bytes for each element of a table, 8 in f64 and for add and rope. Null if memory runs out. */
 judge *judge_create(const posenc_problem *problem);
 void judge_destroy(judge *j);
 

@@ -414,6 +414,45 @@ static void judge_table(const char *what, const posenc_problem *problem) {
   judge_destroy(j);
 }
 
+/* Tests that of correctly rounded floats each neighbour is found, wherever the exact value is between them. */
+static void test_neighbours(void) {
+  enum { ROWS = 300, DIM = 64, ALL = ROWS * DIM };
+  static float memory[ALL];
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  posenc_plan *plan;
+  problem.first = -(INT64_C(1) << 33);
+  const posenc_kernel *kernel = kernel_of(&plan, &problem);
+  judge *j = judge_create(&problem);
+  judgement found = {0};
+  if (!ok(kernel && j, "a table of far rows")) return;
+  posenc_execute(plan, 0, ROWS, memory);
+  judge_elements(j, &kernel->bound, 0, 0, ALL, memory, &found);
+  ok(found.broken == 0 && found.compared == ALL, "floats nearest to exact values are right");
+  for (int64_t i = 0; i < ALL; i++) memory[i] = nextafterf(memory[i], i % 3 ? 2.0f : -2.0f);
+  judge_elements(j, &kernel->bound, 0, 0, ALL, memory, &found);
+  ok(found.broken == ALL, "of %d neighbours %d are wrong", ALL, (int)found.broken);
+  posenc_plan_destroy(plan);
+  judge_destroy(j);
+}
+
+/* Tests that a padding row is zero, and nothing else. */
+static void test_padding(void) {
+  enum { ROWS = 20, DIM = 32, ALL = ROWS * DIM };
+  static float memory[ALL];
+  posenc_problem problem = posenc_table(ROWS, DIM);
+  posenc_plan *plan;
+  const posenc_kernel *kernel = kernel_of(&plan, &problem);
+  problem.padding = 7;
+  judge *j = judge_create(&problem);
+  judgement found = {0};
+  if (!ok(kernel && j, "a table with a padding row")) return;
+  posenc_execute(plan, 0, ROWS, memory);
+  judge_elements(j, &kernel->bound, 0, 0, ALL, memory, &found);
+  ok(found.broken == DIM && found.row == 7, "values in it are wrong: %d", (int)found.broken);
+  posenc_plan_destroy(plan);
+  judge_destroy(j);
+}
+
 static void test_tables(void) {
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
   posenc_problem problem = posenc_table(300, 64);
@@ -432,6 +471,9 @@ static void test_tables(void) {
   problem.padding = 7;
   problem.first = -20;
   judge_table("a padding row and negative positions", &problem);
+  problem = posenc_table(200, 32);
+  problem.scale = 0.75;
+  judge_table("scaled positions", &problem);
   problem = posenc_table(50, 32);
   problem.op = POSENC_ROPE_CACHE;
   judge_table("a rope cache", &problem);
@@ -529,7 +571,7 @@ static void test_whole(void) {
 /* Returns how many elements are wrong after calls of two plans, of which `told` are told. */
 static int64_t judge_chain(const posenc_problem *problem, const int made[2], const int64_t told[2], int64_t changed) {
   enum { SEED = 11, DRAW = 2, SHIFT = 5 };
-  static double memory[40 * 3 * 64], own[3 * 64];
+  static double memory[100 * 3 * 64], own[3 * 64];
   const int64_t width = row_elements_of(problem);
   const size_t row_bytes = (size_t)width * posenc_dtype_bytes(problem->dtype);
   posenc_problem problems[2] = {*problem, *problem}, all = *problem;
@@ -578,18 +620,22 @@ static void judge_applied(const char *what, const posenc_problem *problem) {
 }
 
 static void test_applied(void) {
-  posenc_problem problem = posenc_table(40, 64);
+  posenc_problem problem = posenc_table(100, 64);
   problem.op = POSENC_ADD;
   judge_applied("add", &problem);
   problem.layout = POSENC_SPLIT_CS;
   judge_applied("add in halves", &problem);
   problem.layout = POSENC_INTERLEAVED_CS;
   judge_applied("add with the cosine first", &problem);
+  problem.padding = 7;
+  judge_applied("add with a padding row", &problem);
+  problem.padding = POSENC_NO_PADDING;
+  problem.rows = 40;
   posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 64);
   axes.grouped = true;
   problem.axes = &axes;
   judge_applied("add of two axes", &problem);
-  problem = posenc_table(40, 64);
+  problem = posenc_table(100, 64);
   problem.op = POSENC_ROPE;
   problem.heads = 3;
   judge_applied("rope", &problem);
@@ -598,6 +644,10 @@ static void test_applied(void) {
   problem.inverse = false;
   problem.layout = POSENC_SPLIT;
   judge_applied("rope in halves", &problem);
+  problem.scaling.attention = 1.5;
+  judge_applied("rope in halves with an attention factor", &problem);
+  problem.scaling.attention = 0.0;
+  problem.rows = 40;
   problem.axes = &axes;
   judge_applied("rope in halves of two axes", &problem);
 }
@@ -666,6 +716,8 @@ int main(void) {
   test_calls();
   test_tables();
   test_holds();
+  test_neighbours();
+  test_padding();
   test_tiny();
   test_whole();
   test_applied();
