@@ -628,7 +628,7 @@ static call_place place_of_call(const trial *t, int64_t call) {
     return (call_place){region_of(t->y->problem, t->y->batch, 1, 0, 1), row, row + t->y->shifts[plan], plan};
   }
   const int64_t rows = t->rows;
-  const int64_t row = slice * rows;
+  const int64_t row = t->mode == BENCH_PLAN ? turn_shown(t->terms, all, rows) : slice * rows;
   return (call_place){region_of(t->y->problem, t->y->batch, all, row, rows), row, row + t->y->shifts[plan], plan};
 }
 

@@ -258,15 +258,16 @@ static double time_group(timing *t, const turn_group *g, region *written, posenc
   return seconds;
 }
 
-/* After a turn in mode plan, in which no rows are written: writes the first rows of the last plan's problem, by another
-   plan of it. */
+/* After a turn in mode plan, in which no rows are written: writes some rows of the last plan's problem, by another plan
+   of it. */
 static void show_plan(server *v, timing *t, const turn *now) {
   const int64_t rows = t->subject->shape->problem.rows, some = rows < SHOWN_ROWS ? rows : SHOWN_ROWS;
   const timed_subject *s = t->subject;
   if (s->device) return;
-  const region r = region_of(&s->shape->problem, s->batch, rows, 0, some);
+  const int64_t row = turn_shown(&now->terms, rows, some);
+  const region r = region_of(&s->shape->problem, s->batch, rows, row, some);
   renew_region(v, s, &now->terms, 0, &r, t->memory);
-  const posenc_status status = timing_show(t, turn_plan(&now->terms, now->terms.calls - 1), some);
+  const posenc_status status = timing_show(t, turn_plan(&now->terms, now->terms.calls - 1), row, some);
   if (status != POSENC_OK) give_up(s, status);
 }
 

@@ -44,19 +44,19 @@ static posenc_status make(const posenc_plan *plan, const timed_subject *s, unsig
 }
 
 /* Makes rows of the table, or applies those rows to every sequence of x, in place. x stays finite: a sum grows by at
-   most 1, and a rotation keeps the length of a pair. */
-static posenc_status execute_by(const posenc_plan *plan, const timing *t, int64_t row, int64_t rows) {
+   most 1, and a rotation keeps the length of a pair. later: how many of the plan's rows are before those of memory. */
+static posenc_status execute_by(const posenc_plan *plan, int64_t later, const timing *t, int64_t row, int64_t rows) {
   const timed_subject *s = t->subject;
   unsigned char *place = t->memory + (size_t)row * row_bytes(s);
-  if (!is_applied(s)) return make(plan, s, t->memory, all_rows(s), row, row, rows);
-  posenc_slice slice = posenc_rows(row, rows);
+  if (!is_applied(s)) return make(plan, s, t->memory, all_rows(s), row, later + row, rows);
+  posenc_slice slice = posenc_rows(later + row, rows);
   slice.batch = s->batch;
   slice.stride = all_rows(s) * row_elements(s);
   return posenc_apply(plan, &slice, place, place);
 }
 
 static posenc_status execute(const timing *t, int64_t row, int64_t rows) {
-  return execute_by(t->subject->plans[t->plan], t, row, rows);
+  return execute_by(t->subject->plans[t->plan], t->subject->later[t->plan], t, row, rows);
 }
 
 static void choose_plan(timing *t) {
@@ -146,7 +146,7 @@ static posenc_status work_first(timing *t) {
   posenc_status status = posenc_plan_create(&plan, &s->problems[t->plan], &s->options);
   if (status != POSENC_OK) return status;
   const double made = clock_seconds();
-  status = execute_by(plan, t, 0, t->rows);
+  status = execute_by(plan, 0, t, 0, t->rows);
   const double executed = clock_seconds();
   posenc_plan_destroy(plan);
   t->plan_seconds += made - start + clock_seconds() - executed;
@@ -167,7 +167,7 @@ static posenc_status execute_one(const timed_subject *s, const posenc_plan *plan
    large that the byte is 0x7f, but the compiler does not know that. */
 static posenc_status work_row(timing *t) {
   const timed_subject *s = t->subject;
-  const posenc_status status = execute_one(s, s->plans[t->plan], t->draws[t->next % DRAWS]);
+  const posenc_status status = execute_one(s, s->plans[t->plan], s->later[t->plan] + t->draws[t->next % DRAWS]);
   t->next += 1 + (s->buffer[row_bytes(s) - 1] == 0x7f);
   if (++t->number == t->plans) t->number = 0;
   choose_plan(t);
@@ -182,12 +182,12 @@ static posenc_status work_plan(timing *t) {
   return status;
 }
 
-posenc_status timing_show(timing *t, int plan, int64_t rows) {
+posenc_status timing_show(timing *t, int plan, int64_t row, int64_t rows) {
   const timed_subject *s = t->subject;
   posenc_plan *made;
   posenc_status status = posenc_plan_create(&made, &s->problems[plan], &s->options);
   if (status != POSENC_OK) return status;
-  status = execute_by(made, t, 0, rows);
+  status = execute_by(made, 0, t, row, rows);
   posenc_plan_destroy(made);
   return status;
 }
@@ -359,6 +359,13 @@ static bool makes(const timed_subject *s, const posenc_problem *problem) {
   return !posenc_problem_refusal(problem) && !posenc_kernel_refusal(s->kernel, problem, &s->options);
 }
 
+/* Returns the problem of the rows of all plans. */
+static posenc_problem rows_of_all(const timed_subject *s) {
+  posenc_problem all = s->problems[0];
+  if (s->plan_count > 1) all.rows += turn_reach(all.rows);
+  return all;
+}
+
 bool subject_vary(timed_subject *s, uint64_t seed) {
   int64_t shifts[TURN_PLANS];
   const posenc_problem *problem = &s->shape->problem;
@@ -369,16 +376,20 @@ bool subject_vary(timed_subject *s, uint64_t seed) {
     posenc_problem *const one = &s->problems[p];
     *one = *problem;
     all = all && !__builtin_add_overflow(problem->first, shifts[p], &one->first) && makes(s, one);
+    s->later[p] = s->kernel->keeps_rows ? shifts[p] : 0;
   }
+  const posenc_problem whole = rows_of_all(s);
+  all = all && (!s->kernel->keeps_rows || makes(s, &whole));
   if (!all) s->plan_count = 1;
   return all;
 }
 
 /* Makes a plan, and measures its time and memory. */
 static posenc_status make_plan(timed_subject *s, int number) {
+  const posenc_problem problem = s->kernel->keeps_rows ? rows_of_all(s) : s->problems[number];
   const process_memory before = process_memory_read();
   const double start = clock_seconds();
-  const posenc_status status = posenc_plan_create(&s->plans[number], &s->problems[number], &s->options);
+  const posenc_status status = posenc_plan_create(&s->plans[number], &problem, &s->options);
   s->plan_seconds = clock_seconds() - start;
   const process_memory after = process_memory_read();
   s->plan_bytes = after.allocated > before.allocated ? after.allocated - before.allocated
@@ -389,11 +400,17 @@ static posenc_status make_plan(timed_subject *s, int number) {
 
 posenc_status subject_prepare(timed_subject *s) {
   posenc_status status = POSENC_OK;
+  if (s->kernel->keeps_rows) { /* one plan has the rows of both */
+    status = make_plan(s, 0);
+    isolate_go_on();
+    for (int p = 1; p < s->plan_count; p++) s->plans[p] = s->plans[0];
+    return status;
+  }
   for (int p = s->plan_count - 1; status == POSENC_OK && p >= 0; p--) {
     status = make_plan(s, p);
     isolate_go_on();
   }
-  if (status == POSENC_OK && !s->kernel->keeps_rows) { /* a crash at a plan's end is found before the timings */
+  if (status == POSENC_OK) { /* a crash at a plan's end is found before the timings */
     posenc_plan_destroy(s->plans[0]);
     status = make_plan(s, 0);
   }
@@ -401,7 +418,8 @@ posenc_status subject_prepare(timed_subject *s) {
 }
 
 void subject_release(timed_subject *s) {
-  for (int p = 0; p < TURN_PLANS; p++) posenc_plan_destroy(s->plans[p]);
+  for (int p = 0; p < TURN_PLANS; p++)
+    if (p == 0 || s->plans[p] != s->plans[0]) posenc_plan_destroy(s->plans[p]);
 }
 
 static int64_t rows_of_iteration(const timed_subject *s, bench_mode mode) {

@@ -18,7 +18,8 @@ typedef struct timed_subject {
   posenc_options options;
   unsigned modes;                      /* modes to time, a set of 1 << mode */
   posenc_problem problems[TURN_PLANS]; /* that of the shape, and ones that begin later */
-  posenc_plan *plans[TURN_PLANS];
+  posenc_plan *plans[TURN_PLANS];      /* of these; of a kernel that keeps rows, one plan with the rows of all */
+  int64_t later[TURN_PLANS];           /* by how many rows of the plan its calls begin later */
   int plan_count;
   int64_t batch;         /* number of sequences of x; 1 for a table */
   int64_t call_rows;     /* of the request */
@@ -101,9 +102,9 @@ void timing_begin(timing *t, const turn_terms *terms);
 posenc_status timing_prepare(timing *t);
 posenc_status timing_work(timing *t);
 
-/* In mode plan, writes some rows by a plan made as the last call made it. */
+/* In mode plan, writes `rows` rows from `row` on by a plan made as the last call made it. */
 enum { SHOWN_ROWS = 64 };
-posenc_status timing_show(timing *t, int plan, int64_t rows);
+posenc_status timing_show(timing *t, int plan, int64_t row, int64_t rows);
 
 /* Whether timing_prepare does anything. */
 bool timing_has_preparation(const timing *t);

@@ -90,6 +90,11 @@ int turn_plan(const turn_terms *terms, int64_t call) {
   return (int)(((terms->seed >> 32) + (uint64_t)(terms->step * number)) % (uint64_t)terms->of);
 }
 
+int64_t turn_shown(const turn_terms *terms, int64_t rows, int64_t some) {
+  uint64_t random = ~terms->seed;
+  return (int64_t)random_below(&random, (uint64_t)(rows - some) + 1);
+}
+
 int64_t turn_reach(int64_t rows) {
   const int64_t share = rows / 64;
   return share < TURN_PLANS - 1 ? TURN_PLANS - 1 : share;

@@ -20,8 +20,8 @@
 /*
  * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in
  * memory what another plan's call left there: numbers like its own, but wrong. Fast calls use two of the plans in a
- * turn, so that their constants stay in the caches; slow ones use all. Of a kernel whose plans hold tables there are
- * two.
+ * turn, so that their constants stay in the caches; slow ones use all. Of a kernel that keeps rows
+ * there is one plan with the rows of two of them.
  *
  * They do not have other bases, because kernels that round correctly have proofs for the usual ones, and take twice as
  * long for others; nor positions far away, because sines of the C library take longer there.
@@ -76,6 +76,9 @@ bool turn_next(turn *t);
 /* Return the slice of a call, and the plan that makes it. */
 int64_t turn_slice(const turn_terms *terms, int64_t call);
 int turn_plan(const turn_terms *terms, int64_t call);
+
+/* Returns the first of `some` rows that are made and compared after a turn in mode plan, of a shape of `rows` rows. */
+int64_t turn_shown(const turn_terms *terms, int64_t rows, int64_t some);
 
 /* The memory that a call writes: in each of some parts (sequences of x, or the two tables of a rope cache), successive
    rows. */

@@ -297,7 +297,7 @@ static void test_vary(void) {
   posenc_problem problem = posenc_table(100, 16);
   ok(vary(&problem, &kernel) == TURN_PLANS, "plans begin later");
   kernel.keeps_rows = true;
-  ok(vary(&problem, &kernel) == 2, "two, if each holds a table");
+  ok(vary(&problem, &kernel) == 2, "two, if a plan holds a table");
   kernel.keeps_rows = false;
   kernel.can_do = only_first;
   ok(vary(&problem, &kernel) == 1, "one, if the kernel makes no other");
@@ -345,6 +345,56 @@ static void test_calls(void) {
   ok(alike, "calls are of the slices and plans that follow from the seed");
   ok(placed, "and write what is looked at");
   subject_release(&s);
+}
+
+/* Tests that the rows that are shown after mode plan can be any. */
+static void test_shown(void) {
+  enum { ROWS = 70, SOME = 64, PLACES = ROWS - SOME + 1 };
+  int seen[PLACES] = {0}, places = 0;
+  bool within = turn_shown(&(turn_terms){.seed = 3}, SOME, SOME) == 0;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    const int64_t row = turn_shown(&(turn_terms){.seed = seed << 32}, ROWS, SOME);
+    within = within && row >= 0 && row < PLACES;
+    if (within) places += seen[row]++ == 0;
+  }
+  ok(within && places == PLACES, "rows that are shown begin anywhere");
+}
+
+/* Tests that calls of a kernel that keeps rows, which have one plan, are of the rows of the problems. */
+static void test_kept(void) {
+  enum { ROWS = 200, DIM = 16, PLANS = 2 };
+  static const posenc_op ops[] = {POSENC_TABLE, POSENC_ROPE_CACHE, POSENC_ADD};
+  static float memory[2 * ROWS * DIM], wanted[2 * ROWS * DIM];
+  for (size_t n = 0; n < sizeof ops / sizeof *ops; n++) {
+    posenc_problem problem = posenc_table(ROWS, DIM);
+    problem.op = ops[n];
+    if (problem.op == POSENC_ROPE_CACHE) problem.layout = POSENC_DUPLICATED;
+    const shape table = shape_of(&problem);
+    timed_subject s = {.shape = &table,
+                       .kernel = posenc_kernel_find("cached"),
+                       .options = posenc_default_options(),
+                       .batch = 1,
+                       .bytes = sizeof memory,
+                       .buffer = (unsigned char *)memory};
+    s.options.kernel = s.kernel;
+    const bool made = subject_vary(&s, 5) && subject_prepare(&s) == POSENC_OK && s.plan_count == PLANS;
+    if (!ok(made && s.plans[0] == s.plans[1], "%s: one plan for two problems", op_name(problem.op))) return;
+    int right = 0;
+    for (int p = 0; p < PLANS; p++) {
+      timing t = {.subject = &s, .mode = BENCH_HOT, .rows = ROWS, .plan = p, .of = PLANS, .plans = PLANS};
+      memset(memory, 0, sizeof memory);
+      memset(wanted, 0, sizeof wanted);
+      timing_place(&t);
+      right += timing_work(&t) == POSENC_OK;
+      t.memory = (unsigned char *)wanted;
+      right += timing_show(&t, p, 0, ROWS) == POSENC_OK && memcmp(memory, wanted, sizeof memory) == 0;
+      memset(memory, 0, sizeof memory);
+      t = (timing){.subject = &s, .mode = BENCH_ROW, .rows = 1, .plan = p, .of = PLANS, .plans = PLANS, .draws = {9}};
+      right += timing_work(&t) == POSENC_OK && memcmp(memory, wanted + 9 * DIM, DIM * sizeof *memory) == 0;
+    }
+    ok(right == 3 * PLANS, "%s: they are of the rows of both", op_name(problem.op));
+    subject_release(&s);
+  }
 }
 
 /* ---- the judge ---- */
@@ -714,6 +764,8 @@ int main(void) {
   test_x();
   test_vary();
   test_calls();
+  test_shown();
+  test_kept();
   test_tables();
   test_holds();
   test_neighbours();
