@@ -20,7 +20,7 @@
 /*
  * The plans that take turns: of the shape's problem, and of ones that begin a few positions later. A call finds in
  * memory what another plan's call left there: numbers like its own, but wrong. Fast calls use two of the plans in a
- * turn, so that their constants stay in the caches; slow ones use all. Of a kernel that keeps rows
+ * turn, so that their constants stay in the caches; slow ones use all, single rows one. Of a kernel that keeps rows
  * there is one plan with the rows of two of them.
  *
  * They do not have other bases, because kernels that round correctly have proofs for the usual ones, and take twice as

@@ -601,11 +601,12 @@ static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
   return is_slow || at->facts.plan_count == 1;
 }
 
-/* Draws the plans of a turn. */
-static void choose_plans(turn_terms *terms, int count) {
+/* Draws the plans of a turn. is_drawn: calls are of rows that are drawn from many, so that one plan does; constants of
+   two would not fit a cache that those of one fit. */
+static void choose_plans(turn_terms *terms, int count, bool is_drawn) {
   uint64_t random = ~terms->seed;
   terms->of = count;
-  terms->plans = terms->alone || count < 2 ? count : 2;
+  terms->plans = is_drawn ? 1 : terms->alone || count < 2 ? count : 2;
   terms->step = count < 2 ? 0 : 1 + (int)random_below(&random, (uint64_t)count - 1);
   if (terms->plans > 2) terms->step |= 1; /* reaches all, as their number is a power of two */
 }
@@ -616,6 +617,7 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
   const mode_facts *facts = &at->facts.modes[mode];
   const int64_t rows = w->request->shapes[table].problem.rows;
   const bool is_sliced = facts->rows < rows && mode != BENCH_ROW;
+  static const int64_t many_rows = 64; /* of which successive calls seldom have the same */
   if (one->lost) return false;
   order o = {.kind = ORDER_TURN, .shape = table, .mode = mode};
   o.terms = (turn_terms){.seed = turn_seed(),
@@ -625,7 +627,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
                          .chain = chain_of(w, one, table, mode),
                          .alone = is_alone(w, at, mode)};
   /* Without exact values, only what two plans wrote is kept. */
-  choose_plans(&o.terms, at->yardstick.held || at->facts.plan_count < 2 ? at->facts.plan_count : 2);
+  choose_plans(&o.terms, at->yardstick.held || at->facts.plan_count < 2 ? at->facts.plan_count : 2,
+               mode == BENCH_ROW && rows >= many_rows);
   at->called[mode] += facts->iterations;
   check_others(w, one);
   const double busy = watched_busy(one), first = watched_first_busy(one, busy);
