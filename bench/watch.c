@@ -402,7 +402,19 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   y->held = y->judge && judge_holds(y->judge, &y->bound);
 }
 
-/* Has one plan write the whole shape, and judges the result; without exact values, keeps it to be compared with. */
+/* Whether the result is large, and compared in full after the first turn of a mode. */
+static bool is_compared_later(const watch *w, const stay *at, size_t table) {
+  const posenc_problem *problem = &w->request->shapes[table].problem;
+  if (!at->yardstick.held || w->forbidden || at->facts.bytes < (size_t)2 * TRIAL_LARGE) return false;
+  for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
+    if (mode != BENCH_ROW && mode != BENCH_PLAN && at->facts.modes[mode].iterations > 0 &&
+        at->facts.modes[mode].rows == problem->rows)
+      return true;
+  return false;
+}
+
+/* Has one plan write the whole shape, and judges the result, unless a turn's is judged; without exact values, keeps it
+   to be compared with. */
 static bool show(watch *w, watched *one, size_t table, int plan) {
   static const size_t kept_most = (size_t)1 << 26;
   stay *at = &one->stays[table];
@@ -426,7 +438,7 @@ static bool show(watch *w, watched *one, size_t table, int plan) {
     *shown = NULL;
     return true;
   }
-  if (w->forbidden) return true;
+  if (w->forbidden || is_compared_later(w, at, table)) return true;
   const bool done =
       trial_of_whole(&at->yardstick, &terms, &(evidence){read_for_trial, &from, a.memory, NULL, 0}, &found);
   note_trial(w, one, table, "before any timed call", done, &found);
@@ -492,17 +504,11 @@ static void try_growth(const watch *w, watched *one, size_t table) {
         plans, 1e-6 * expected, 1e-6 * all, 100 / PART, 1e-6 * some);
 }
 
-/* Returns of how many plans an untimed call is compared in full: of two, or of one if the result is large. Of large
-   results of add, rope and rope caches it is none if a mode's first turn compares all of one; the call of a table also
-   shows its memory (check_growth). */
+/* Returns how many plans make an untimed call: two, or one if the result is large; none if that one is compared later.
+   The call of a table also shows its memory (check_growth). */
 static int shown_plans(const watch *w, const stay *at, size_t table) {
-  const posenc_problem *problem = &w->request->shapes[table].problem;
   if (!at->yardstick.held || w->forbidden || at->facts.bytes < (size_t)2 * TRIAL_LARGE) return 2;
-  for (bench_mode mode = 0; problem->op != POSENC_TABLE && mode < BENCH_MODES; mode++)
-    if (mode != BENCH_ROW && mode != BENCH_PLAN && at->facts.modes[mode].iterations > 0 &&
-        at->facts.modes[mode].rows == problem->rows)
-      return 0;
-  return 1;
+  return w->request->shapes[table].problem.op != POSENC_TABLE && is_compared_later(w, at, table) ? 0 : 1;
 }
 
 bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
