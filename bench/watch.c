@@ -338,15 +338,17 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
 }
 
 /* Whether workers keep their memory between turns: if all that they need together, for the shapes that were prepared so
-   far, is less than three quarters of what was available. The page faults of 512 MiB before each turn would take half
+   far, with their plans, is less than three quarters of what was available. The page faults of 512 MiB before each turn would take half
    as long as a fast kernel's turn. */
 static bool can_keep_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     size_t most[POSENC_BF16 + 1] = {0};
     for (size_t i = 0; w->all[k].stays && i < w->request->shape_count; i++) {
+      const answer *facts = &w->all[k].stays[i].facts;
       size_t *held = &most[w->request->shapes[i].problem.dtype];
-      if (w->all[k].stays[i].facts.bytes > *held) *held = w->all[k].stays[i].facts.bytes;
+      if (facts->bytes > *held) *held = facts->bytes;
+      all += (double)facts->plan_bytes * (w->all[k].kernel->keeps_rows ? 1 : facts->plan_count);
     }
     for (size_t d = 0; d < sizeof most / sizeof *most; d++) all += (double)most[d];
   }
