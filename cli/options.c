@@ -8,6 +8,7 @@
 #include "records/compare.h"
 #include "verify/verify.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
@@ -103,15 +104,19 @@ static void take_isa(options *given, const char *name, const char *text, bool fr
   given->isa = parse_isa(name, text);
 }
 
-/* Reads a number of pairs, or a number of seconds with an s behind it. */
+/* Reads a number of pairs with a p behind it, or of seconds with an s. A number alone could be meant as either. */
 static void take_budget(options *given, const char *name, const char *text, bool from_file) {
   char *end;
-  const double seconds = strtod(text, &end);
   (void)from_file;
-  if (end == text || strcmp(end, "s") != 0) {
-    given->budget = parse_integer(name, text, 1, INT64_MAX);
+  errno = 0;
+  const long long pairs = strtoll(text, &end, 10);
+  if (end != text && strcmp(end, "p") == 0) {
+    if (pairs < 1 || errno != 0) die_value(name, text, "not within 1p .. 9223372036854775807p");
+    given->budget = pairs;
     return;
   }
+  const double seconds = strtod(text, &end);
+  if (end == text || strcmp(end, "s") != 0) die_value(name, text, "neither pairs, as 4096p, nor seconds, as 45s");
   if (!(seconds > 0 && isfinite(seconds))) die_value(name, text, "not a positive time");
   given->seconds = seconds;
 }

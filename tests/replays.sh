@@ -116,7 +116,7 @@ is_reported_again() { # STATUS OPTION...: the report, all its witnesses, and the
 }
 posenc report -o /dev/null/none >err 2>&1 # is refused for its folder, after what forbids any page
 if grep -q '/dev/null/none: ' err; then
-  check 'a report of a sample' is_reported_again 0 --kernel rotation-portable --len 3000 --dim 16 --budget 500
+  check 'a report of a sample' is_reported_again 0 --kernel rotation-portable --len 3000 --dim 16 --budget 500p
   check 'within a time, of rope, of a seed that is drawn' is_reported_again 0 --kernel cr-portable --budget 9s \
     --seed random --op rope --len 64 --dim 64 --heads 3 --scale 0.5
   check 'of a plugin, which fails' is_reported_again 1 --plugin './a plugin.so' --kernel $some --budget 9s \

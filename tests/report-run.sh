@@ -130,7 +130,11 @@ check 'the default beside the kernels that were selected' grep -q 'Default, one 
 check 'which is none of them' test "$(grep -o '"selected":true' budget/report.json | wc -l)" -eq 2
 check 'and names what it left out' in_section budget/report.md 'Left out' "$left_out"
 check 'scalings, too' in_section budget/report.md 'Left out' 'longrope-scaling'
-for budget in 0s -1s 45x s 4ss; do refused "--budget $budget: " --kernel naive --budget $budget; done
+for budget in 0s -1s 45x s 4ss 0p -1p p 4pp 4.5p 9223372036854775808p; do
+  refused "--budget $budget: " --kernel naive --budget $budget
+done
+# A number without a unit could be meant as seconds, and would run for minutes.
+for budget in 1 45 0 -1; do refused "--budget $budget: neither pairs, as 4096p, nor seconds, as 45s" --budget $budget; done
 refused '--budget 45s: cannot be combined with --full' --budget 45s --full
 refused '--budget 45s: cannot be combined with' --budget 45s --from accuracy.json
 refused '--budget 45s: cannot be combined with --from' --budget 45s --from bench.json

@@ -738,7 +738,7 @@ done
 refused '--cases hard.wc: cannot be combined' --from known-accuracy.json --cases hard.wc
 refused '--cases hard.wc: No such file' --from known-bench.json --kernel naive --cases hard.wc
 refused '--repetitions 9: cannot be combined' --from known-bench.json --repetitions 9
-refused '--budget 9: cannot be combined' --from known-accuracy.json --budget 9
+refused '--budget 9p: cannot be combined' --from known-accuracy.json --budget 9p
 refused '--search 9: cannot be combined' --from known-accuracy.json --search 9
 
 cp -r known before
