@@ -114,13 +114,16 @@ static void write_answer(page *p, const record_history *found) {
 }
 
 static void write_changes(page *p, const record_history *found) {
-  static const page_column columns[] = {{"verdict", false}, {"series", false}, {"change", false}, {"since", false},
-                                        {"after", false},   {"commits", true}, {"CPU", false},    {"note", false}};
+  static const page_column columns[] = {{.title = "verdict"}, {.title = "series"},
+                                        {.title = "change"},  {.title = "since"},
+                                        {.title = "after"},   {.title = "commits", .numeric = true},
+                                        {.title = "CPU"},     {.title = "note"}};
   if (!found->changes_count) return;
-  page_table(p,
-             "Changes, by series. Of times: the ratio of the medians after to those before, its interval of 95 %, and "
-             "p, corrected for the number of series.",
-             columns, sizeof columns / sizeof *columns);
+  page_table_begin(
+      p,
+      "Changes, by series. Of times: the ratio of the medians after to those before, its interval of 95 %, and "
+      "p, corrected for the number of series.",
+      columns, sizeof columns / sizeof *columns);
   RECORD_EACH(change, found, changes) {
     page_cell(p, strcmp(change->verdict, "worse") == 0 ? STRONG("%s") : "%s", change->verdict);
     page_cell(p, "%s", change->name);

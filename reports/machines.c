@@ -195,12 +195,13 @@ static void write_fastest_of_each(page *p, const record_machines *record) {
   page_column_add(p, false, "shape");
   page_column_add(p, false, "error");
   add_machine_columns(p, record, false);
-  page_table(p,
-             "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
-             "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
-             "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
-             "(‡), a rerun may name another. In cache: half of the least L2 at most.",
-             NULL, 0);
+  page_table_begin(
+      p,
+      "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
+      "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
+      "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
+      "(‡), a rerun may name another. In cache: half of the least L2 at most.",
+      NULL, 0);
   RECORD_EACH(entry, record, fastest) {
     page_cell(p, "%s", entry->footprint);
     page_cell(p, CODE("%s") " (%s)", entry->shape, words_bytes(entry->bytes).text);
@@ -240,7 +241,7 @@ static void write_times(page *p, const record_machines *record) {
              words_bytes(table->bytes).text);
     page_column_add(p, false, "kernel");
     add_machine_columns(p, record, true);
-    page_table(p, caption, NULL, 0);
+    page_table_begin(p, caption, NULL, 0);
     RECORD_EACH(row, table, kernels) {
       page_cell(p, CODE("%s"), row->kernel);
       RECORD_EACH(speed, row, machines) write_times_cell(p, speed);
@@ -280,7 +281,7 @@ static void write_differences(page *p, const record_machines *record) {
   page_column_add(p, false, "shape");
   page_column_add(p, false, "promise of the same bits");
   add_machine_columns(p, record, false);
-  page_table(
+  page_table_begin(
       p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
       NULL, 0);
   RECORD_EACH(row, accuracy, differences) {
@@ -302,18 +303,21 @@ static void write_error_cell(page *p, const record_accuracy_cell *of) {
 }
 
 static void write_commands(page *p, const record_machines *record) {
+  enum { OF_ROW, OF_MACHINE, OF_CELL };
+  static const page_column columns[] = {
+      {.title = "kernel", .kind = PAGE_NAME, PAGE_AT(OF_ROW, record_accuracy_row, kernel)},
+      {.title = "dtype", .kind = PAGE_TEXT, PAGE_AT(OF_ROW, record_accuracy_row, dtype)},
+      {.title = "machine", .kind = PAGE_TEXT, PAGE_AT(OF_MACHINE, record_machine, label)},
+      {.title = "command", .kind = PAGE_NAME, PAGE_AT(OF_CELL, record_accuracy_cell, replay), .prose = true},
+  };
   const record_accuracy_of_machines *accuracy = &record->accuracy;
-  static const page_column columns[] = {{"kernel", false}, {"dtype", false}, {"machine", false}, {"command", false}};
   page_data(p, "The command of each cell");
-  page_table(p, "The command that makes the largest error of a cell again.", columns, sizeof columns / sizeof *columns);
+  page_table_begin(p, "The command that makes the largest error of a cell again.", columns,
+                   sizeof columns / sizeof *columns);
   RECORD_EACH(row, accuracy, rows)
-    for (size_t i = 0; i < row->machines_count; i++) {
-      if (!row->machines[i].there) continue;
-      page_cell(p, CODE("%s"), row->kernel);
-      page_cell(p, "%s", row->dtype);
-      page_cell(p, "%s", record->machines[i].label);
-      page_prose(p, CODE("%s"), row->machines[i].replay);
-    }
+    for (size_t i = 0; i < row->machines_count; i++)
+      if (row->machines[i].there)
+        page_row(p, PAGE_ROW([OF_ROW] = row, [OF_MACHINE] = &record->machines[i], [OF_CELL] = &row->machines[i]));
   page_table_end(p);
   page_data_end(p);
 }
@@ -325,11 +329,12 @@ static void write_errors_of_each(page *p, const record_machines *record) {
   page_column_add(p, false, "kernel");
   page_column_add(p, false, "dtype");
   add_machine_columns(p, record, false);
-  page_table(p,
-             "Largest error in ulp and absolute, and misrounded elements, of all tables that a machine looked at. In "
-             "red: elements "
-             "are misrounded, though the contract is correct rounding.",
-             NULL, 0);
+  page_table_begin(
+      p,
+      "Largest error in ulp and absolute, and misrounded elements, of all tables that a machine looked at. In "
+      "red: elements "
+      "are misrounded, though the contract is correct rounding.",
+      NULL, 0);
   RECORD_EACH(row, accuracy, rows) {
     page_cell(p, CODE("%s"), row->kernel);
     page_cell(p, "%s", row->dtype);
@@ -347,19 +352,18 @@ static void write_packages(page *p, const record_package_errors *of) {
            "Packages themselves, as installed, on %.100s, %.10s: the largest error of their functions' tables below "
            "position 2²⁰ (of grids: of all), and the first position that right code in that dtype would not have so.",
            of->machine, of->date);
-  static const page_column columns[] = {{"package", false}, {"function", false}, {"dtype", false},
-                                        {"largest", true},  {"at", true},        {"first wrong", false},
-                                        {"command", false}};
-  page_table(p, caption, columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(row, of, rows) {
-    page_cell(p, "%s", row->package);
-    page_cell(p, "%s", row->function);
-    page_cell(p, "%s", row->dtype);
-    page_cell_number(p, row->max_abs, 2);
-    page_cell(p, "%s", row->at);
-    page_cell(p, "%s", row->first_wrong);
-    page_prose(p, CODE("%s"), row->command);
-  }
+#define IN_PACKAGE(field) PAGE_AT(0, record_package_error, field)
+  static const page_column columns[] = {
+      {.title = "package", .kind = PAGE_TEXT, IN_PACKAGE(package)},
+      {.title = "function", .kind = PAGE_TEXT, IN_PACKAGE(function)},
+      {.title = "dtype", .kind = PAGE_TEXT, IN_PACKAGE(dtype)},
+      {.title = "largest", .numeric = true, .kind = PAGE_REAL, IN_PACKAGE(max_abs), .digits = 2},
+      {.title = "at", .numeric = true, .kind = PAGE_TEXT, IN_PACKAGE(at)},
+      {.title = "first wrong", .kind = PAGE_TEXT, IN_PACKAGE(first_wrong)},
+      {.title = "command", .kind = PAGE_NAME, IN_PACKAGE(command), .prose = true},
+  };
+  page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(row, of, rows) page_row(p, PAGE_ROW(row));
   page_table_end(p);
 }
 
@@ -415,22 +419,18 @@ static bool is_told(const record_machines *record, const record_machine *machine
 
 /* Writes the facts that any machine has, in the order in which they first occur. */
 static void write_facts(page *p, const record_machines *record, bool timing, const char *caption) {
-  bool any = false;
+  page_column_add(p, false, "fact");
+  add_machine_columns(p, record, false);
+  page_table_begin(p, caption, NULL, 0);
   RECORD_EACH(machine, record, machines) {
     const record_facts *facts = facts_of(machine, timing);
     RECORD_EACH(fact, facts, list) {
       if ((timing && is_known(record, fact->key)) || is_told(record, machine, fact->key, timing)) continue;
-      if (!any) {
-        page_column_add(p, false, "fact");
-        add_machine_columns(p, record, false);
-        page_table(p, caption, NULL, 0);
-      }
-      any = true;
       page_cell(p, "%s", fact->key);
       RECORD_EACH(each, record, machines) page_prose(p, "%s", record_fact_text(facts_of(each, timing), fact->key));
     }
   }
-  if (any) page_table_end(p);
+  page_table_end(p);
 }
 
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {

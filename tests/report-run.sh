@@ -49,6 +49,7 @@ check 'the path of the page is printed' test "$(cat out)" = page/index.html
 # Witnesses of a list may be between integer positions.
 "$POSENC" verify --kernel rotation-portable --positions 3,-0.5,0.25 --dim 16 --format json -o lists.json || exit 99
 check 'a record of a list' eval 'posenc report --from lists.json --from bench.json -o listed && [ $status -eq 0 ]'
+check 'quotes what has commas' grep -q ',"posenc verify .* --positions 3,-0.5,0.25 .*"$' listed/accuracy.csv
 check 'has its fractions' grep -q ',-\{0,1\}0\.[25]*,,[0-7],' listed/accuracy.csv
 
 for text in '<html lang="en">' width=device-width prefers-color-scheme; do

@@ -58,6 +58,8 @@ accuracy true 0 >known-accuracy.json
 timing >known-bench.json
 made known known-accuracy.json known-bench.json
 ! no_pages || skip_all "$why"
+check 'tables of a page have titles, not the names of CSV' grep -qF ' ns/element |' known.md
+check 'a page lacks a table without rows' eval '! grep -q "What is not on this page" known.md'
 sed 's/^/# /' err
 check 'a report of records written by hand' test $status -eq 0
 tr -d ' \n' <known/report.json >known.json

@@ -79,31 +79,34 @@ static void data(page *p, const char *summary) {
   around(p, "<details><summary>", summary, "</summary>\n");
 }
 
-static void table(page *p, const char *caption) {
-  fprintf(p->stream, "<div class=\"table%s%s\"", p->fit ? " fit" : "", p->old ? " old" : "");
-  around(p, " role=\"region\" tabindex=\"0\" aria-label=\"", caption, "\">\n");
-  around(p, "<table>\n<caption>", caption, "</caption>\n<thead>\n<tr>");
-  for (size_t i = 0; i < p->column_count; i++)
-    around(p, p->columns[i].numeric ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", p->columns[i].title,
-           "</th>");
-  fputs("</tr>\n</thead>\n<tbody>\n", p->stream);
-}
-
-static void cell(page *p, size_t span, bool prose) {
-  const char *look = prose                           ? "prose"
-                     : p->columns[p->column].numeric ? "n"
-                                                     : "",
-             *old = p->old && !p->all_old ? "old" : "";
-  fputs(p->column == 0 ? "<th scope=\"row\"" : "<td", p->stream);
+static void cell(page *p, const page_table *of, size_t column, const page_cell_text *cell) {
+  const page_column *under = &of->columns[column];
+  const char *number = under->numeric ? "n" : "", *look = cell->prose ? "prose" : number,
+             *old = cell->old && !of->old ? "old" : "";
+  fputs(column == 0 ? "<th scope=\"row\"" : "<td", p->stream);
   if (*look || *old) fprintf(p->stream, " class=\"%s%s%s\"", look, *look && *old ? " " : "", old);
-  if (p->fit && p->column > 0) around(p, " data-of=\"", p->columns[p->column].title, "\"");
-  if (span > 1) fprintf(p->stream, " colspan=\"%zu\"", span);
+  if (of->fit && column > 0) around(p, " data-of=\"", under->title, "\"");
+  if (cell->span > 1) fprintf(p->stream, " colspan=\"%zu\"", cell->span);
   fputc('>', p->stream);
+  page_write_cell(p, cell);
+  fputs(column == 0 ? "</th>" : "</td>", p->stream);
 }
 
-static void cell_end(page *p, size_t span) {
-  (void)span;
-  fputs(p->column == 0 ? "</th>" : "</td>", p->stream);
+static void table(page *p, const page_table *of) {
+  fprintf(p->stream, "<div class=\"table%s%s\"", of->fit ? " fit" : "", of->old ? " old" : "");
+  around(p, " role=\"region\" tabindex=\"0\" aria-label=\"", of->caption, "\">\n");
+  around(p, "<table>\n<caption>", of->caption, "</caption>\n<thead>\n<tr>");
+  for (const page_column *one = of->columns; one < of->columns + of->column_count; one++)
+    around(p, one->numeric ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">", one->title, "</th>");
+  fputs("</tr>\n</thead>\n<tbody>\n", p->stream);
+  size_t column = 0;
+  for (const page_cell_text *one = of->cells; one < of->cells + of->cell_count; one++) {
+    if (column == 0) fputs("<tr>", p->stream);
+    cell(p, of, column, one);
+    column = (column + one->span) % of->column_count;
+    if (column == 0) fputs("</tr>\n", p->stream);
+  }
+  fputs("</tbody>\n</table>\n</div>\n", p->stream);
 }
 
 static void figure(page *p, const char *caption, const char *svg, const char *narrow) {
@@ -134,8 +137,6 @@ const page_format page_html = {
             [PAGE_FILE] = {"", "</a>"},
             [PAGE_WRONG] = {"<strong class=\"wrong\">", "</strong>"},
         },
-    .row = {"<tr>", "</tr>\n"},
-    .table_end = "</tbody>\n</table>\n</div>\n",
     .data_end = "</details>\n",
     .begin = begin,
     .end = end,
@@ -144,7 +145,5 @@ const page_format page_html = {
     .code_block = code_block,
     .data = data,
     .table = table,
-    .cell = cell,
-    .cell_end = cell_end,
     .figure = figure,
 };

@@ -39,7 +39,7 @@ static void code(page *p, const char *text) {
   fence(p, ticks);
   fputs(space, p->stream);
   for (; *text; text++) {
-    if (*text == '|' && p->columns) fputc('\\', p->stream); /* '|' would end the cell, even in code */
+    if (*text == '|' && p->in_cell) fputc('\\', p->stream); /* '|' would end the cell, even in code */
     fputc((unsigned char)*text < ' ' ? ' ' : *text, p->stream);
   }
   fputs(space, p->stream);
@@ -67,27 +67,30 @@ static void data(page *p, const char *summary) {
   (void)p, (void)summary; /* the table in it has a caption */
 }
 
-static void table(page *p, const char *caption) {
-  plain_markdown(p->stream, caption);
+/* Writes a cell. One over several columns is followed by empty ones. */
+static void cell(page *p, const page_cell_text *of) {
+  fputc(' ', p->stream);
+  page_write_cell(p, of);
+  for (size_t i = 0; i < of->span; i++) fputs(" |", p->stream);
+}
+
+static void table(page *p, const page_table *of) {
+  plain_markdown(p->stream, of->caption);
   fputs("\n\n|", p->stream);
-  for (size_t i = 0; i < p->column_count; i++) {
+  for (size_t i = 0; i < of->column_count; i++) {
     fputc(' ', p->stream);
-    plain_markdown(p->stream, p->columns[i].title);
+    plain_markdown(p->stream, of->columns[i].title);
     fputs(" |", p->stream);
   }
   fputs("\n|", p->stream);
-  for (size_t i = 0; i < p->column_count; i++) fputs(p->columns[i].numeric ? " ---: |" : " --- |", p->stream);
-  fputc('\n', p->stream);
-}
-
-static void cell(page *p, size_t span, bool prose) {
-  (void)span, (void)prose;
-  fputc(' ', p->stream);
-}
-
-/* Ends a cell. A cell over several columns is followed by empty ones. */
-static void cell_end(page *p, size_t span) {
-  while (span-- > 0) fputs(" |", p->stream);
+  for (size_t i = 0; i < of->column_count; i++) fputs(of->columns[i].numeric ? " ---: |" : " --- |", p->stream);
+  size_t column = 0;
+  for (const page_cell_text *one = of->cells; one < of->cells + of->cell_count; one++) {
+    if (column == 0) fputs("\n|", p->stream);
+    cell(p, one);
+    column = (column + one->span) % of->column_count;
+  }
+  fputs("\n\n", p->stream);
 }
 
 static void figure(page *p, const char *caption, const char *svg, const char *narrow) {
@@ -115,8 +118,6 @@ const page_format page_markdown = {
             [PAGE_FILE] = {"", ""},
             [PAGE_WRONG] = {"**", "**"},
         },
-    .row = {"|", "\n"},
-    .table_end = "\n",
     .data_end = "",
     .begin = begin,
     .end = end,
@@ -125,7 +126,5 @@ const page_format page_markdown = {
     .code_block = code_block,
     .data = data,
     .table = table,
-    .cell = cell,
-    .cell_end = cell_end,
     .figure = figure,
 };

@@ -54,10 +54,22 @@ static void write_runs(page *p, char *text) {
   }
 }
 
-static void write_text(page *p, const char *format, va_list arguments) {
+void page_write_cell(page *p, const page_cell_text *cell) {
+  p->in_cell = true;
+  write_runs(p, cell->text);
+  p->in_cell = false;
+}
+
+void page_say_list(page *p, const char *format, va_list arguments) {
   char *text;
   if (vasprintf(&text, format, arguments) < 0) memory_end();
-  write_runs(p, text);
+  if (p->cell) {
+    char *both = memory_print("%s%s", p->cell->text, text);
+    free(p->cell->text);
+    p->cell->text = both;
+  } else {
+    write_runs(p, text);
+  }
   free(text);
 }
 
@@ -71,8 +83,7 @@ void page_date(page *p, const char *date) {
   p->old = p->date && p->made && p->made - then > old;
 }
 
-/* Returns the caption with the day of what it is of. Returns a new string. */
-static char *dated(const page *p, const char *caption) {
+char *page_dated(const page *p, const char *caption) {
   char *made;
   if (asprintf(&made,
                p->old    ? "%s %.10s, more than %d days before this page."
@@ -108,12 +119,12 @@ void page_close(page *p, page_part part) {
   put(p, p->format->parts[part][1]);
 }
 
-/* Calls write_text with the arguments after `format`. */
+/* Calls page_say_list with the arguments after `format`. */
 #define WRITE_TEXT(p, format)                                                                                          \
   do {                                                                                                                 \
     va_list arguments;                                                                                                 \
     va_start(arguments, format);                                                                                       \
-    write_text(p, format, arguments);                                                                                  \
+    page_say_list(p, format, arguments);                                                                               \
     va_end(arguments);                                                                                                 \
   } while (0)
 
@@ -139,7 +150,7 @@ void page_figure(page *p, const char *caption, const char *svg) {
 
 void page_figure_fit(page *p, const char *caption, const char *svg, const char *narrow) {
   if (!svg) return;
-  char *told = dated(p, caption);
+  char *told = page_dated(p, caption);
   p->format->figure(p, told, svg, narrow);
   free(told);
 }
@@ -150,89 +161,4 @@ void page_data(page *p, const char *summary) {
 
 void page_data_end(page *p) {
   put(p, p->format->data_end);
-}
-
-/* ---- tables ---- */
-
-void page_column_add(page *p, bool numeric, const char *title, ...) {
-  char *text;
-  va_list arguments;
-  va_start(arguments, title);
-  if (vasprintf(&text, title, arguments) < 0) memory_end();
-  va_end(arguments);
-  p->added = memory_grow(p->added, p->added_count + 1, sizeof *p->added);
-  p->added[p->added_count++] = (page_column){text, numeric};
-}
-
-void page_table(page *p, const char *caption, const page_column *columns, size_t count) {
-  p->columns = columns ? columns : p->added;
-  p->column_count = columns ? count : p->added_count;
-  p->column = 0;
-  p->all_old = p->old;
-  char *told = dated(p, caption);
-  p->format->table(p, told);
-  free(told);
-}
-
-void page_table_fit(page *p, const char *caption) {
-  p->fit = true;
-  page_table(p, caption, NULL, 0);
-}
-
-void page_table_end(page *p) {
-  put(p, p->format->table_end);
-  if (p->columns == p->added) {
-    for (size_t i = 0; i < p->added_count; i++) free((char *)(uintptr_t)p->added[i].title);
-    free(p->added);
-    p->added = NULL;
-    p->added_count = 0;
-  }
-  p->columns = NULL;
-  p->fit = false;
-}
-
-/* Opens a cell, and the row with its first one. */
-static void begin_cell(page *p, size_t span, bool prose) {
-  if (p->column == 0) put(p, p->format->row[0]);
-  p->format->cell(p, span, prose);
-}
-
-/* Closes a cell, and the row with its last one. */
-static void end_cell(page *p, size_t span) {
-  p->format->cell_end(p, span);
-  p->column += span;
-  if (p->column < p->column_count) return;
-  put(p, p->format->row[1]);
-  p->column = 0;
-}
-
-void page_cell_begin(page *p) {
-  begin_cell(p, 1, false);
-}
-
-void page_prose_begin(page *p) {
-  begin_cell(p, 1, true);
-}
-
-void page_cell_end(page *p) {
-  end_cell(p, 1);
-}
-
-void page_cell(page *p, const char *format, ...) {
-  begin_cell(p, 1, false);
-  WRITE_TEXT(p, format);
-  end_cell(p, 1);
-}
-
-void page_prose(page *p, const char *format, ...) {
-  begin_cell(p, 1, true);
-  WRITE_TEXT(p, format);
-  end_cell(p, 1);
-}
-
-void page_rest(page *p, const char *format, ...) {
-  const size_t span = p->column_count - p->column;
-  begin_cell(p, span, true);
-  WRITE_TEXT(p, format);
-  end_cell(p, span);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* One interface for the contents of a page, which is written as HTML or as Markdown. Both escape all text. */
+/* One interface for the contents of a page, which is written as HTML or as Markdown, which escape all text; or, of
+   tables alone, as CSV. */
 #ifndef POSENC_REPORTS_PAGE_PAGE_H
 #define POSENC_REPORTS_PAGE_PAGE_H
 
 #include "records/record.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,45 +31,80 @@ typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FI
 #define WRONG(text) "\5" text "\5" /* red, where there are colours */
 #define LINK(file) "\4" file "\4"  /* a link to a file beside the page */
 
+/* What a column has of each row. A page shows it for readers, CSV has it exactly. */
+typedef enum page_kind {
+  PAGE_FILLED, /* what `fill` writes */
+  PAGE_TEXT,   /* a text */
+  PAGE_NAME,   /* a text, as code on pages */
+  PAGE_REAL,   /* a double; NaN is a dash, nothing in CSV */
+  PAGE_COUNT,  /* an int64_t, with thousands; RECORD_NONE as NaN */
+  PAGE_SPREAD  /* a record_spread; three columns in CSV */
+} page_kind;
+
+struct page;
+
 typedef struct page_column {
-  const char *title;
-  bool numeric;
+  const char *title; /* on pages; null: in CSV alone */
+  bool numeric;      /* on pages: aligned at the right */
+  const char *name;  /* in CSV; null: on pages alone */
+  page_kind kind;
+  size_t in, offset; /* where the value stands: number of the struct, of those that the row is of, and offset in it */
+  int digits;        /* of PAGE_REAL on pages: significant digits */
+  double scale;      /* of PAGE_SPREAD on pages: factor */
+  bool prose;        /* on pages: it may wrap */
+  void (*fill)(struct page *p, const void *const *of); /* writes the cell, on pages in place of the value; or null */
 } page_column;
+
+/* The place of a column's value: a field of struct number `number` of those that a row is of. */
+#define PAGE_AT(number, type, field) .in = (number), .offset = offsetof(type, field)
+
+/* A cell. Texts have the marks of looks. */
+typedef struct page_cell_text {
+  char *text;
+  size_t span; /* columns */
+  bool prose, old;
+} page_cell_text;
+
+/* A table: its columns, and the cells row by row. */
+typedef struct page_table {
+  char *caption;
+  bool fit, old; /* a list on narrow screens; old as a whole, so that its cells need not be called so */
+  page_column *columns;
+  size_t column_count;
+  page_cell_text *cells;
+  size_t cell_count;
+} page_table;
 
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
-  int64_t made;       /* when, in seconds since 1970; 0 if nothing on it is called old */
-  const char *date;   /* of page_date, or null */
-  bool old;           /* whether that is long ago */
-  bool fit;           /* the open table is a list on narrow screens */
-  bool all_old;       /* it was old when it was opened, so that its cells need not be called so */
-  char *const *svg;   /* figures by number, null if there is none */
-  page_column *added; /* columns of page_column_add, for the next table */
-  size_t added_count;
-  const page_column *columns; /* columns of the open table */
-  size_t column_count;
-  size_t column; /* number of the open or the next cell */
+  int64_t made;         /* when, in seconds since 1970; 0 if nothing on it is called old */
+  const char *date;     /* of page_date, or null */
+  bool old;             /* whether that is long ago */
+  char *const *svg;     /* figures by number, null if there is none */
+  page_table table;     /* the open table, or the columns of the next one */
+  size_t column;        /* number of the open or the next cell in its row */
+  page_cell_text *cell; /* the open cell, which page_say adds to; or null */
+  bool in_cell;         /* the format is writing a cell */
 } page;
 
-/* A format: HTML or Markdown. */
+/* A format: HTML, Markdown, or CSV, which has tables alone. */
 typedef struct page_format {
   const char *parts[PAGE_PARTS][2]; /* before and after */
   const char *looks[PAGE_LOOKS][2];
-  const char *row[2], *table_end, *data_end;
+  const char *data_end;
+  bool exact; /* tables have the columns with a name, and exact values */
   void (*begin)(page *p, const char *title);
   void (*end)(page *p);
   void (*heading)(page *p, int level, const char *text);
   void (*text)(page *p, page_look look, const char *text); /* writes text of one look */
   void (*code_block)(page *p, const char *text);
   void (*data)(page *p, const char *summary);
-  void (*table)(page *p, const char *caption);
-  void (*cell)(page *p, size_t span, bool prose);
-  void (*cell_end)(page *p, size_t span);
+  void (*table)(page *p, const page_table *of);
   void (*figure)(page *p, const char *caption, const char *svg, const char *narrow);
 } page_format;
 
-extern const page_format page_html, page_markdown;
+extern const page_format page_html, page_markdown, page_csv;
 
 void page_begin(page *p, const char *title);
 
@@ -96,15 +133,18 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * Write a table with the given columns, or, if they are null, those that page_column_add has added since the last
- * such table; page_table_fit has those, and is a list on narrow screens, without empty cells. The first column heads
- * its row. A cell is written at once, or by page_say between page_cell_begin or page_prose_begin and page_cell_end.
- * Prose may wrap; page_rest is prose over the rest of the row. A cell may have an older date than its table.
+ * Make a table with the given columns behind those that page_column_add has added; page_table_end writes it.
+ * page_table_fit has the latter alone, and is a list on narrow screens, without empty cells. The first column heads
+ * its row. A row is made by its columns' values, of the structs `of`; or cell by cell: a cell at once, or by page_say
+ * between page_cell_begin or page_prose_begin and page_cell_end. Prose may wrap; page_rest is prose over the rest of
+ * the row. A cell may have an older date than its table. A page lacks a table without rows.
  */
-void page_table(page *p, const char *caption, const page_column *columns, size_t count);
+void page_table_begin(page *p, const char *caption, const page_column *columns, size_t count);
 void page_table_fit(page *p, const char *caption);
 void page_table_end(page *p);
 __attribute__((format(printf, 3, 4))) void page_column_add(page *p, bool numeric, const char *title, ...);
+void page_row(page *p, const void *const *of);
+#define PAGE_ROW(...) ((const void *const[]){__VA_ARGS__})
 __attribute__((format(printf, 2, 3))) void page_cell(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_prose(page *p, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void page_rest(page *p, const char *format, ...);
@@ -182,5 +222,16 @@ words words_interval(const record_ratio *ratio);
 /* Write a cell with `digits` significant digits, and one with a count. */
 void page_cell_number(page *p, double value, int digits);
 void page_cell_count(page *p, double value);
+
+/* ---- inside ---------------------------------------------------------------------------------------------- */
+
+/* page_say with a list of arguments. */
+__attribute__((format(printf, 2, 0))) void page_say_list(page *p, const char *format, va_list arguments);
+
+/* Returns the caption with the day of what it is of. Returns a new string. */
+char *page_dated(const page *p, const char *caption);
+
+/* Writes the text of a cell in its looks. */
+void page_write_cell(page *p, const page_cell_text *cell);
 
 #endif

@@ -568,15 +568,20 @@ static void write_row(page *p, const record_report *report, const record_answer 
 }
 
 static void write_table(page *p, const record_report *report) {
-  static const page_column columns[] = {{"maximum error", false}, {"table", false},         {"take", false},
-                                        {"GB/s", true},           {"% of limit", true},     {"the next takes", false},
-                                        {"naive takes", true},    {"bound it keeps", false}};
-  page_table(p,
-             caption_of_times(report,
-                              "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
-                              "of 90 %, other figures their least and most; ‡ marks wide ones.")
-                 .text,
-             columns, sizeof columns / sizeof *columns);
+  static const page_column columns[] = {{.title = "maximum error"},
+                                        {.title = "table"},
+                                        {.title = "take"},
+                                        {.title = "GB/s", .numeric = true},
+                                        {.title = "% of limit", .numeric = true},
+                                        {.title = "the next takes"},
+                                        {.title = "naive takes", .numeric = true},
+                                        {.title = "bound it keeps"}};
+  page_table_begin(
+      p,
+      caption_of_times(report, "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
+                               "of 90 %, other figures their least and most; ‡ marks wide ones.")
+          .text,
+      columns, sizeof columns / sizeof *columns);
   for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
     RECORD_EACH(answer, report, answer)
       if (strcmp(answer->budget, answer_budgets[n]) == 0) write_row(p, report, answer, answer_titles[n]);

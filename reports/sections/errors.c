@@ -183,14 +183,31 @@ static const record_column *worst_column(const record_profile *profile) {
 }
 
 /* Returns the number of positions after which columns of that frequency repeat: 2π base^(i / (dim/2 − shift)). */
-static double wavelength(const record_profile *profile, const record_column *column) {
+static double wavelength_of(const record_profile *profile, const record_column *column) {
   const double turn = 2 * acos(-1.0), shift = isfinite(profile->shift) ? profile->shift : 0;
   return turn * pow(profile->base, (double)column->index / ((double)profile->dim / 2 - shift));
 }
 
+/* A row of the errors against frequency: a column of a profile. */
+enum { OF_PROFILE, OF_COLUMN };
+
+static void wavelength(page *p, const void *const *of) {
+  page_say(p, "%s", words_significant(wavelength_of(of[OF_PROFILE], of[OF_COLUMN]), 4).text);
+}
+
+#define IN_PROFILE(field) PAGE_AT(OF_PROFILE, record_profile, field)
+#define IN_COLUMN(field) PAGE_AT(OF_COLUMN, record_column, field)
+static const page_column frequency_columns[] = {
+    {"kernel", false, "kernel", PAGE_NAME, IN_PROFILE(kernel)},
+    {"frequency index", true, "index", PAGE_COUNT, IN_COLUMN(index)},
+    {"wavelength", true, .fill = wavelength},
+    {"max |error|", true, "max_abs", PAGE_REAL, IN_COLUMN(max_abs), .digits = 3},
+    {"at position", true, "position", PAGE_COUNT, IN_COLUMN(position)},
+};
+
+enum { FREQUENCY_COLUMNS = sizeof frequency_columns / sizeof *frequency_columns };
+
 static void write_frequency(page *p, const profiles *scanned) {
-  static const page_column columns[] = {
-      {"kernel", false}, {"frequency index", true}, {"wavelength", true}, {"max |error|", true}, {"at position", true}};
   if (!p->svg[FIGURE_FREQUENCY]) return;
   page_section(p, "Error against frequency");
   page_paragraph(
@@ -200,17 +217,19 @@ static void write_frequency(page *p, const profiles *scanned) {
       words_integer(scanned_rows(scanned)).text, name_profiled(scanned).text);
   page_figure(p, "Error against frequency. Kernels whose errors are within a tenth of each other share a line.",
               p->svg[FIGURE_FREQUENCY]);
-  page_table(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.", columns,
-             sizeof columns / sizeof *columns);
+  page_table_begin(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.",
+                   frequency_columns, FREQUENCY_COLUMNS);
   RECORD_EACH(profile, scanned, all) {
     const record_column *worst = worst_column(profile);
-    if (!worst) continue;
-    page_cell(p, CODE("%s"), profile->kernel);
-    page_cell_count(p, (double)worst->index);
-    page_cell_number(p, wavelength(profile, worst), 4);
-    page_cell_number(p, worst->max_abs, 3);
-    page_cell_count(p, (double)worst->position);
+    if (worst) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = worst));
   }
+  page_table_end(p);
+}
+
+void data_frequencies(page *p, const record_report *report) {
+  page_table_begin(p, "", frequency_columns, FREQUENCY_COLUMNS);
+  RECORD_EACH(profile, report, profile)
+    RECORD_EACH(column, profile, columns) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = column));
   page_table_end(p);
 }
 
@@ -239,13 +258,18 @@ static void cell_pair(page *p, const record_profile *profile, const int64_t *pai
 }
 
 static void write_ends(page *p, const profiles *scanned) {
-  static const page_column columns[] = {{"kernel", false},     {"beyond f32", true},  {"beyond f16", true},
-                                        {"beyond bf16", true}, {"same in f32", true}, {"same in f16", true},
-                                        {"same in bf16", true}};
-  page_table(p,
-             "First position with an error beyond half an ulp of a format, and first two positions with the same row "
-             "in it.",
-             columns, sizeof columns / sizeof *columns);
+  static const page_column columns[] = {{.title = "kernel"},
+                                        {.title = "beyond f32", .numeric = true},
+                                        {.title = "beyond f16", .numeric = true},
+                                        {.title = "beyond bf16", .numeric = true},
+                                        {.title = "same in f32", .numeric = true},
+                                        {.title = "same in f16", .numeric = true},
+                                        {.title = "same in bf16", .numeric = true}};
+  page_table_begin(
+      p,
+      "First position with an error beyond half an ulp of a format, and first two positions with the same row "
+      "in it.",
+      columns, sizeof columns / sizeof *columns);
   RECORD_EACH(profile, scanned, all) {
     const record_passes *passes = &profile->passes;
     const record_collisions *same = &profile->collisions;
@@ -261,12 +285,14 @@ static void write_ends(page *p, const profiles *scanned) {
 }
 
 static void write_relations(page *p, const profiles *scanned) {
-  page_column columns[3 + LANDMARKS] = {{"kernel", false}, {"|s² + c² − 1|", true}, {"at", false}};
-  for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){landmarks[i].name, true};
-  page_table(p,
-             "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2⁰, "
-             "2¹⁰, … on",
-             columns, 3 + LANDMARKS);
+  page_column columns[3 + LANDMARKS] = {
+      {.title = "kernel"}, {.title = "|s² + c² − 1|", .numeric = true}, {.title = "at"}};
+  for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){.title = landmarks[i].name, .numeric = true};
+  page_table_begin(
+      p,
+      "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2⁰, "
+      "2¹⁰, … on",
+      columns, 3 + LANDMARKS);
   RECORD_EACH(profile, scanned, all) {
     const record_norm *norm = &profile->norm;
     page_cell(p, CODE("%s"), profile->kernel);
@@ -323,7 +349,7 @@ static void write_contexts(page *p, const record_profile *profile) {
   RECORD_EACH(point, tables, points) {
     page_cell(p, CODE("%s"), profile->kernel);
     page_cell_count(p, (double)point->position);
-    for (size_t t = 0; t + 2 < p->column_count; t++)
+    for (size_t t = 0; t + 2 < p->table.column_count; t++)
       page_cell_number(p, t < profile->tables_count ? context_error(&tables[t], point->position) : NAN, 3);
   }
 }
@@ -340,7 +366,7 @@ static void write_unclaimed(page *p, const record_report *report) {
   page_column_add(p, true, "position");
   RECORD_EACH(table, first, tables)
     page_column_add(p, true, "d = %s, %s", words_plain((double)table->dim).text, words_plain(table->base).text);
-  page_table(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", NULL, 0);
+  page_table_begin(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", NULL, 0);
   for (const record_profile *profile = first; profile < end; profile++) write_contexts(p, profile);
   page_table_end(p);
 }
@@ -353,6 +379,48 @@ void write_errors(page *p, const record_report *report) {
   write_limits(p, report, &scanned);
   free(scanned.all);
   write_unclaimed(p, report);
+}
+
+/* ---- data ---- */
+
+/* A row of the errors against position: a point of a profile, and its parts. */
+enum { OF_POINT = OF_COLUMN, OF_PARTS };
+
+void data_positions(page *p, const record_report *report) {
+#define IN_POINT(field) PAGE_AT(OF_POINT, record_point, field)
+#define IN_PARTS(field) PAGE_AT(OF_PARTS, record_parts, field)
+  static const record_parts none = {.frequency = NAN, .phase = NAN, .trig = NAN, .store = NAN};
+  static const page_column columns[] = {
+      {NULL, false, "kernel", PAGE_TEXT, IN_PROFILE(kernel)},
+      {NULL, true, "position", PAGE_COUNT, IN_POINT(position)},
+      {NULL, true, "rows", PAGE_COUNT, IN_POINT(rows)},
+      {NULL, true, "max_abs", PAGE_REAL, IN_POINT(max_abs)},
+      {NULL, true, "relative", PAGE_REAL, IN_POINT(relative)},
+      {NULL, true, "frequency", PAGE_REAL, IN_PARTS(frequency)},
+      {NULL, true, "phase", PAGE_REAL, IN_PARTS(phase)},
+      {NULL, true, "trig", PAGE_REAL, IN_PARTS(trig)},
+      {NULL, true, "store", PAGE_REAL, IN_PARTS(store)},
+  };
+  page_table_begin(p, "", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(profile, report, profile)
+    RECORD_EACH(point, profile, points)
+      page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_POINT] = point,
+                           [OF_PARTS] = point->parts.there ? &point->parts : &none));
+  page_table_end(p);
+}
+
+void data_histogram(page *p, const record_report *report) {
+  enum { OF_ROW, OF_BIN };
+  static const page_column columns[] = {
+      {NULL, false, "kernel", PAGE_TEXT, PAGE_AT(OF_ROW, record_row, kernel)},
+      {NULL, true, "below_ulp", PAGE_REAL, PAGE_AT(OF_BIN, record_bin, below)}, /* the last bin has no end */
+      {NULL, true, "elements", PAGE_COUNT, PAGE_AT(OF_BIN, record_bin, count)},
+  };
+  const record_headline *headline = &report->headline;
+  page_table_begin(p, "", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(row, headline, rows)
+    RECORD_EACH(bin, row, histogram) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_BIN] = bin));
+  page_table_end(p);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------------------ */
@@ -400,8 +468,12 @@ static void write_case(page *p, const record_row *row) {
 }
 
 void write_cases(page *p, const record_report *report) {
-  static const page_column columns[] = {{"kernel", false}, {"misrounded", true}, {"of", true},
-                                        {"max ulp", true}, {"at", false},        {"try it again", false}};
+  static const page_column columns[] = {{.title = "kernel"},
+                                        {.title = "misrounded", .numeric = true},
+                                        {.title = "of", .numeric = true},
+                                        {.title = "max ulp", .numeric = true},
+                                        {.title = "at"},
+                                        {.title = "try it again"}};
   if (report->cases_count == 0) return;
   page_section(p, "Hard-to-round cases");
   page_paragraph(
@@ -412,7 +484,7 @@ void write_cases(page *p, const record_report *report) {
     char caption[200];
     snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the midpoint of two numbers.",
              file->shape.name);
-    page_table(p, caption, columns, sizeof columns / sizeof *columns);
+    page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
     RECORD_EACH(row, file, rows) write_case(p, row);
     page_table_end(p);
   }

@@ -78,9 +78,13 @@ static bool any_search(const record_report *report) {
 }
 
 void write_far(page *p, const record_report *report) {
-  static const page_column columns[] = {{"kernel", false},        {"elements", true}, {"to position", true},
-                                        {"of its bound", true},   {"at", false},      {"from a midpoint, ulp", true},
-                                        {"nearest to one", false}};
+  static const page_column columns[] = {{.title = "kernel"},
+                                        {.title = "elements", .numeric = true},
+                                        {.title = "to position", .numeric = true},
+                                        {.title = "of its bound", .numeric = true},
+                                        {.title = "at"},
+                                        {.title = "from a midpoint, ulp", .numeric = true},
+                                        {.title = "nearest to one"}};
   if (!any_search(report)) return;
   page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
@@ -92,7 +96,7 @@ void write_far(page *p, const record_report *report) {
   if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
-  page_table(
+  page_table_begin(
       p, "Largest error as a share of the bound, and least distance from a midpoint, over the searches of all tables.",
       columns, sizeof columns / sizeof *columns);
   RECORD_EACH(kernel, report, kernels) {

@@ -12,22 +12,31 @@
 
 /* ---- checks ---- */
 
+/* A row of what failed: the failure, and what the record has of the kernel on the shape, which may be null. */
+enum { OF_FAILURE, OF_ROW };
+
+static void again(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
+  page_say(p, CODE("%s"), row ? row->replay : "");
+}
+
 static void write_failures(page *p, const record_report *report) {
-  static const page_column columns[] = {{"kernel", false}, {"shape", false}, {"property", false}, {"worst", true},
-                                        {"bound", true},   {"note", false},  {"again", false}};
+#define IN_FAILURE(field) PAGE_AT(OF_FAILURE, record_failure, field)
+  static const page_column columns[] = {
+      {.title = "kernel", .kind = PAGE_NAME, IN_FAILURE(kernel)},
+      {.title = "shape", .kind = PAGE_TEXT, IN_FAILURE(shape)},
+      {.title = "property", .kind = PAGE_TEXT, IN_FAILURE(property)},
+      {.title = "worst", .numeric = true, .kind = PAGE_REAL, IN_FAILURE(worst), .digits = 4},
+      {.title = "bound", .numeric = true, .kind = PAGE_REAL, IN_FAILURE(bound), .digits = 4},
+      {.title = "note", .kind = PAGE_TEXT, IN_FAILURE(note), .prose = true},
+      {.title = "again", .fill = again, .prose = true},
+  };
   const record_report_checks *checks = &report->checks;
   if (checks->failures_count == 0) return;
-  page_table(p, "What failed.", columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(failure, checks, failures) {
-    page_cell(p, CODE("%s"), failure->kernel);
-    page_cell(p, "%s", failure->shape);
-    page_cell(p, "%s", failure->property);
-    page_cell_number(p, failure->worst, 4);
-    page_cell_number(p, failure->bound, 4);
-    page_prose(p, "%s", failure->note);
-    const record_row *row = report_row(report_table(report, failure->shape), failure->kernel);
-    page_rest(p, CODE("%s"), row ? row->replay : "");
-  }
+  page_table_begin(p, "What failed.", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(failure, checks, failures)
+    page_row(p, PAGE_ROW([OF_FAILURE] = failure, [OF_ROW] = report_row(report_table(report, failure->shape),
+                                                                       failure->kernel)));
   page_table_end(p);
 }
 
@@ -103,23 +112,21 @@ static gap gap_of(const record_report *report, const record_table *table, const 
 
 /* Writes what is lacking of the selected kernels, and of the literal formula beside them, a row for each gap. */
 static void write_gaps(page *p, const record_report *report) {
-  static const page_column columns[] = {{"shape", false}, {"kernel", false}, {"left out", false}, {"why", false}};
-  bool begun = false;
+  static const page_column columns[] = {
+      {.title = "shape"}, {.title = "kernel"}, {.title = "left out"}, {.title = "why"}};
+  page_table_begin(p, "What is not on this page, of the kernels that were selected and of the literal formula.",
+                   columns, sizeof columns / sizeof *columns);
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(kernel, report, kernels) {
       const bool is_shown = kernel->selected || (report->subjects_count && strcmp(kernel->name, answer_literal) == 0);
       const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", "", NULL};
       if (!*found.what) continue;
-      if (!begun)
-        page_table(p, "What is not on this page, of the kernels that were selected and of the literal formula.",
-                   columns, sizeof columns / sizeof *columns);
-      begun = true;
       page_cell(p, "%s", table->shape.name);
       page_cell(p, CODE("%s"), kernel->name);
       page_cell(p, "%s", found.what);
       page_rest(p, "%s%s", found.of_other ? found.of_other : "", found.why);
     }
-  if (begun) page_table_end(p);
+  page_table_end(p);
 }
 
 /* Names the states of memory of which there are no times. */
@@ -185,7 +192,7 @@ void write_properties(page *p, const record_report *report) {
       "positions up to 2⁴⁰, of tables.");
   page_column_add(p, false, "kernel");
   for (size_t i = 0; i < count; i++) page_column_add(p, true, "%s", checks->properties[i]);
-  page_table(p, "Shapes on which each property held.", NULL, 0);
+  page_table_begin(p, "Shapes on which each property held.", NULL, 0);
   RECORD_EACH(kernel, checks, kernels) {
     page_cell(p, CODE("%s"), kernel->kernel);
     for (size_t k = 0; k < count; k++)
@@ -229,19 +236,24 @@ void write_kernels(page *p, const record_report *report) {
 
 /* ---- claims ---- */
 
+static void verdict(page *p, const void *const *of) {
+  const record_claim *one = of[0];
+  page_say(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
+}
+
 void write_claims(page *p, const record_report *report) {
-  static const page_column columns[] = {{"claim", false}, {"verdict", false}, {"found", false}};
+  static const page_column columns[] = {
+      {.title = "claim", .kind = PAGE_TEXT, PAGE_AT(0, record_claim, claim), .prose = true},
+      {.title = "verdict", .fill = verdict, .prose = true},
+      {.title = "found", .kind = PAGE_TEXT, PAGE_AT(0, record_claim, found), .prose = true},
+  };
   if (!report->claims_count) return;
   page_section(p, "Claims");
   page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
                     "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
                     "sources.");
-  page_table(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(one, report, claims) {
-    page_prose(p, "%s", one->claim);
-    page_prose(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
-    page_rest(p, "%s", one->found);
-  }
+  page_table_begin(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(one, report, claims) page_row(p, PAGE_ROW(one));
   page_table_end(p);
 }
 
@@ -249,13 +261,13 @@ void write_claims(page *p, const record_report *report) {
 
 /* Writes the facts that `known`, unless it is null, does not have with the same value. */
 static void write_facts(page *p, const char *caption, const record_facts *facts, const record_facts *known) {
-  static const page_column columns[] = {{"fact", false}, {"value", false}};
-  page_table(p, caption, columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(fact, facts, list) {
-    if (known && record_same_fact(fact, record_find_fact(known, fact->key))) continue;
-    page_cell(p, "%s", fact->key);
-    page_rest(p, "%s", fact->value);
-  }
+  static const page_column columns[] = {
+      {.title = "fact", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, key)},
+      {.title = "value", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, value), .prose = true},
+  };
+  page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
+  RECORD_EACH(fact, facts, list)
+    if (!known || !record_same_fact(fact, record_find_fact(known, fact->key))) page_row(p, PAGE_ROW(fact));
   page_table_end(p);
 }
 

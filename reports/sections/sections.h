@@ -43,6 +43,13 @@ bool draw_curves(const record_report *report, figures *made);
 /* The pages of a report, and the page with all sections. */
 typedef enum contents { CONTENTS_FIRST, CONTENTS_DETAILS, CONTENTS_ALL } contents;
 
+/* Write the data of the figures and tables, each as one table with the columns that CSV has. */
+void data_times(page *p, const record_report *report);
+void data_accuracy(page *p, const record_report *report);
+void data_positions(page *p, const record_report *report);
+void data_frequencies(page *p, const record_report *report);
+void data_histogram(page *p, const record_report *report);
+
 /* Writes a page, section by section. A section for which the report has no data is left out. */
 void write_contents(page *p, const record_report *report, contents wanted);
 void write_answer(page *p, const record_report *report);

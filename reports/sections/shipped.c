@@ -49,15 +49,15 @@ static bool any_recipe(const record_report *report) {
 }
 
 void write_shipped(page *p, const record_report *report) {
-  page_column columns[7 + PLACES] = {{"recipe", false},
-                                     {"max |error|", true},
-                                     {"max ulp", true},
-                                     {"mean ulp", true},
-                                     {"misrounded", true},
-                                     [5 + PLACES] = {"ns/element", true},
-                                     [6 + PLACES] = {"table", false}};
+  page_column columns[7 + PLACES] = {{.title = "recipe"},
+                                     {.title = "max |error|", .numeric = true},
+                                     {.title = "max ulp", .numeric = true},
+                                     {.title = "mean ulp", .numeric = true},
+                                     {.title = "misrounded", .numeric = true},
+                                     [5 + PLACES] = {.title = "ns/element", .numeric = true},
+                                     [6 + PLACES] = {.title = "table"}};
   if (!any_recipe(report)) return;
-  for (size_t i = 0; i < PLACES; i++) columns[5 + i] = (page_column){places[i].title, true};
+  for (size_t i = 0; i < PLACES; i++) columns[5 + i] = (page_column){.title = places[i].title, .numeric = true};
   page_section(p, "What frameworks ship");
   page_paragraph(
       p,
@@ -65,12 +65,12 @@ void write_shipped(page *p, const record_report *report) {
       "every step, on this machine's libm; which ones is told under Kernels. None claims a bound, so none is an "
       "answer above. Each is compared with its own exact table, so that one that divides by d/2 − 1 is not blamed for "
       "that.");
-  page_table(p,
-             caption_of_times(report,
-                              "Errors over the whole table, or what was sampled of it where that is said, and of rows "
-                              "from a position on in the table of dim 128; times are medians (least–most).")
-                 .text,
-             columns, sizeof columns / sizeof *columns);
+  page_table_begin(
+      p,
+      caption_of_times(report, "Errors over the whole table, or what was sampled of it where that is said, and of rows "
+                               "from a position on in the table of dim 128; times are medians (least–most).")
+          .text,
+      columns, sizeof columns / sizeof *columns);
   RECORD_EACH(kernel, report, kernels)
     if (kernel->recipe) write_recipe(p, report, kernel->name);
   page_table_end(p);

@@ -15,22 +15,63 @@
 /* The kinds of tables in which a column is shown, as bits; TIME if it needs times. */
 enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABLE_TIMES, TIME = 1 << TABLE_KINDS };
 
+/* What a row is of: a row of a record, its table, and on a page the rows among which it stands, in CSV the state of
+   memory. */
+enum { OF_ROW, OF_TABLE, OF_PLACE };
+
+#define IN_ROW(field) PAGE_AT(OF_ROW, record_row, field)
+#define IN_TABLE(field) PAGE_AT(OF_TABLE, record_table, field)
+
 typedef struct column {
   page_column head;
   unsigned in;
-  void (*fill)(page *p, const record_row *row); /* writes the cells; if null, the fields below describe a number */
-  size_t offset;                                /* offset of the number in a row */
-  int digits;                                   /* significant digits; 0 for a spread */
-  double scale;                                 /* factor of the number */
 } column;
+
+/* ---- rows of a page ---- */
+
+/* The rows of a table that are shown, and the report that tells which kernels were selected. */
+typedef struct shown_rows {
+  const record_report *report;
+  const record_row *const *all;
+  size_t count, number; /* the rows, and the one that is written */
+} shown_rows;
+
+static bool is_selected(const shown_rows *of, size_t number) {
+  const record_kernel *kernel = report_kernel(of->report, of->all[number]->kernel);
+  return kernel && kernel->selected;
+}
+
+/* Returns the number of the first row with the same bits, which stands for all of them; a selected kernel has a row of
+   its own. */
+static size_t stands_for(const shown_rows *of, size_t number) {
+  for (size_t i = 0; i < number && !is_selected(of, number); i++)
+    if (!is_selected(of, i) && row_has_same_bits(of->all[i], of->all[number])) return i;
+  return number;
+}
+
+/* Writes "the same bits: cr-avx2 0.164, cr-portable 0.458 ns". */
+static void say_twins(page *p, const shown_rows *of) {
+  const record_row *const *rows = of->all;
+  const char *separator = " the same bits: ";
+  for (size_t i = of->number + 1; i < of->count; i++) {
+    if (stands_for(of, i) != of->number) continue;
+    const double ns = rows[i]->timing.ns_per_element.median;
+    page_say(p, SMALL("%s%s%s%s%s"), separator, rows[i]->kernel, isnan(ns) ? "" : " ",
+             isnan(ns) ? "" : words_significant(ns, 3).text, isnan(ns) ? "" : "\u00a0ns");
+    separator = ", ";
+  }
+}
 
 /* ---- accuracy ---- */
 
-static void kernel(page *p, const record_row *row) {
+static void kernel(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   page_say(p, CODE("%s") "%s", row->kernel, words_sample(row));
+  say_twins(p, of[OF_PLACE]);
 }
 
-static void where(page *p, const record_row *row) {
+static void where(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   const record_witness *witness = &row->max_ulp;
   if (isnan(witness->position.part)) return;
   page_say(p, "p = %s, ", record_number_text(witness->position).text);
@@ -39,17 +80,20 @@ static void where(page *p, const record_row *row) {
 }
 
 /* Writes the largest error as a share of the bound. For add and rope, this figure does not depend on x. */
-static void of_bound(page *p, const record_row *row) {
+static void of_bound(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   const record_check *check = record_find_check(row->checks, row->checks_count, "accuracy");
   if (check && check->skipped) return;
   page_say(p, "%s", words_significant(check ? check->worst : NAN, 3).text);
 }
 
-static void misrounded(page *p, const record_row *row) {
+static void misrounded(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   page_say(p, "%s", words_integer(*row->mode ? row->misrounded : RECORD_NONE).text);
 }
 
-static void mode(page *p, const record_row *row) {
+static void mode(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   const words seen = words_integer(row->elements);
   if (strcmp(row->mode, "exhaustive") == 0)
     page_say(p, "%s " SMALL("(all %s)"), row->mode, seen.text);
@@ -57,7 +101,8 @@ static void mode(page *p, const record_row *row) {
     page_say(p, "%s " SMALL("(%s of %s)"), row->mode, seen.text, words_integer(row->of).text);
 }
 
-static void checks(page *p, const record_row *row) {
+static void checks(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   size_t passed = 0, made = 0;
   RECORD_EACH(check, row, checks) {
     made += !check->skipped;
@@ -68,12 +113,14 @@ static void checks(page *p, const record_row *row) {
 
 /* ---- time ---- */
 
-static void ns_per_element(page *p, const record_row *row) {
+static void ns_per_element(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   const record_row_timing *timing = &row->timing;
   page_say(p, "%s", words_spread(&timing->ns_per_element, 1, row_is_sliced(row) ? "†" : "").text);
 }
 
-static void speed_up(page *p, const record_row *row) {
+static void speed_up(page *p, const void *const *of) {
+  const record_row *row = of[OF_ROW];
   const record_ratio *ratio = &row->timing.speed_up;
   if (ratio->there)
     page_say(p, "%s× " SMALL("%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text);
@@ -81,25 +128,32 @@ static void speed_up(page *p, const record_row *row) {
 
 /* ---- tables ---- */
 
+/* Columns of times.csv have names; `in` tells the tables of pages. */
 #define PLAN offsetof(record_row, timing.plan_ns)
 static const column all_columns[] = {
-    {{"kernel", false}, HEADLINE | FULL | TIMES, .fill = kernel},
-    {{"max |error|", true}, HEADLINE | FULL, .offset = offsetof(record_row, max_abs.abs), .digits = 3},
-    {{"max ulp", true}, FULL, .offset = offsetof(record_row, max_ulp.ulp), .digits = 4},
-    {{"at", false}, FULL, .fill = where},
-    {{"mean ulp", true}, FULL, .offset = offsetof(record_row, mean_ulp), .digits = 3},
-    {{"of bound", true}, FULL, .fill = of_bound},
-    {{"misrounded", true}, HEADLINE | FULL, .fill = misrounded},
-    {{"figures are", false}, FULL, .fill = mode},
-    {{"checks passed", true}, FULL, .fill = checks},
-    {{"ns/element", true}, HEADLINE | FULL | TIMES | TIME, .fill = ns_per_element},
-    {{"GB/s", true}, FULL | TIMES | TIME, .offset = offsetof(record_row, timing.bytes_per_second), .scale = 1e-9},
-    {{"% of limit", true},
-     HEADLINE | FULL | TIMES | TIME,
-     .offset = offsetof(record_row, timing.of_limit),
-     .scale = 100},
-    {{"over naive", true}, HEADLINE | FULL | TIMES | TIME, .fill = speed_up},
-    {{"plan, µs", true}, FULL | TIMES | TIME, .offset = PLAN, .scale = 1e-3},
+    {{NULL, false, "state", PAGE_TEXT, .in = OF_PLACE}, 0},
+    {{NULL, false, "shape", PAGE_TEXT, IN_TABLE(shape.name)}, 0},
+    {{NULL, true, "rows", PAGE_REAL, IN_TABLE(shape.rows)}, 0},
+    {{NULL, true, "dim", PAGE_REAL, IN_TABLE(shape.dim)}, 0},
+    {{NULL, true, "bytes", PAGE_REAL, IN_TABLE(bytes)}, 0},
+    {{"kernel", false, "kernel", PAGE_TEXT, IN_ROW(kernel), .fill = kernel}, HEADLINE | FULL | TIMES},
+    {{"max |error|", true, NULL, PAGE_REAL, IN_ROW(max_abs.abs), .digits = 3}, HEADLINE | FULL},
+    {{"max ulp", true, NULL, PAGE_REAL, IN_ROW(max_ulp.ulp), .digits = 4}, FULL},
+    {{"at", false, .fill = where}, FULL},
+    {{"mean ulp", true, NULL, PAGE_REAL, IN_ROW(mean_ulp), .digits = 3}, FULL},
+    {{"of bound", true, .fill = of_bound}, FULL},
+    {{"misrounded", true, .fill = misrounded}, HEADLINE | FULL},
+    {{"figures are", false, .fill = mode}, FULL},
+    {{"checks passed", true, .fill = checks}, FULL},
+    {{NULL, true, "repetitions", PAGE_COUNT, IN_ROW(timing.repetitions)}, 0},
+    {{"ns/element", true, "ns_per_element", PAGE_SPREAD, IN_ROW(timing.ns_per_element), .fill = ns_per_element},
+     HEADLINE | FULL | TIMES | TIME},
+    {{"GB/s", true, "bytes_per_second", PAGE_SPREAD, IN_ROW(timing.bytes_per_second), .scale = 1e-9},
+     FULL | TIMES | TIME},
+    {{"% of limit", true, "of_limit", PAGE_SPREAD, IN_ROW(timing.of_limit), .scale = 100},
+     HEADLINE | FULL | TIMES | TIME},
+    {{"over naive", true, .fill = speed_up}, HEADLINE | FULL | TIMES | TIME},
+    {{"plan, µs", true, "plan_ns", PAGE_SPREAD, IN_ROW(timing.plan_ns), .scale = 1e-3}, FULL | TIMES | TIME},
 };
 
 enum { MOST_COLUMNS = sizeof all_columns / sizeof *all_columns };
@@ -118,71 +172,19 @@ static int compare_rows(const void *a, const void *b) {
   return m > n ? 1 : m < n ? -1 : (x > y) - (x < y);
 }
 
-/* The rows of a table that are shown, and the report that tells which kernels were selected. */
-typedef struct shown_rows {
-  const record_report *report;
-  const record_row *const *all;
-  size_t count;
-} shown_rows;
-
-static bool is_selected(const shown_rows *of, size_t number) {
-  const record_kernel *kernel = report_kernel(of->report, of->all[number]->kernel);
-  return kernel && kernel->selected;
-}
-
-/* Returns the number of the first row with the same bits, which stands for all of them; a selected kernel has a row of
-   its own. */
-static size_t stands_for(const shown_rows *of, size_t number) {
-  for (size_t i = 0; i < number && !is_selected(of, number); i++)
-    if (!is_selected(of, i) && row_has_same_bits(of->all[i], of->all[number])) return i;
-  return number;
-}
-
 static bool is_shown(const record_row *row) {
   return !row->recipe && !*row->refusal;
 }
 
 bool rows_share(const record_table *table, const record_report *report) {
   const record_row **rows = memory_take(table->rows_count, sizeof *rows);
-  shown_rows shown = {report, rows, 0};
+  shown_rows shown = {report, rows, 0, 0};
   bool any = false;
   RECORD_EACH(row, table, rows)
     if (is_shown(row)) rows[shown.count++] = row;
   for (size_t i = 0; i < shown.count; i++) any = any || stands_for(&shown, i) != i;
   free(rows);
   return any;
-}
-
-/* Writes "the same bits: cr-avx2 0.164, cr-portable 0.458 ns". */
-static void say_twins(page *p, const shown_rows *of, size_t number) {
-  const record_row *const *rows = of->all;
-  const char *separator = " the same bits: ";
-  for (size_t i = number + 1; i < of->count; i++) {
-    if (stands_for(of, i) != number) continue;
-    const double ns = rows[i]->timing.ns_per_element.median;
-    page_say(p, SMALL("%s%s%s%s%s"), separator, rows[i]->kernel, isnan(ns) ? "" : " ",
-             isnan(ns) ? "" : words_significant(ns, 3).text, isnan(ns) ? "" : "\u00a0ns");
-    separator = ", ";
-  }
-}
-
-static void say_cell(page *p, const column *of, const record_row *row) {
-  const void *shown = (const char *)row + of->offset;
-  if (of->fill)
-    of->fill(p, row);
-  else if (of->digits)
-    page_say(p, "%s", words_significant(*(const double *)shown, of->digits).text);
-  else
-    page_say(p, "%s", words_spread(shown, of->scale, "").text);
-}
-
-static void write_row(page *p, const column *const *columns, size_t column_count, const shown_rows *of, size_t number) {
-  for (size_t i = 0; i < column_count; i++) {
-    page_cell_begin(p);
-    say_cell(p, columns[i], of->all[number]);
-    if (i == 0) say_twins(p, of, number);
-    page_cell_end(p);
-  }
 }
 
 static void write_refused(page *p, const record_table *table) {
@@ -205,25 +207,98 @@ static bool any_time(const record_table *table) {
 
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report) {
   const bool timed = any_time(table);
-  const column *columns[MOST_COLUMNS];
   page_column heads[MOST_COLUMNS];
   const record_row **rows = memory_take(table->rows_count, sizeof *rows);
-  size_t count = 0, row_count = 0;
+  shown_rows shown = {report, rows, 0, 0};
+  size_t count = 0;
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
-    if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->offset == PLAN && !any_plan(table))) continue;
-    columns[count] = c;
+    if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->head.offset == PLAN && !any_plan(table))) continue;
     heads[count++] = c->head;
   }
   RECORD_EACH(row, table, rows)
-    if (is_shown(row)) rows[row_count++] = row;
-  qsort(rows, row_count, sizeof *rows, compare_rows);
-  page_table(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
-  const shown_rows shown = {report, rows, row_count};
-  for (size_t i = 0; i < row_count; i++)
-    if (stands_for(&shown, i) == i) write_row(p, columns, count, &shown, i);
+    if (is_shown(row)) rows[shown.count++] = row;
+  qsort(rows, shown.count, sizeof *rows, compare_rows);
+  page_table_begin(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
+  for (; shown.number < shown.count; shown.number++)
+    if (stands_for(&shown, shown.number) == shown.number)
+      page_row(p, PAGE_ROW([OF_ROW] = rows[shown.number], [OF_TABLE] = table, [OF_PLACE] = &shown));
   page_table_end(p);
   free(rows);
   write_refused(p, table);
+}
+
+/* ---- data ---- */
+
+static void write_times_of(page *p, const char *state, const record_table *tables, size_t count) {
+  for (const record_table *table = tables; table < tables + count; table++)
+    RECORD_EACH(row, table, rows)
+      if (row->timing.there) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_TABLE] = table, [OF_PLACE] = &state));
+}
+
+void data_times(page *p, const record_report *report) {
+  page_column heads[MOST_COLUMNS];
+  for (size_t i = 0; i < MOST_COLUMNS; i++) heads[i] = all_columns[i].head;
+  page_table_begin(p, "", heads, MOST_COLUMNS);
+  write_times_of(p, "hot", report->shapes, report->shapes_count);
+#define STATE(name) write_times_of(p, #name, report->name, report->name##_count);
+  REPORT_STATES(STATE)
+#undef STATE
+  page_table_end(p);
+}
+
+/* The element with the largest error in ulp, the largest absolute error, or the largest share of the bound, of a row
+   and its table. */
+enum { OF_WORST = OF_PLACE, OF_LARGEST };
+
+static void position(page *p, const void *const *of) {
+  const record_witness *worst = of[OF_WORST];
+  page_say(p, "%s", record_number_text(worst->position).text);
+}
+
+static void replay(page *p, const void *const *of) {
+  const record_witness *worst = of[OF_WORST];
+  const record_row *row = of[OF_ROW];
+  page_say(p, "%s", *worst->replay ? worst->replay : row->replay);
+}
+
+#define IN_WORST(field) PAGE_AT(OF_WORST, record_witness, field)
+static const page_column worst_columns[] = {
+    {NULL, false, "shape", PAGE_TEXT, IN_TABLE(shape.name)},
+    {NULL, false, "kernel", PAGE_TEXT, IN_ROW(kernel)},
+    {NULL, false, "mode", PAGE_TEXT, IN_ROW(mode)},
+    {NULL, true, "elements", PAGE_COUNT, IN_ROW(elements)},
+    {NULL, true, "of", PAGE_COUNT, IN_ROW(of)},
+    {NULL, true, "misrounded", PAGE_COUNT, IN_ROW(misrounded)},
+    {NULL, true, "mean_ulp", PAGE_REAL, IN_ROW(mean_ulp)},
+    {NULL, false, "worst_in", PAGE_TEXT, .in = OF_LARGEST},
+    {NULL, true, "ulp", PAGE_REAL, IN_WORST(ulp)},
+    {NULL, true, "abs", PAGE_REAL, IN_WORST(abs)},
+    {NULL, true, "position", .fill = position},
+    {NULL, true, "head", PAGE_COUNT, IN_WORST(head)},
+    {NULL, true, "index", PAGE_COUNT, IN_WORST(index)},
+    {NULL, false, "function", PAGE_TEXT, IN_WORST(function)},
+    {NULL, false, "got", PAGE_TEXT, IN_WORST(got)},
+    {NULL, false, "exact", PAGE_TEXT, IN_WORST(exact)},
+    {NULL, false, "replay", .fill = replay},
+};
+
+static void write_worst(page *p, const record_table *table, const record_row *row) {
+  const struct {
+    const char *in;
+    const record_witness *worst;
+  } all[] = {{"ulp", &row->max_ulp}, {"abs", &row->max_abs}, {"bound", &row->worst}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].worst->there && !isnan(all[i].worst->position.part))
+      page_row(p, PAGE_ROW([OF_ROW] = row, [OF_TABLE] = table, [OF_WORST] = all[i].worst, [OF_LARGEST] = &all[i].in));
+}
+
+void data_accuracy(page *p, const record_report *report) {
+  page_table_begin(p, "", worst_columns, sizeof worst_columns / sizeof *worst_columns);
+  RECORD_EACH(table, report, shapes)
+    RECORD_EACH(row, table, rows) write_worst(p, table, row);
+  RECORD_EACH(table, report, cases)
+    RECORD_EACH(row, table, rows) write_worst(p, table, row);
+  page_table_end(p);
 }
 
 /* ---- descriptions ---- */
