@@ -659,12 +659,13 @@ static int run(options *given) {
   file_result found = (given->problem.op == POSENC_TABLE ? check_table : check_array)(given, &out);
   if (given->problem.op != POSENC_TABLE) add_findings(given, NULL, TABLE_BOTH, &found);
   const record_file_check record = file_check_of(&found.of, &found.memory);
-  const record_accuracy *as_result = record_of_file_check(&record);
-  print_record(&record, as_result, given->format, output_stream(out));
+  const record_file_check *kept = record_keep_file_check(&record);
+  const record_accuracy as_result = record_of_file_check(kept, &found.memory);
+  print_record(&record, &as_result, given->format, output_stream(out));
   if (saved) record_print(record_write_file_check(&record), output_stream(saved));
-  if (given->github) record_print_github(as_result, given->github, stderr);
+  if (given->github) record_print_github(&as_result, kept, given->github, stderr);
   const int status = found.of.not_finite == 0 && !has_failed(&found.of) ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-  record_free(as_result);
+  record_free(kept);
   record_release(&found.memory);
   close_output("--save", given->save, saved);
   close_output("--output", given->output, out);

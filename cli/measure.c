@@ -309,11 +309,17 @@ static bool is_trusted(const record_accuracy *record) {
   return !record_mistrust(record, why, sizeof why) && accuracy_status(record) == EXIT_SUCCESS;
 }
 
-int trusted_status(const record_accuracy *kernels, const record_encodings *encodings) {
-  const record_accuracy *others = encodings ? record_of_encodings(encodings) : NULL;
-  const bool are_trusted = (!kernels || is_trusted(kernels)) && (!others || is_trusted(others));
-  record_free(others);
+int trusted_status(const record_accuracy *kernels, const record_accuracy *encodings) {
+  const bool are_trusted = (!kernels || is_trusted(kernels)) && (!encodings || is_trusted(encodings));
   return are_trusted ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
+}
+
+int whole_status(const record_accuracy *record) {
+  record_memory memory = {NULL};
+  const record_accuracy encodings = record_of_encodings(&record->encodings, &memory);
+  const int status = trusted_status(record, record->encodings.there ? &encodings : NULL);
+  record_release(&memory);
+  return status;
 }
 
 /* Whether a timing record has times of a kernel. */
@@ -401,7 +407,7 @@ static bool is_done(const options *given, const char *build, const run_request *
     die_value("--output", path, "is not the record of this shard, command, build and input, which --resume would keep");
   const bool done = !accuracy || !lacked_memory(accuracy);
   if (done && accuracy)
-    *status = trusted_status(accuracy, accuracy->encodings.there ? &accuracy->encodings : NULL);
+    *status = whole_status(accuracy);
   else if (done)
     *status = timed_status(timing, false);
   record_free(accuracy);

@@ -44,7 +44,7 @@ static const char notes[] = "Which records can be merged:\n"
 /* Returns the exit status of posenc verify or posenc bench for the record. */
 static int status_of(const merged_record *merged) {
   const record_accuracy *accuracy = merged->accuracy;
-  if (accuracy) return trusted_status(accuracy, accuracy->encodings.there ? &accuracy->encodings : NULL);
+  if (accuracy) return whole_status(accuracy);
   const bool is_whole = timed_status(merged->timing, false) == EXIT_SUCCESS && merged->timing->benchmarks_count > 0;
   return is_whole ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }

@@ -82,16 +82,17 @@ static bool is_everything(const options *given) {
 }
 
 /* Adds the record of the encodings to that of the kernels, or to null. In JSON, it is a member of the other one; for
-   TAP and JUnit, the checks form one list. */
-static void add_encodings(const record_accuracy **record, const record_encodings *encodings, bool apart) {
+   TAP and JUnit, the checks form one list, `results`. */
+static void add_encodings(const record_accuracy **record, const record_encodings *encodings,
+                          const record_accuracy *results, bool apart) {
   if (!*record) {
-    *record = record_of_encodings(encodings);
+    *record = record_keep_accuracy(results);
   } else if (apart) {
     record_accuracy both = **record;
     both.encodings = *encodings;
     record_change_accuracy(record, &both);
   } else {
-    merge_results(record, record_of_encodings(encodings));
+    merge_results(record, record_keep_accuracy(results));
   }
 }
 
@@ -253,14 +254,18 @@ static int run(options *given) {
   if (globs || (chosen.exam.encodings && given->only.number == given->only.of))
     encodings = encodings_record(given, globs ? globs : "*");
   if (!print) print_mistrust(record); /* the other formats have it */
-  status = record && lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings);
+  record_memory memory = {NULL};
+  record_accuracy results = {0};
+  if (encodings) results = record_of_encodings(encodings, &memory);
+  status = record && lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings ? &results : NULL);
   const bool is_alone = !record;
-  if (encodings) add_encodings(&record, encodings, !print);
+  if (encodings) add_encodings(&record, encodings, &results, !print);
+  record_release(&memory);
   if (print)
     print(record, output_stream(out));
   else
     record_print(is_alone ? record_write_encodings(encodings) : record_write_accuracy(record), output_stream(out));
-  if (given->github) record_print_github(record, given->github, stderr);
+  if (given->github) record_print_github(record, NULL, given->github, stderr);
   record_free(record);
   record_free(encodings);
   record_free(baseline);

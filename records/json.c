@@ -196,18 +196,16 @@ WRITE(identified)
 WRITE(scaling)
 WRITE(fitness)
 
-#define KEEP_AS(type, name, from)                                                                                      \
-  const record_##type *name(const record_##from *made) {                                                               \
-    return record_take_##type(write_##from(made));                                                                     \
+#define KEEP(type)                                                                                                     \
+  const record_##type *record_keep_##type(const record_##type *made) {                                                 \
+    return record_take_##type(write_##type(made));                                                                     \
   }
-#define KEEP(type) KEEP_AS(type, record_keep_##type, type)
 KEEP(accuracy)
 KEEP(timing)
 KEEP(result)
 KEEP(encodings)
+KEEP(file_check)
 KEEP(run)
-KEEP_AS(accuracy, record_of_encodings, encodings)
-KEEP_AS(accuracy, record_of_file_check, file_check)
 
 #define CHANGE(type)                                                                                                   \
   void record_change_##type(const record_##type **record, const record_##type *changed) {                              \

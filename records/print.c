@@ -367,7 +367,9 @@ static void begin(const char *place, const char *title, FILE *stream) {
   free(file);
 }
 
-static void print_failure(const record_file *of, const record_check *check, const char *place, FILE *stream) {
+/* `file`: what files have beside the result, or null. */
+static void print_failure(const record_result *of, const record_file *file, const record_check *check,
+                          const char *place, FILE *stream) {
   char title[200];
   snprintf(title, sizeof title, "posenc: %s", of->kernel);
   begin(place, title, stream);
@@ -377,28 +379,28 @@ static void print_failure(const record_file *of, const record_check *check, cons
   print_percent(check->note, false, stream);
   if (strcmp(check->property, "accuracy") == 0)
     fprintf(stream, "; off by up to %.3g", infinite_if_null(of->max_abs.abs));
-  if (*of->cause && strcmp(of->cause, check->note) != 0) fprintf(stream, "%%0Alikely cause: %s", of->cause);
+  if (file && *file->cause && strcmp(file->cause, check->note) != 0)
+    fprintf(stream, "%%0Alikely cause: %s", file->cause);
   fputs("%0A", stream);
   print_percent(of->replay, false, stream);
   fputc('\n', stream);
 }
 
-void record_print_github(const record_accuracy *record, const char *place, FILE *stream) {
-  /* Results of kernels have the fields of those of files that are told here, but for what only files have. */
-  const record_file_check *of = record_take_file_check(record_as_read(record));
+void record_print_github(const record_accuracy *record, const record_file_check *files, const char *place,
+                         FILE *stream) {
   int printed = 0;
   char why[200];
-  RECORD_EACH(one, of, records) {
+  RECORD_EACH(one, record, records) {
+    const record_file *file = files ? &files->records[one - record->records] : NULL;
     const int before = printed;
     RECORD_EACH(check, one, checks)
-      if (!check->ok && printed++ < ANNOTATIONS_MOST) print_failure(one, check, place, stream);
-    if (printed == before && one->not_finite && printed++ < ANNOTATIONS_MOST) {
+      if (!check->ok && printed++ < ANNOTATIONS_MOST) print_failure(one, file, check, place, stream);
+    if (file && printed == before && file->not_finite && printed++ < ANNOTATIONS_MOST) {
       begin(place, "posenc", stream);
       print_percent(one->kernel, false, stream);
-      fprintf(stream, ": %" PRId64 " elements are NaN or infinite\n", one->not_finite);
+      fprintf(stream, ": %" PRId64 " elements are NaN or infinite\n", file->not_finite);
     }
   }
-  record_free(of);
   if (record_mistrust(record, why, sizeof why)) {
     begin(place, "posenc", stream);
     print_percent(why, false, stream);

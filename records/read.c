@@ -419,6 +419,7 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
     read_##type(&(holder){&r, NULL, NULL, NULL, 0}, &made);                                                            \
     return made;                                                                                                       \
   }
+EMPTY(accuracy)
 EMPTY(report)
 EMPTY(table)
 EMPTY(row)
@@ -474,6 +475,47 @@ record_result record_result_of(const record_row *from, const record_table_shape 
   made.shape = shape_of(of);
   return made;
 }
+
+/* What results of all kinds have. */
+#define FOUND(NEED)                                                                                                    \
+  FOUND_OF(NEED, )                                                                                                     \
+  FOUND_ERRORS(NEED, OBJECT)                                                                                           \
+  WORD(NEED, mode, "")                                                                                                 \
+  COUNT(NEED, elements, "")                                                                                            \
+  COUNT(NEED, of, "")                                                                                                  \
+  ARRAY(NEED, check, checks, "")
+
+static record_result result_of_encoded(const record_encoded *from) {
+  record_result made = record_empty_result();
+  FOUND(MAY)
+  STRING_OR_NULL(MAY, digest, "")
+  made.shape.name = from->shape.name;
+  return made;
+}
+
+static record_result result_of_file(const record_file *from) {
+  record_result made = record_empty_result();
+  FOUND(MUST)
+  made.shape = from->shape;
+  return made;
+}
+
+#define ACCURACY_OF(type, item, OTHERS)                                                                                \
+  record_accuracy record_of_##type(const record_##type *from, record_memory *in) {                                     \
+    record_result *results = record_allocate(in, from->records_count, sizeof *results);                                \
+    record_accuracy made = record_empty_accuracy();                                                                    \
+    for (size_t i = 0; i < from->records_count; i++) results[i] = result_of_##item(&from->records[i]);                 \
+    made.environment = from->environment;                                                                              \
+    made.records = results;                                                                                            \
+    made.records_count = from->records_count;                                                                          \
+    made.passed = from->passed;                                                                                        \
+    made.failed = from->failed;                                                                                        \
+    made.skipped = from->skipped;                                                                                      \
+    OTHERS                                                                                                             \
+    return made;                                                                                                       \
+  }
+ACCURACY_OF(encodings, encoded, INTEGER(MAY, seed, ""))
+ACCURACY_OF(file_check, file, )
 
 record_table_shape record_table_shape_of(const record_shape *from) {
   record_table_shape made = {.there = true, .name = from->name, .rows = (double)from->rows, .dim = (double)from->dim};

@@ -255,6 +255,7 @@ json_t *record_write_scaling(const record_scaling *from);
 json_t *record_write_fitness(const record_fitness *from);
 
 /* Return a struct with the values of what is not there: of its fields and of those of inner objects. */
+record_accuracy record_empty_accuracy(void);
 record_report record_empty_report(void);
 record_table record_empty_table(void);
 record_row record_empty_row(void);
@@ -309,11 +310,13 @@ const record_accuracy *record_keep_accuracy(const record_accuracy *made);
 const record_timing *record_keep_timing(const record_timing *made);
 const record_result *record_keep_result(const record_result *made);
 const record_encodings *record_keep_encodings(const record_encodings *made);
+const record_file_check *record_keep_file_check(const record_file_check *made);
 const record_run *record_keep_run(const record_run *made);
 
-/* The same of records that have the fields of results under the same names. */
-const record_accuracy *record_of_encodings(const record_encodings *made);
-const record_accuracy *record_of_file_check(const record_file_check *made);
+/* Return the accuracy record of what was found of encodings, and of files: one that was read or kept, whose texts and
+   lists it has. The list of results is in `in`. */
+record_accuracy record_of_encodings(const record_encodings *from, record_memory *in);
+record_accuracy record_of_file_check(const record_file_check *from, record_memory *in);
 
 /* Replaces a record by what record_keep_… makes of a changed copy, which may have texts and lists of it. */
 void record_change_accuracy(const record_accuracy **record, const record_accuracy *changed);
@@ -397,7 +400,7 @@ bool record_names_sources(const record_facts *facts);
 
 /* ---- accuracy records, printed for people and for programs (print.c) ------------------------------------------ */
 
-/* The record is one that record_read_…, record_take_… or record_keep_… returns. */
+/* The record is one that record_read_…, record_take_…, record_keep_… or record_of_… returns. */
 
 /* Prints the record as TAP on `stream`: one point per kernel × property × shape, then which kernels did not run, and
    why. */
@@ -407,8 +410,9 @@ void record_print_tap(const record_accuracy *record, FILE *stream);
 void record_print_junit(const record_accuracy *record, FILE *stream);
 
 /* Prints the failures as annotations of GitHub Actions, one line each, at most 10. `place` is "FILE" or "FILE:LINE" of
-   a source. */
-void record_print_github(const record_accuracy *record, const char *place, FILE *stream);
+   a source. files: of a record of record_of_file_check, what that was made of; else null. */
+void record_print_github(const record_accuracy *record, const record_file_check *files, const char *place,
+                         FILE *stream);
 
 /* Prints the record for people: each failed check with the command that repeats it, then a line for each kernel with
    its tables, its checks, and its largest absolute error. */

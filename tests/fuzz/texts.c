@@ -81,7 +81,7 @@ static void use_record(json_t *json, const record_accuracy *accuracy, const reco
     record_print_tap(accuracy, nowhere);
     record_print_junit(accuracy, nowhere);
     record_print_text(accuracy, nowhere);
-    record_print_github(accuracy, name, nowhere);
+    record_print_github(accuracy, NULL, name, nowhere);
     record_mistrust(accuracy, why, sizeof why);
   } else if (!timings_check(timing, why, sizeof why) && !*why) {
     abort();
