@@ -62,7 +62,18 @@ static const char *cpu(char text[TEXT]) {
 }
 
 static const char *operating_system(char text[TEXT]) {
-  return file_value("/etc/os-release", "PRETTY_NAME=", text) ? between(text, '"', '"') : NULL;
+  struct utsname system;
+  const char *name = file_value("/etc/os-release", "PRETTY_NAME=", text) ? between(text, '"', '"') : NULL;
+  if (name || uname(&system) != 0) return name;
+  snprintf(text, TEXT, "%s", system.sysname);
+  return text;
+}
+
+static const char *kernel_release(char text[TEXT]) {
+  struct utsname system;
+  if (uname(&system) != 0) return NULL;
+  snprintf(text, TEXT, "%s", system.release);
+  return text;
 }
 
 static const char *transparent_huge_pages(char text[TEXT]) {
@@ -212,41 +223,34 @@ const char *environment_emulator(char text[ENVIRONMENT_TEXT]) {
   return slash ? slash + 1 : text;
 }
 
+static const char *emulator(char text[TEXT]) {
+  const char *found = environment_emulator(text);
+  return found ? found : "no";
+}
+
 /* ---- the facts --------------------------------------------------------------------------------- */
 
 void environment_tell(environment_listener *tell, void *to) {
   char text[TEXT];
-  struct utsname system;
-  const bool named = uname(&system) == 0;
-  tell(to, "posenc_version", posenc_version());
-  tell(to, "kernel_abi", decimal(POSENC_KERNEL_ABI, text));
-  tell(to, "commit", BUILD_COMMIT);
-  const char *measured = getenv("POSENC_COMMIT");
-  if (measured && *measured) tell(to, "measured_commit", measured);
-  tell(to, "compiler", BUILD_COMPILER);
-  tell(to, "cflags", BUILD_CFLAGS);
-  tell(to, "cpu", cpu(text));
-  const char *emulator = environment_emulator(text);
-  tell(to, "emulator", emulator ? emulator : "no");
-  tell(to, "isa", isa_tiers(text));
-  tell(to, "cores", decimal(environment_processors(), text));
-  tell(to, "l1d", decimal((uint64_t)environment_cache_bytes(1), text));
-  tell(to, "l2", decimal((uint64_t)environment_cache_bytes(2), text));
-  tell(to, "l3", decimal((uint64_t)environment_cache_bytes(3), text));
-  tell(to, "memory", decimal(memory(), text));
-  tell(to, "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", text));
-  tell(to, "thp", transparent_huge_pages(text));
-  const char *os = operating_system(text);
-  const char *const name = named ? system.sysname : NULL;
-  tell(to, "os", os ? os : name);
-  tell(to, "kernel_release", named ? system.release : NULL);
-  tell(to, "libc", libc(text));
-  tell(to, "mpfr", mpfr_get_version());
-  tell(to, "openmp", openmp(text));
-  tell(to, "sleef", sleef(text));
-  tell(to, "benchmark", benchmark());
-  tell(to, "load", load(text));
-  tell(to, "date", utc_date(text));
+  const char *value;
+#define FACT(key, of, uses) tell(to, #key, of);
+#define FACT_IF(key, of, uses)                                                                                         \
+  if ((value = of) && *value) tell(to, #key, value);
+#include "common/facts.def"
+}
+
+const char *environment_key(unsigned uses, size_t number) {
+  static const struct {
+    const char *key;
+    unsigned uses;
+  } facts[] = {
+#define FACT(key, value, uses) {#key, uses},
+#define FACT_OF(key, uses) {#key, uses},
+#include "common/facts.def"
+  };
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+    if (facts[i].uses & uses && number-- == 0) return facts[i].key;
+  return NULL;
 }
 
 /* ---- other processes ------------------------------------------------------------------------------------- */

@@ -4,17 +4,34 @@
 #define POSENC_COMMON_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/*
- * Tells the facts, in this order: "posenc_version", "kernel_abi", "commit", "measured_commit" (of the repository of the
- * kernels, as the variable POSENC_COMMIT says; absent without it), "compiler", "cflags", "cpu", "emulator" (the
- * emulator of this program, or "no"), "isa" (tiers detected), "cores", "l1d", "l2", "l3" (bytes of one cache),
- * "memory", "governor", "thp", "os", "kernel_release", "libc", "mpfr", "openmp", "sleef", "benchmark" (versions, or
- * "no"), "load", "date" (UTC, ISO 8601). The values are texts of any encoding, null or empty if unknown.
- */
+/* Tells the facts of facts.def, in their order. The values are texts of any encoding, null or empty if unknown. */
 typedef void environment_listener(void *to, const char *key, const char *value);
 void environment_tell(environment_listener *tell, void *to);
+
+/* What a fact decides beside being told. */
+typedef enum environment_use {
+  FACT_SOURCES = 1,  /* records of other ones are of other sources, and cannot be parts of one run */
+  FACT_BITS = 2,     /* the bits of kernels that are not reproducible depend on it, on every CPU with the same tiers */
+  FACT_BASELINE = 4, /* baselines have it, beside those of bits */
+  FACT_COMPARED = 8, /* posenc compare tells where it differs */
+  FACT_OF_PAGE = 16, /* a report tells where it differs between accuracy and times */
+  FACT_PASSING = 32  /* it may differ between runs on one machine: it changes from one moment to the next, is of the
+                        run's shapes, or comes from Google Benchmark although the record has a better one */
+} environment_use;
+
+/* Returns the key of fact `number`, from 0 on, of those with any of the uses; null beyond the last. */
+const char *environment_key(unsigned uses, size_t number);
+
+/* The number of all facts. */
+enum {
+  ENVIRONMENT_FACTS = 0
+#define FACT(key, value, uses) +1
+#define FACT_OF(key, uses) +1
+#include "common/facts.def"
+};
 
 enum { ENVIRONMENT_TEXT = 256 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/compare.h"
 
+#include "common/environment.h"
 #include "records/record.h"
 
 #include <inttypes.h>
@@ -24,8 +25,7 @@ static const double mean_rounding = 0x1p-30;
 static const double most_allowance = 0.25, mean_allowance = 0.0625;
 
 /* Facts of the environment on which the bits of kernels depend that are not reproducible. */
-static const char *const facts[] = {RECORD_FACTS_OF_BITS, "cpu", "emulator"};
-enum { FACTS = sizeof facts / sizeof *facts };
+enum { FACTS = FACT_BITS | FACT_BASELINE };
 
 /* Makes an entry. Returns false if a kernel refused or died, which has no figures. */
 static bool make_entry(record_baseline_entry *made, const record_accuracy *record, const record_result *result) {
@@ -63,11 +63,12 @@ static bool make_entry(record_baseline_entry *made, const record_accuracy *recor
 
 /* Returns the facts, or none if no entry depends on them: the baseline of such kernels is the same on all machines. */
 static record_facts facts_of(const record_accuracy *record, const record_baseline *made, record_memory *in) {
-  record_fact *kept = record_allocate(in, FACTS, sizeof *kept);
+  record_fact *kept = record_allocate(in, ENVIRONMENT_FACTS, sizeof *kept);
+  const char *key;
   record_facts of = {.list = kept};
   RECORD_EACH(entry, made, entries) of.there = of.there || !entry->reproducible;
-  for (size_t f = 0; of.there && f < FACTS; f++) {
-    const record_fact *fact = record_find_fact(&record->environment, facts[f]);
+  for (size_t f = 0; of.there && (key = environment_key(FACTS, f)); f++) {
+    const record_fact *fact = record_find_fact(&record->environment, key);
     if (fact) kept[of.list_count++] = *fact;
   }
   return of;
@@ -137,15 +138,16 @@ static const char *fact_of(const record_baseline *baseline, const char *key) {
 
 /* Writes the facts that differ, with their values in the baseline. Returns whether there are any. */
 static bool facts_differ(const record_accuracy *record, const record_baseline *baseline, char *text, size_t size) {
+  const char *key;
   size_t used = 0;
   *text = '\0';
   if (!baseline->environment.there && !*baseline->libc)
     return snprintf(text, size, "the baseline does not tell its own") > 0;
-  for (size_t f = 0; f < FACTS && used < size; f++) {
-    const char *was = fact_of(baseline, facts[f]), *separator = used ? ", " : "";
-    if (strcmp(was, record_fact_text(&record->environment, facts[f])) == 0) continue;
-    used += (size_t)(*was ? snprintf(text + used, size - used, "%s%s (was %.40s)", separator, facts[f], was)
-                          : snprintf(text + used, size - used, "%s%s (not told)", separator, facts[f]));
+  for (size_t f = 0; used < size && (key = environment_key(FACTS, f)); f++) {
+    const char *was = fact_of(baseline, key), *separator = used ? ", " : "";
+    if (strcmp(was, record_fact_text(&record->environment, key)) == 0) continue;
+    used += (size_t)(*was ? snprintf(text + used, size - used, "%s%s (was %.40s)", separator, key, was)
+                          : snprintf(text + used, size - used, "%s%s (not told)", separator, key));
   }
   return used > 0;
 }

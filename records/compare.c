@@ -4,6 +4,7 @@
 #include "records/compare.h"
 
 #include "common/contract.h"
+#include "common/environment.h"
 #include "common/memory.h"
 #include "common/terminal.h"
 #include "records/record.h"
@@ -278,21 +279,16 @@ static void compare_timings(record_comparison *made, const record_timing *before
 
 /* ---- environment ---- */
 
-static const char *const environment_keys[] = {
-    "cpu",      "isa",    "cores",          "governor", "os",       "kernel_release",    "libc",
-    "compiler", "cflags", "posenc_version", "commit",   "num_cpus", "library_build_type"};
-
 const record_difference *compare_environments(const record_facts *before, const record_facts *after, record_memory *in,
                                               size_t *count) {
-  enum { KEYS = sizeof environment_keys / sizeof *environment_keys };
-  record_difference *found = record_allocate(in, KEYS, sizeof *found);
+  record_difference *found = record_allocate(in, ENVIRONMENT_FACTS, sizeof *found);
+  const char *key;
   *count = 0;
-  for (size_t i = 0; i < KEYS; i++) {
-    const record_fact *was = record_find_fact(before, environment_keys[i]),
-                      *is = record_find_fact(after, environment_keys[i]);
+  for (size_t i = 0; (key = environment_key(FACT_COMPARED, i)); i++) {
+    const record_fact *was = record_find_fact(before, key), *is = record_find_fact(after, key);
     const char *old = was ? was->value : "", *new = is ? is->value : "";
     if (strcmp(old, new) != 0)
-      found[(*count)++] = (record_difference){.there = true, .what = environment_keys[i], .old = old, .new = new};
+      found[(*count)++] = (record_difference){.there = true, .what = key, .old = old, .new = new};
   }
   return found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "common/environment.h"
 #include "common/memory.h"
 #include "records/merge.h"
 
@@ -99,11 +100,12 @@ static void free_places(places *p) {
 /* ---- machines and builds ---- */
 
 /* Whether the facts are those of the first file. A fact that both files lack does not differ. */
-static bool agree_in(const merger *m, const input *other, const char *const *keys, size_t count, const char *reason) {
-  for (size_t k = 0; k < count; k++) {
-    const record_fact *a = record_find_fact(m->inputs[0].facts, keys[k]), *b = record_find_fact(other->facts, keys[k]);
+static bool agree_in(const merger *m, const input *other, environment_use use, const char *reason) {
+  const char *key;
+  for (size_t k = 0; (key = environment_key(use, k)); k++) {
+    const record_fact *a = record_find_fact(m->inputs[0].facts, key), *b = record_find_fact(other->facts, key);
     if ((!a && !b) || record_same_fact(a, b)) continue;
-    const record_unlike values = record_unlike_facts(keys[k], a, b);
+    const record_unlike values = record_unlike_facts(key, a, b);
     return merge_refuse_values(m, &m->inputs[0], other, &values, reason);
   }
   return true;
@@ -122,8 +124,6 @@ static bool have_same_samples(const merger *m, const input *other) {
 
 /* Whether one machine could have computed all results of these machines. */
 static bool are_exact_together(const merger *m) {
-  static const char *const sources[] = {"posenc_version", "kernel_abi", "commit"};
-  static const char *const bits[] = {RECORD_FACTS_OF_BITS};
   const record_accuracy *first = m->inputs[0].accuracy;
   const record_kernel *irreproducible = NULL;
   char reason[120] = "";
@@ -131,11 +131,11 @@ static bool are_exact_together(const merger *m) {
     if (!irreproducible && !kernel->reproducible) irreproducible = kernel;
   if (irreproducible) snprintf(reason, sizeof reason, ", on which the bits of %.60s depend", irreproducible->name);
   for (const input *other = m->inputs + 1; other < m->inputs + m->count; other++) {
-    if (!agree_in(m, other, sources, sizeof sources / sizeof *sources, "")) return false;
+    if (!agree_in(m, other, FACT_SOURCES, "")) return false;
     if (!record_names_sources(m->inputs[0].facts) &&
         !merge_are_same_facts(m, other, ", and their sources were modified, or are unknown"))
       return false;
-    if (irreproducible && !agree_in(m, other, bits, sizeof bits / sizeof *bits, reason)) return false;
+    if (irreproducible && !agree_in(m, other, FACT_BITS, reason)) return false;
     for (size_t k = 0; k < first->kernels_count; k++)
       if (k >= other->accuracy->kernels_count || !record_same_kernel(&first->kernels[k], &other->accuracy->kernels[k]))
         return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",

@@ -2,6 +2,7 @@
 #include "records/merge.h"
 
 #include "common/contract.h"
+#include "common/environment.h"
 #include "common/memory.h"
 #include "common/run.h"
 
@@ -81,10 +82,9 @@ bool merge_are_all_found(const merger *m, const places *p) {
 /* ---- machines and builds ---- */
 
 bool merge_may_differ(const char *key) {
-  static const char *const keys[] = {"date",   "load",   "load_after",  "load_avg",   "choices",
-                                     "checks", "others", "mhz_per_cpu", "executable", "shard"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (strcmp(keys[i], key) == 0) return true;
+  const char *passing;
+  for (size_t i = 0; (passing = environment_key(FACT_PASSING, i)); i++)
+    if (strcmp(passing, key) == 0) return true;
   return kernel_of_failure(key);
 }
 
@@ -158,17 +158,18 @@ static void read_input(input *one, json_t *json) {
 }
 
 static bool accept_input(const merger *m, input *one) {
-  static const char *const keys[] = {"posenc_version", "commit", "kernel_abi", "cpu"};
+  const char *key;
   if (!one->timing && !one->accuracy) return merge_refuse(m, "%.200s: no record: %s", one->name, one->fault.text);
   one->facts = one->timing ? &one->timing->context.facts : &one->accuracy->environment;
   one->shard = one->timing ? &one->timing->context.shard : &one->accuracy->shard;
   if (!are_items_known(&one->shard->run))
     return merge_refuse(m, "%.200s: no record: an item is of no kernel or shape", one->name);
   /* A missing fact does not prove equality. */
-  for (size_t k = 0; k < (one->timing ? 4 : 3); k++)
-    if (!*record_fact_text(one->facts, keys[k]))
-      return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, keys[k]);
-  return true;
+  for (size_t k = 0; (key = environment_key(FACT_SOURCES, k)); k++)
+    if (!*record_fact_text(one->facts, key))
+      return merge_refuse(m, "%.200s: no record: it does not tell %s", one->name, key);
+  return !one->timing || *record_fact_text(one->facts, "cpu") ||
+         merge_refuse(m, "%.200s: no record: it does not tell cpu", one->name);
 }
 
 static bool accept_inputs(const merger *m) {

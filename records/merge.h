@@ -65,8 +65,7 @@ __attribute__((format(printf, 2, 3))) bool merge_refuse(const merger *m, const c
 bool merge_refuse_values(const merger *m, const input *one, const input *other, const record_unlike *values,
                          const char *reason);
 
-/* Whether a fact may differ between runs on one machine: it changes from one moment to the next, as the failure of a
-   kernel may, is of the run's shapes, or comes from Google Benchmark although the record has a better one. */
+/* Whether a fact may differ between runs on one machine: FACT_PASSING, or the failure of a kernel. */
 bool merge_may_differ(const char *key);
 
 /* Returns "A / B" for a text in which the files differ, each value once. */

@@ -16,10 +16,6 @@
 /* The value of an integer that is null or missing in the record. */
 #define RECORD_NONE INT64_MIN
 
-/* Keys of the environment: the bits of kernels that are not reproducible depend on these, on every CPU with the same
-   instruction sets. */
-#define RECORD_FACTS_OF_BITS "compiler", "cflags", "libc", "sleef", "isa"
-
 /* The text of a field that is null, "". */
 extern const char record_null[];
 

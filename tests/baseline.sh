@@ -24,7 +24,7 @@ small='--len 300 --dim 64'
 verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
 check 'with a line for each entry' test "$(wc -l <saved.json)" -eq "$(($(grep -c '"digest"' saved.json) + 9))"
-check 'and the facts of the environment' grep -q '"libc": "[^"]*", "sleef": ".*"cpu": "' saved.json
+check 'and the facts of the environment' grep -q '"cpu": ".*"libc": "[^"]*", "sleef": "' saved.json
 verify $small --baseline saved.json
 check 'the saved baseline holds' told 0 'rotation-portable baseline'
 verify $small --base 5e5 --kernel rotation-portable

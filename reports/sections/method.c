@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes checks, kernels, claims, the environment, and how the figures were measured. */
 #include "common/contract.h"
+#include "common/environment.h"
 #include "reports/model/answer.h"
 #include "reports/model/document.h"
 #include "reports/page/page.h"
@@ -273,11 +274,11 @@ static void write_facts(page *p, const char *caption, const record_facts *facts,
 
 /* Warns of figures of two builds or two machines in one row. */
 static void warn_of_difference(page *p, const record_facts *accuracy, const record_facts *timing) {
-  static const char *const keys[] = {"posenc_version", "commit", "compiler", "cflags", "cpu"};
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    if (strcmp(record_fact_text(accuracy, keys[i]), record_fact_text(timing, keys[i])) != 0)
+  const char *key;
+  for (size_t i = 0; (key = environment_key(FACT_OF_PAGE, i)); i++)
+    if (strcmp(record_fact_text(accuracy, key), record_fact_text(timing, key)) != 0)
       page_paragraph(
-          p, STRONG("Accuracy and times were not taken from the same build on the same machine: %s differs."), keys[i]);
+          p, STRONG("Accuracy and times were not taken from the same build on the same machine: %s differs."), key);
 }
 
 /* Writes a paragraph on how steady the machine was. */
