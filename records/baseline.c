@@ -284,11 +284,9 @@ static void judge_figures(const holding *h, verdict *v, const record_baseline_en
   const bool differs = h->differs && !entry->reproducible;
   verdict found = {.allowed = differs && h->terms->allow_environment};
   compare(&found, entry, result, kernel);
-  if (differs)
-    say(v, false, "the environment differs: %s%s", h->differing,
-        found.allowed  ? ", for which allowance is made"
-        : found.broken ? "; --allow-environment makes allowance for it"
-                       : "");
+  const char *hint = found.broken ? "; --allow-environment makes allowance for it" : "";
+  if (found.allowed) hint = ", for which allowance is made";
+  if (differs) say(v, false, "the environment differs: %s%s", h->differing, hint);
   if (*found.note) say(v, found.broken, "%s", found.note);
 }
 

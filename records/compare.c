@@ -299,7 +299,8 @@ static const char *const figures[] = {"max_ulp", "max_abs", "misrounded"};
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 static double figure_of(const record_result *result, int which) {
-  return which == 0 ? result->max_ulp.ulp : which == 1 ? result->max_abs.abs : (double)result->misrounded;
+  const double all[FIGURES] = {result->max_ulp.ulp, result->max_abs.abs, (double)result->misrounded};
+  return all[which];
 }
 
 /* Returns the result of the same kernel and problem. Other versions may have recorded more or fewer fields of the
@@ -342,7 +343,8 @@ static const char *compare_figures(const record_result *before, const record_res
       told[row->figures_count++] = (record_figure_change){.there = true, .what = figures[i], .old = was, .new = is};
   }
   row->figures = told;
-  return more ? "worse" : fewer ? "better" : "same";
+  if (more) return "worse";
+  return fewer ? "better" : "same";
 }
 
 record_compared compare_results(const record_result *before, const record_result *after, const compare_limits *limits,

@@ -425,7 +425,7 @@ static statistics_ratio ratio_of(const double *medians, size_t a, size_t b, size
 }
 
 static record_history_change time_change(const telling *t, statistics_ratio ratio, double p) {
-  const char *verdict = ratio.low > 1.0 ? "worse" : ratio.high < 1.0 ? "better" : "undecided";
+  const char *no_worse = ratio.high < 1.0 ? "better" : "undecided", *verdict = ratio.low > 1.0 ? "worse" : no_worse;
   return (record_history_change){.verdict = verdict,
                                  .note = *verdict == 'u' ? "times spread differently" : "",
                                  .ratio = ratio.estimate,

@@ -200,7 +200,8 @@ static bool find(const holder *h, const field *f, json_t **value) {
 static bool read_text(const holder *h, const field *f, const char **to) {
   json_t *value;
   if (!find(h, f, &value)) return false;
-  *to = json_is_string(value) ? json_string_value(value) : json_is_null(value) ? record_null : "";
+  const char *none = json_is_null(value) ? record_null : "";
+  *to = json_is_string(value) ? json_string_value(value) : none;
   return true;
 }
 

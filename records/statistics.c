@@ -49,7 +49,7 @@ double statistics_rank_test(const double *a, size_t n, const double *b, size_t m
   bool tied = false;
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < m; j++) {
-      u += a[i] > b[j] ? 1.0 : a[i] == b[j] ? 0.5 : 0.0;
+      u += 0.5 * ((a[i] > b[j]) + (a[i] >= b[j]));
       tied = tied || a[i] == b[j];
     }
   /* Each member of a group of t equal numbers adds t² - 1. */
@@ -103,7 +103,7 @@ static size_t rank_sizes(const double *x, size_t n, double *ranks) {
     double rank = 1.0;
     for (size_t j = 0; j < n; j++) {
       if (x[j] == 0.0) continue;
-      rank += fabs(x[j]) < fabs(x[i]) ? 2.0 : fabs(x[j]) == fabs(x[i]) ? 1.0 : 0.0;
+      rank += (fabs(x[j]) < fabs(x[i])) + (fabs(x[j]) <= fabs(x[i]));
     }
     ranks[count++] = rank;
   }

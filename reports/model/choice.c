@@ -275,16 +275,15 @@ record_choice choice_of(const record_accuracy *accuracy, const record_timing *ti
 /* ---- as text ---- */
 
 static void print_candidate(const record_candidate *one, bool has_total, int width, FILE *stream) {
+  const char *lack = one->exhaustive ? "" : "a sample";
+  if (one->elsewhere) lack = "not in libposenc";
+  if (!one->within) lack = "beyond the budget";
+  if (!one->ok) lack = "breaks its promise";
   fprintf(stream, "%c %-*s", one->front ? '*' : ' ', width, one->kernel);
   if (has_total) fprintf(stream, " %11.4g", 1e6 * one->total_seconds);
   fprintf(stream, " %11.4g %6.1f%% %8.2f %7.1f%% %9.3g  %9.4g %10.3g %12" PRId64 "  %s\n", 1e6 * one->seconds,
           100.0 * ((one->high - one->low) / one->seconds), 1e-9 * one->bytes_per_second, 100.0 * one->of_limit,
-          1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY), fmin(one->max_abs, INFINITY), one->misrounded,
-          !one->ok          ? "breaks its promise"
-          : !one->within    ? "beyond the budget"
-          : one->elsewhere  ? "not in libposenc"
-          : one->exhaustive ? ""
-                            : "a sample");
+          1e6 * one->plan_seconds, fmin(one->max_ulp, INFINITY), fmin(one->max_abs, INFINITY), one->misrounded, lack);
 }
 
 static void print_next(const record_next_candidate *next, FILE *stream) {

@@ -84,14 +84,8 @@ void page_date(page *p, const char *date) {
 }
 
 char *page_dated(const page *p, const char *caption) {
-  char *made;
-  if (asprintf(&made,
-               p->old    ? "%s %.10s, more than %d days before this page."
-               : p->date ? "%s %.10s."
-                         : "%s",
-               caption, p->date, PAGE_OLD_DAYS) < 0)
-    memory_end();
-  return made;
+  if (p->old) return memory_print("%s %.10s, more than %d days before this page.", caption, p->date, PAGE_OLD_DAYS);
+  return p->date ? memory_print("%s %.10s.", caption, p->date) : memory_copy_text(caption);
 }
 
 void page_end(page *p) {

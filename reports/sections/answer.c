@@ -232,11 +232,10 @@ static char *draw_bars(const chart *c, bool narrow) {
 
 static pareto_point point_of(const record_kernel *kernel, const record_row *row) {
   const record_spread *ns = &row->timing.ns_per_element;
+  const pareto_group of_code = answer_has_foreign_sines(kernel) ? PARETO_COMPETITOR : PARETO_OWN;
   return (pareto_point){
       .name = kernel->name,
-      .group = kernel->recipe                     ? PARETO_RECIPE
-               : answer_has_foreign_sines(kernel) ? PARETO_COMPETITOR
-                                                  : PARETO_OWN,
+      .group = kernel->recipe ? PARETO_RECIPE : of_code,
       .time = ns->median,
       .low = ns->min,
       .high = ns->max,
@@ -527,10 +526,9 @@ static void write_uses(page *p, const record_report *report, const record_table 
 /* Lists the kernels that satisfied their bound, for reports in which no such kernel was timed. */
 static void say_trusted(page *p, const record_report *report) {
   const char *separator = "A proved error bound held in every check of: ";
-  page_say(p, "%s",
-           report->answer_count ? "No timed kernel has a proved error bound within 2⁻²⁴ that held in every check. "
-           : report_is_timed(report) ? "No table of f32 was timed. "
-                                     : "Nothing was timed. ");
+  const char *timed = report_is_timed(report) ? "No table of f32 was timed. " : "Nothing was timed. ";
+  if (report->answer_count) timed = "No timed kernel has a proved error bound within 2⁻²⁴ that held in every check. ";
+  page_say(p, "%s", timed);
   RECORD_EACH(kernel, report, kernels) {
     if (!kernel->bound.derived || !kernel->holds) continue;
     page_say(p, "%s" CODE("%s"), separator, kernel->name);

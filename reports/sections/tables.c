@@ -169,7 +169,8 @@ static int compare_rows(const void *a, const void *b) {
   const record_row *const x = *(const record_row *const *)a, *const y = *(const record_row *const *)b;
   const double m = x->timing.ns_per_element.median, n = y->timing.ns_per_element.median;
   if (isnan(m) != isnan(n)) return isnan(m) ? 1 : -1;
-  return m > n ? 1 : m < n ? -1 : (x > y) - (x < y);
+  const int by_time = (m > n) - (m < n);
+  return by_time ? by_time : (x > y) - (x < y);
 }
 
 static bool is_shown(const record_row *row) {
