@@ -106,7 +106,8 @@ static ways ways_to_fill(void) {
   static way *const avx2[] = {fill_stream, fill_avx2, fill_memset, NULL};
   static way *const sse2[] = {fill_stream, fill_generic, fill_memset, NULL};
   const unsigned isa = posenc_isa_detect();
-  return isa & POSENC_ISA_AVX512 ? avx512 : isa & POSENC_ISA_AVX2 ? avx2 : sse2;
+  if (isa & POSENC_ISA_AVX512) return avx512;
+  return isa & POSENC_ISA_AVX2 ? avx2 : sse2;
 #else
   static way *const generic[] = {fill_generic, fill_memset, NULL};
   return generic;

@@ -73,8 +73,8 @@ const char seconds_counter[] = "(seconds)", busy_counter[] = "(busy)";
    stands in the counter itself. */
 void take_times(benchmark::BenchmarkReporter::Run &run) {
   const double seconds = run.counters[seconds_counter].value, busy = run.counters[busy_counter].value;
-  run.cpu_accumulated_time =
-      run.aggregate_unit == benchmark::kTime ? run.real_accumulated_time * (seconds != 0 ? busy / seconds : 0) : busy;
+  const double share = seconds != 0 ? busy / seconds : 0;
+  run.cpu_accumulated_time = run.aggregate_unit == benchmark::kTime ? run.real_accumulated_time * share : busy;
   run.counters.erase(seconds_counter);
   run.counters.erase(busy_counter);
 }

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/environment.h"
+#include "common/number.h"
 #include "common/process.h"
 #include "common/work.h"
 
@@ -260,7 +261,7 @@ posenc_status timing_work(timing *t) {
 /* Returns a number of rows that any kernel makes in a few milliseconds. */
 static int64_t few_rows(const timed_subject *s) {
   const int64_t few = 65536 / (row_elements(s) * s->batch);
-  return few < 1 ? 1 : few < all_rows(s) ? few : all_rows(s);
+  return few < 1 ? 1 : least(few, all_rows(s));
 }
 
 /* Runs the work once without timing it. The limit measured before leaves the memory in the caches, where a streaming
@@ -393,9 +394,8 @@ static posenc_status make_plan(timed_subject *s, int number) {
   const posenc_status status = posenc_plan_create(&s->plans[number], &problem, &s->options);
   s->plan_seconds = clock_seconds() - start;
   const process_memory after = process_memory_read();
-  s->plan_bytes = after.allocated > before.allocated ? after.allocated - before.allocated
-                  : after.mapped > before.mapped     ? after.mapped - before.mapped
-                                                     : 0;
+  s->plan_bytes = after.mapped > before.mapped ? after.mapped - before.mapped : 0;
+  if (after.allocated > before.allocated) s->plan_bytes = after.allocated - before.allocated;
   return status;
 }
 
@@ -444,7 +444,7 @@ posenc_status timing_set_up(timing *t, const timed_subject *s, bench_mode mode, 
   use_all_plans(t);
   if (mode == BENCH_ROW) turn_draw_rows(0, all_rows(s), t->draws, DRAWS);
   const size_t row = row_bytes(s) * (size_t)s->batch;
-  const size_t bytes = mode == BENCH_PLAN ? 0 : mode == BENCH_ROW ? row : s->bytes;
+  const size_t each = mode == BENCH_ROW ? row : s->bytes, bytes = mode == BENCH_PLAN ? 0 : each;
   timing_place(t);
   t->limit = (limit){
       is_applied(s), t->memory, bytes, .cached = bytes <= last_cache_bytes, .prepare = modes[mode].prepare, .arg = t};

@@ -108,15 +108,13 @@ static void print_axes(FILE *out, const posenc_problem *p) {
 }
 
 static void print_problem(FILE *out, const posenc_problem *p) {
+  static const char *const makers[] = {
+      [POSENC_TABLE] = "table", [POSENC_ADD] = "add", [POSENC_ROPE_CACHE] = "rope_tables"};
   if (p->op == POSENC_ROPE)
     fprintf(out, "  posenc_problem problem = posenc_rope(%" PRId64 ", %" PRId64 ", %" PRId64 ");\n", p->rows, p->heads,
             p->dim);
   else
-    fprintf(out, "  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n",
-            p->op == POSENC_ADD          ? "add"
-            : p->op == POSENC_ROPE_CACHE ? "rope_tables"
-                                         : "table",
-            p->rows, p->dim);
+    fprintf(out, "  posenc_problem problem = posenc_%s(%" PRId64 ", %" PRId64 ");\n", makers[p->op], p->rows, p->dim);
   const posenc_problem usual = posenc_table(p->rows, p->dim);
   if (p->first != usual.first) fprintf(out, "  problem.first = INT64_C(%" PRId64 ");\n", p->first);
   if (p->base != usual.base) fprintf(out, "  problem.base = %.17g;\n", p->base);
@@ -391,9 +389,8 @@ static bool has_failed(const record_accuracy *record, const record_timing *timin
 static int run(options *given) {
   set_defaults(given);
   const bool is_row = given->rows == 1 && given->problem.rows > 1;
-  const bench_mode mode = is_row                                                 ? BENCH_ROW
-                          : given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH
-                                                                                 : BENCH_HOT;
+  const bench_mode of_all = given->memory && strcmp(given->memory, "fresh") == 0 ? BENCH_FRESH : BENCH_HOT,
+                   mode = is_row ? BENCH_ROW : of_all;
   const char *picture = given->plot, *keep = given->keep;
   run_request chosen = select_problem(given);
   if (given->problem.rows == 0) die_value("--len", "0", "an empty table takes no time");

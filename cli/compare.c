@@ -307,9 +307,8 @@ static int run(options *given) {
   else
     (strcmp(format, "text") == 0 ? compare_print_text : compare_print_markdown)(&made.of, given->all,
                                                                                 output_stream(out));
-  const int status = made.of.worse > 0                                ? STATUS_WORSE
-                     : given->fail_undecided && made.of.undecided > 0 ? STATUS_UNDECIDED
-                                                                      : EXIT_SUCCESS;
+  int status = given->fail_undecided && made.of.undecided > 0 ? STATUS_UNDECIDED : EXIT_SUCCESS;
+  if (made.of.worse > 0) status = STATUS_WORSE;
   compare_close(&made.sides[0]);
   compare_close(&made.sides[1]);
   record_release(&made.memory);

@@ -35,7 +35,8 @@ static void show(double done, double total) {
 
 /* Returns the number of digits that distinguishes any two numbers of the dtype. */
 static int digits_of(posenc_dtype dtype) {
-  return dtype == POSENC_F64 ? 17 : dtype == POSENC_F32 ? 9 : 5;
+  if (dtype == POSENC_F64) return 17;
+  return dtype == POSENC_F32 ? 9 : 5;
 }
 
 /* Prints "row 5, column 3", or of more axes "at (0, 5, 3)". */

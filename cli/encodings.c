@@ -4,6 +4,7 @@
 #include "cli/catalogue.h"
 #include "cli/files.h"
 #include "common/memory.h"
+#include "common/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,7 +40,7 @@ static void alibi_rows(const void *constants, const posenc_problem *problem, int
     bias.query = (row + done) % length;
     const int64_t left = rows - done, whole = left / length;
     bias.count = bias.query == 0 && whole > 0 ? whole : 1;
-    bias.queries = bias.query == 0 && whole > 0 ? length : length - bias.query < left ? length - bias.query : left;
+    bias.queries = least(length - bias.query, left);
     part = bias.count * bias.queries;
     must(posenc_alibi_bias(&bias, to));
     to += (size_t)(part * length) * posenc_dtype_bytes(problem->dtype);
@@ -330,12 +331,9 @@ static void take_columns(work *w) {
 static void check_positions(const work *w, int64_t count, const char *reason) {
   for (int64_t n = 0; n < w->rows; n++) {
     const int64_t position = position_of(w, n);
+    const char *option = is_given(w->given, OPTION_OFFSET) ? "--offset" : "--len";
     if (position < 0 || position >= count)
-      die("%s: position %" PRId64 ": %s",
-          w->positions                        ? "--positions"
-          : is_given(w->given, OPTION_OFFSET) ? "--offset"
-                                              : "--len",
-          position, reason);
+      die("%s: position %" PRId64 ": %s", w->positions ? "--positions" : option, position, reason);
     if (!w->positions) n = n < w->rows - 1 ? w->rows - 2 : n; /* successive: the first and the last */
   }
 }

@@ -51,6 +51,9 @@ static void print_line(const options *given, const posenc_kernel *kernel, int wi
 }
 
 static void print_contract(const options *given, const posenc_kernel *kernel, int width, FILE *out) {
+  static const char *const multiplied[2][2] = {
+      {", or of f64, which the library multiplies by attention factors", " and multiplies by attention factors"},
+      {"", ""}}; /* by whether the kernel attends, and has f32 only */
   (void)width;
   const char *refusal = options_refusal(given, kernel, NULL);
   char bound[128];
@@ -62,12 +65,9 @@ static void print_contract(const options *given, const posenc_kernel *kernel, in
   fprintf(out, "  bound         %s\n", bound);
   fprintf(out, "  basis         %s\n", kernel->basis);
   fprintf(out, "  reproducible  %s\n", kernel->reproducible ? "yes" : "no");
-  fprintf(out, "  rows          %s\n",
-          kernel->f32_only && kernel->attends ? "of f32, which the library rounds to 16 bits"
-          : kernel->f32_only ? "of f32, which the library rounds to 16 bits and multiplies by attention factors"
-          : kernel->attends
-              ? "of the dtype that is asked for"
-              : "of the dtype that is asked for, or of f64, which the library multiplies by attention factors");
+  fprintf(out, "  rows          %s%s\n",
+          kernel->f32_only ? "of f32, which the library rounds to 16 bits" : "of the dtype that is asked for",
+          multiplied[kernel->attends][kernel->f32_only]);
   fprintf(out, "  threads       %s\n", kernel->threaded ? "several" : "one");
   fprintf(out, "  runs here     %s%s\n", refusal ? "no: " : "yes", refusal ? refusal : "");
 }
@@ -81,7 +81,8 @@ static void print_json(const options *given, const posenc_kernel *const *kernels
 
 static void print_list(const options *given, const posenc_kernel *const *kernels, size_t count, bool chosen,
                        FILE *out) {
-  printer *print = format_is(given, "names") ? print_name : chosen ? print_contract : print_line;
+  printer *print = chosen ? print_contract : print_line;
+  if (format_is(given, "names")) print = print_name;
   int width = 21; /* of the names */
   for (size_t i = 0; i < count; i++) width = width_with(width, kernels[i]->name);
   if (print == print_line)
@@ -132,7 +133,8 @@ static void print_encoding(const posenc_encoding *e, FILE *out) {
   fprintf(out, "  provenance    %s\n", e->provenance);
   fprintf(out, "  bound         %s\n", bound);
   fprintf(out, "  basis         %s\n", e->basis);
-  fprintf(out, "  reproducible  %s\n", e->by_kernels ? "as its kernel" : e->reproducible ? "yes" : "no");
+  const char *reproducible = e->reproducible ? "yes" : "no";
+  fprintf(out, "  reproducible  %s\n", e->by_kernels ? "as its kernel" : reproducible);
 }
 
 static void print_encodings(FILE *out) {
@@ -251,12 +253,9 @@ static void print_certificates(FILE *out) {
 static int run(options *given) {
   if ((given->encodings || given->config) && format_is(given, "names"))
     die_value("--format", given->format, "not text or json");
+  const char *list = given->problems ? "--problems" : "--encodings";
   if ((given->problems || given->encodings || given->config) && given->operand_count)
-    die("%s: extra operand '%s'",
-        given->config     ? "--config"
-        : given->problems ? "--problems"
-                          : "--encodings",
-        given->operands[0]);
+    die("%s: extra operand '%s'", given->config ? "--config" : list, given->operands[0]);
   output *out = open_output("--output", given->output);
   FILE *stream = output_stream(out);
   if (given->config) {

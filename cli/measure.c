@@ -46,14 +46,10 @@ void require_tables(const options *given, const run_request *chosen, const char 
     const posenc_problem *each = &chosen->shapes[i].problem;
     if (!op_is_applied(each->op) && !each->positions && !each->axes && each->dim % 2 == 0) return;
   }
-  const char *beside = problem->positions ? "positions"
-                       : problem->axes    ? "grid"
-                       : problem->dim % 2 ? "odd"
-                                          : "op",
-             *value = problem->positions || problem->axes ? ""
-                      : problem->dim % 2                  ? odd_name(problem->odd)
-                                                          : op_name(problem->op);
-  die("%s: cannot be combined with --%s%s%s", option, beside, *value ? " " : "", value);
+  if (problem->positions || problem->axes)
+    die("%s: cannot be combined with --%s", option, problem->positions ? "positions" : "grid");
+  if (problem->dim % 2) die("%s: cannot be combined with --odd %s", option, odd_name(problem->odd));
+  die("%s: cannot be combined with --op %s", option, op_name(problem->op));
 }
 
 /* Exits if --search is given, but no selected shape is searched. */

@@ -302,7 +302,8 @@ static json_t *tolerances_json(const posenc_problem *problem, int64_t length) {
 
 /* Returns the formula and the frequencies of a rope, for a sequence of --context or of all positions. */
 static json_t *rope_json(const options *given, const model_rope *rope) {
-  const int64_t length = given->context ? given->context : rope->positions > 0 ? rope->positions : 1;
+  const int64_t positions = rope->positions > 0 ? rope->positions : 1,
+                length = given->context ? given->context : positions;
   const bool is_known = rope->has_dim && (!rope->has_grid || *rope->grid);
   posenc_problem problem = posenc_table(1, rope->axis);
   problem.base = rope->base;
@@ -384,13 +385,11 @@ static void print_rope(const options *given, const json_t *rope, FILE *out) {
     fprintf(out, "  formula       angle[i] = position x w[i], w[i] = %s^(-2i/%" JSON_INTEGER_FORMAT ")%s%s\n",
             number_of(field_number(rope, "base")).text, axis, axis == dim ? "" : " of each axis",
             json_is_object(scaling) ? ", scaled" : "");
+    const char *order = strcmp(pairs, "split") == 0 ? "are halves" : "are neighbours";
     fprintf(out,
             "  columns       %" JSON_INTEGER_FORMAT " of the %" JSON_INTEGER_FORMAT
             " of a head, from column %" JSON_INTEGER_FORMAT " on; pairs %s\n",
-            dim, field_integer(rope, "head"), field_integer(rope, "start"),
-            !*pairs                       ? "are not known"
-            : strcmp(pairs, "split") == 0 ? "are halves"
-                                          : "are neighbours");
+            dim, field_integer(rope, "head"), field_integer(rope, "start"), *pairs ? order : "are not known");
     fprintf(out, "  scaling       %s\n  attention     %s\n", field_string(rope, "option"),
             number_of(field_number(rope, "attention")).text);
     if (json_is_true(json_object_get(rope, "by_length")))

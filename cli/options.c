@@ -239,8 +239,8 @@ __attribute__((noreturn)) static void die_no_word(const char *name, const char *
   char reason[160] = "not ";
   while (*words) {
     const size_t length = strcspn(words, "|"), used = strlen(reason);
-    const char *rest = words + length, *separator = !*rest ? "" : strchr(rest + 1, '|') ? ", " : " or ";
-    snprintf(reason + used, sizeof reason - used, "%.*s%s", (int)length, words, separator);
+    const char *rest = words + length, *separator = *rest && strchr(rest + 1, '|') ? ", " : " or ";
+    snprintf(reason + used, sizeof reason - used, "%.*s%s", (int)length, words, *rest ? separator : "");
     words = rest + (*rest == '|');
   }
   die_value(name, text, reason);
@@ -483,9 +483,9 @@ bool options_have_table(const options *given) {
   const bool len = is_given(given, OPTION_LEN) || is_given(given, OPTION_POSITIONS) || given->grid,
              dim = is_given(given, OPTION_DIM);
   if (!len || !dim) {
-    const char *missing = len ? "--dim too" : dim ? "--len too" : "--len and --dim too";
+    const char *missing = dim ? "--len too" : "--len and --dim too";
     const enum option_code first = options_first_given(given, ANY_OF(PROBLEM_SET));
-    if (first < OPTIONS) options_die(given, first, "needs ", missing);
+    if (first < OPTIONS) options_die(given, first, "needs ", len ? "--dim too" : missing);
     return false;
   }
   const char *refusal = refusal_of(given);

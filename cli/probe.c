@@ -95,10 +95,10 @@ static void set_axes(probe_request *p) {
     die("--heads %" PRId64 ": --axes %s has no axis for them", problem->heads, p->axes);
   for (size_t n = 0; n < p->at.axis_count; n++) {
     const char axis = p->axes[n];
-    p->at.axes[n] = axis == AXIS_POSITIONS ? problem->rows
-                    : axis == AXIS_HEADS   ? problem->heads
-                    : axis == AXIS_COLUMNS ? problem->dim
-                                           : 1;
+    p->at.axes[n] = 1;
+    if (axis == AXIS_POSITIONS) p->at.axes[n] = problem->rows;
+    if (axis == AXIS_HEADS) p->at.axes[n] = problem->heads;
+    if (axis == AXIS_COLUMNS) p->at.axes[n] = problem->dim;
     if (axis != AXIS_COLUMNS && __builtin_mul_overflow(p->at.rows, p->at.axes[n], &p->at.rows)) p->at.rows = -1;
   }
   size_t bytes;

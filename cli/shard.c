@@ -105,18 +105,25 @@ static shard shard_of(const asked *a, const launcher *l) {
   char why[400];
   const int64_t count = value_of(a, count_name(l), -1), of = l->count ? count : a->of, step = value_of(a, l->step, 1),
                 first = value_of(a, l->first, 0), at = value_of(a, l->index, -1) - first;
-  const char *refusal = !l->count && !a->of     ? "does not tell of how many: auto/N does"
-                        : l->count && count < 0 ? "lacks its number of shards"
-                        : at + first < 0        ? "lacks the number of this shard"
-                        : of < 1                ? "are no shards"
-                        : of > SHARDS_MOST      ? "is more than " TEXT_OF(SHARDS_MOST) " shards"
-                        : l->first && !a->of && (first > 1 || of == 1)
-                            ? "may be a part of an array: auto/N tells of how many, --shard I/N does one shard again"
-                        : step < 1 || value_of(a, l->last, first + (of - 1) * step) != first + (of - 1) * step
-                            ? "has gaps, or is a part of an array: --shard I/N does one shard again"
-                        : at < 0 || at % step || at / step >= of ? "is none of the shards"
-                                                                 : NULL;
-  if (!refusal) return (shard){(int)(at / step) + 1, (int)of};
+  const char *refusal;
+  if (!l->count && !a->of)
+    refusal = "does not tell of how many: auto/N does";
+  else if (l->count && count < 0)
+    refusal = "lacks its number of shards";
+  else if (at + first < 0)
+    refusal = "lacks the number of this shard";
+  else if (of < 1)
+    refusal = "are no shards";
+  else if (of > SHARDS_MOST)
+    refusal = "is more than " TEXT_OF(SHARDS_MOST) " shards";
+  else if (l->first && !a->of && (first > 1 || of == 1))
+    refusal = "may be a part of an array: auto/N tells of how many, --shard I/N does one shard again";
+  else if (step < 1 || value_of(a, l->last, first + (of - 1) * step) != first + (of - 1) * step)
+    refusal = "has gaps, or is a part of an array: --shard I/N does one shard again";
+  else if (at < 0 || at % step || at / step >= of)
+    refusal = "is none of the shards";
+  else
+    return (shard){(int)(at / step) + 1, (int)of};
   snprintf(why, sizeof why, "%s %s", setting_of(l).text, refusal);
   refuse(a, why);
 }
@@ -227,7 +234,8 @@ static bool names(const char *word, const char *option) {
 static int words_of_shard(const char *word) {
   if (strcmp(word, "-o") == 0) return 2;
   if (strncmp(word, "-o", 2) == 0 || names(word, "--resume")) return 1;
-  return !names(word, "--shard") && !names(word, "--output") ? 0 : strchr(word, '=') ? 1 : 2;
+  if (!names(word, "--shard") && !names(word, "--output")) return 0;
+  return strchr(word, '=') ? 1 : 2;
 }
 
 const char *shard_command(int argc, char **argv) {

@@ -43,10 +43,9 @@ typedef void printer(const record_accuracy *record, FILE *stream);
 static printer *printer_of(const options *given) {
   const char *terminal = strcmp(given->output, "-") == 0 && isatty(STDOUT_FILENO) ? "text" : "tap",
              *format = given->format ? given->format : terminal;
-  return strcmp(format, "text") == 0    ? record_print_text
-         : strcmp(format, "tap") == 0   ? record_print_tap
-         : strcmp(format, "junit") == 0 ? record_print_junit
-                                        : NULL;
+  if (strcmp(format, "text") == 0) return record_print_text;
+  if (strcmp(format, "tap") == 0) return record_print_tap;
+  return strcmp(format, "junit") == 0 ? record_print_junit : NULL;
 }
 
 static const record_baseline *load_baseline(const char *path) {

@@ -108,15 +108,15 @@ static long sysfs_cache_bytes(int level) {
     if (!first_line(path, text)) return 0;
     char *unit;
     const long size = strtol(text, &unit, 10);
-    return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
+    if (*unit == 'M') return size << 20;
+    return *unit == 'K' ? size << 10 : size;
   }
 }
 
 static long sysconf_cache_bytes(int level) {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-  const long size = sysconf(level == 1   ? _SC_LEVEL1_DCACHE_SIZE
-                            : level == 2 ? _SC_LEVEL2_CACHE_SIZE
-                                         : _SC_LEVEL3_CACHE_SIZE);
+  static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  const long size = sysconf(names[level - 1]);
   return size > 0 ? size : 0;
 #else
   (void)level;

@@ -55,10 +55,13 @@ static json_t *plain_array(json_t *array) {
 }
 
 json_t *field_plain(json_t *value) {
-  json_t *made = json_is_object(value)   ? plain_object(value)
-                 : json_is_array(value)  ? plain_array(value)
-                 : json_is_string(value) ? plain_string(value)
-                                         : json_incref(value);
+  json_t *made;
+  if (json_is_object(value))
+    made = plain_object(value);
+  else if (json_is_array(value))
+    made = plain_array(value);
+  else
+    made = json_is_string(value) ? plain_string(value) : json_incref(value);
   json_decref(value);
   return made;
 }

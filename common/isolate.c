@@ -237,7 +237,8 @@ static ending ending_of(const lodger *l, const worker_end *found) {
 }
 
 static int number_of(int status) {
-  return WIFSTOPPED(status) ? WSTOPSIG(status) : WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  if (WIFSTOPPED(status)) return WSTOPSIG(status);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Waits for the watcher to end, and completes `end`. */

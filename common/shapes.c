@@ -156,8 +156,11 @@ static void write_grid_name(const posenc_problem *problem, FILE *out) {
     fprintf(out, "-lists%08" PRIx32, (uint32_t)bytes_digest(BYTES_DIGEST_START, text, strlen(text)));
   } else {
     fputc('-', out);
-    for (const char *c = text ? text : ""; *c; c++)
-      if (*c != '=') fputc(*c == ',' ? '-' : *c == '/' ? '_' : *c, out);
+    for (char *c = text; c && *c; c++) {
+      if (*c == ',') *c = '-';
+      if (*c == '/') *c = '_';
+      if (*c != '=') fputc(*c, out);
+    }
   }
   free(text);
 }

@@ -182,7 +182,8 @@ size_t plain_forbidden(const char *text) {
 /* Returns the bytes of the character of UTF-8 at `text`, 1 if there is none: plain_forbidden looks at first bytes. */
 static size_t length_of(const char *text) {
   const unsigned char first = (unsigned char)*text;
-  const size_t wanted = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
+  const bool begins = first >= 0xc2 && first < 0xf5;
+  const size_t wanted = begins ? 2 + (first >= 0xe0) + (first >= 0xf0) : 1;
   for (size_t i = 1; i < wanted; i++)
     if (((unsigned char)text[i] & 0xc0) != 0x80) return 1;
   return wanted;

@@ -93,7 +93,8 @@ static void divide(parts *made, int threads, int64_t count, int64_t item_bytes, 
   while (done < count) {
     const int64_t left = count - done, share = (left + threads - 1) / threads, some = share > least ? share : least;
     const bool last = left < some + least || made->count + 1 == MOST_PARTS;
-    done = last ? count : blocks ? end_of_block(first, done, done + some) : done + some;
+    done = blocks ? end_of_block(first, done, done + some) : done + some;
+    if (last) done = count;
     made->ends[made->count++] = done;
   }
 }

@@ -9,7 +9,8 @@ double accuracy_bin_end(int bin) {
 
 int accuracy_bin(int exponent) {
   const int bin = exponent - ACCURACY_FIRST_EXPONENT;
-  return bin < 0 ? 0 : bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
+  if (bin < 0) return 0;
+  return bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
 }
 
 int accuracy_range(int64_t position) {
@@ -100,7 +101,8 @@ void accuracy_note(accuracy *a, const witness *here, bool misrounded) {
 }
 
 void accuracy_hold(accuracy *a, const witness *here, double limit) {
-  const double share = limit < 0.0 ? INFINITY : here->abs == 0.0 ? 0.0 : limit > 0.0 ? here->abs / limit : INFINITY;
+  double share = limit > 0.0 ? here->abs / limit : INFINITY;
+  if (!(limit < 0.0) && here->abs == 0.0) share = 0.0;
   keep_worst_share(a, share, here);
   a->held++;
   if (!(here->abs <= limit)) a->beyond++;

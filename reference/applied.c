@@ -155,7 +155,8 @@ INLINE bool compare(const format *f, const values *v, const double *got, int lan
                                (bits_of(limit.share + limit.share_per_size * v->size[k]) - bits_of(abs));
     e->ulp[k] = ulp;
     e->abs[k] = abs;
-    e->bin[k] = (uint64_t)(bin < 0 ? 0 : bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1);
+    const int at_most = bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
+    e->bin[k] = (uint64_t)(bin < 0 ? 0 : at_most);
     e->misrounded[k] = bits_of(half) - bits_of(abs);
     e->uncertain[k] = uncertain;
     any |= uncertain;
@@ -323,7 +324,8 @@ element_error applied_check(const applied_row *given, const accuracy *known, acc
 
 static exact exact_of(const mpfr_t x, posenc_dtype dtype) {
   const format *f = format_of(dtype);
-  const int exponent = f == &format_f16 ? 16 : f == &format_f64 ? 1024 : 128; /* numbers are below 2^exponent */
+  static const int exponents[] = {[POSENC_F64] = 1024, [POSENC_F32] = 128, [POSENC_F16] = 16, [POSENC_BF16] = 128};
+  const int exponent = exponents[dtype]; /* numbers are below 2^exponent */
   exact value;
   mpfr_t part;
   mpfr_init2(part, mpfr_get_prec(x) > 64 ? mpfr_get_prec(x) : 64);
@@ -334,7 +336,8 @@ static exact exact_of(const mpfr_t x, posenc_dtype dtype) {
      even. */
   mpfr_set_sj_2exp(part, (INT64_C(1) << (f->precision == 53 ? 54 : f->precision + 1)) - 1, exponent - f->precision - 1,
                    MPFR_RNDN);
-  value.rounded = mpfr_cmpabs(x, part) < 0 ? format_round(f, x) : mpfr_sgn(x) < 0 ? -INFINITY : INFINITY;
+  value.rounded = mpfr_sgn(x) < 0 ? -INFINITY : INFINITY;
+  if (mpfr_cmpabs(x, part) < 0) value.rounded = format_round(f, x);
   mpfr_clear(part);
   return value;
 }

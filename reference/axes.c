@@ -16,9 +16,8 @@ int axes_axis(const posenc_axes *axes, int64_t number) {
 }
 
 int64_t axes_frequency(const posenc_axes *axes, int axis, int64_t n, int64_t number) {
-  return axes->frequencies == POSENC_AXES_RESTARTED   ? n
-         : axes->frequencies == POSENC_AXES_CONTINUED ? number
-                                                      : axis + n * axes->count;
+  if (axes->frequencies == POSENC_AXES_RESTARTED) return n;
+  return axes->frequencies == POSENC_AXES_CONTINUED ? number : axis + n * axes->count;
 }
 
 /* ---- columns ------------------------------------------------------------------------------------- */

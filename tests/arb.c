@@ -20,7 +20,8 @@ static posenc_problem draw_problem(void) {
   const int64_t pairs = 1 + (int64_t)(random_bits() % MOST_PAIRS);
   posenc_problem problem = posenc_table(1, 2 * pairs);
   problem.base = random_bits() % 2 ? published[random_bits() % 4] : exp2(50.0 * random_fraction() - 5.0);
-  problem.shift = random_bits() % 2 ? 0.0 : random_fraction() * (pairs > 1 ? 1.0 : 0.5);
+  const double most = pairs > 1 ? 1.0 : 0.5;
+  problem.shift = random_bits() % 2 ? 0.0 : random_fraction() * most;
   problem.dtype = random_bits() % 2 ? POSENC_F64 : POSENC_F32;
   return problem;
 }

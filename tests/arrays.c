@@ -438,15 +438,13 @@ static void test_untouched(void) {
   fill(&as, &x);
   make_result(&as, &x, &out);
   const size_t at = out.header + 4 * (size_t)(64 * 500 + 40);
+  static const char *const ways[] = {"as it was", "changed", "not a number"};
   for (int n = 0; n < 3; n++) {
     const float changed = n == 1 ? 5.0f : NAN;
     if (n) memcpy(out.bytes + at, &changed, sizeof changed);
     file_result found = verified(&as, &x, &out, &bad_row);
     const record_check *check = &found.of.checks[1];
-    ok(check->ok == (n == 0) && check->compared == 900 * 32, "a column that is left alone: %s",
-       n == 0   ? "as it was"
-       : n == 1 ? "changed"
-                : "not a number");
+    ok(check->ok == (n == 0) && check->compared == 900 * 32, "a column that is left alone: %s", ways[n]);
     record_release(&found.memory);
   }
   const float nan = NAN;

@@ -52,11 +52,11 @@ static void test_steps(void) {
 
 /* The clarity of a division of the first `end` numbers, by its definition. Distances above `farthest` count as it. */
 static double clarity(const double *x, size_t at, size_t end, double farthest) {
-  double between = 0.0, first = 0.0, second = 0.0;
+  double sums[3] = {0.0}; /* of distances within the first part, between both, and within the second */
   const double n = (double)at, m = (double)(end - at);
   for (size_t i = 0; i < end; i++)
-    for (size_t j = 0; j < i; j++)
-      *(i < at ? &first : j < at ? &between : &second) += fmin(fabs(x[i] - x[j]), farthest);
+    for (size_t j = 0; j < i; j++) sums[(i >= at) + (j >= at)] += fmin(fabs(x[i] - x[j]), farthest);
+  const double first = sums[0], between = sums[1], second = sums[2];
   return n * m / (n + m) * (2.0 / (n * m) * between - 2.0 / (n * (n - 1.0)) * first - 2.0 / (m * (m - 1.0)) * second);
 }
 

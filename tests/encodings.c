@@ -271,7 +271,8 @@ static posenc_status learned_unchecked(const posenc_learned_table *table, const 
   if (!clamped) return POSENC_OUT_OF_MEMORY;
   for (int64_t r = 0; r < positions->rows; r++) {
     const int64_t p = positions->index ? positions->index[r] : positions->row + r;
-    clamped[r] = p < 0 ? 0 : p < table->count ? p : table->count - 1;
+    clamped[r] = p < table->count ? p : table->count - 1;
+    if (p < 0) clamped[r] = 0;
   }
   mine.index = clamped;
   const posenc_status status = posenc_learned(table, &mine, dtype, x, out);

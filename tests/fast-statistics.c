@@ -274,7 +274,8 @@ static void test_fuzz(void) {
     put_rounded(&s);
     const char *wrong = disagreement(&s, &rounded_bound);
     /* a few, many, or all elements */
-    const uint64_t every = round % 3 == 0 ? 500 : round % 3 == 1 ? 7 : 1;
+    static const uint64_t frequencies[] = {500, 7, 1};
+    const uint64_t every = frequencies[round % 3];
     for (int64_t n = 0; n < problem.rows * problem.dim; n++)
       if (random_bits() % every == 0)
         put(s.memory, problem.dtype, n, corrupted(format_element(problem.dtype, s.memory, n), problem.dtype));

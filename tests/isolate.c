@@ -526,7 +526,8 @@ static void test_pieces(void) {
   isolate_all(&(pieces){next_piece, piece_ended, &b});
   for (int n = 0; n < PIECES; n++) {
     char expected[20] = "";
-    const ending how = n == PIECE_CRASHES ? ENDED_BY_SIGNAL : n == PIECE_HANGS ? ENDED_BY_SILENCE : ENDED_WELL;
+    ending how = n == PIECE_CRASHES ? ENDED_BY_SIGNAL : ENDED_WELL;
+    if (n == PIECE_HANGS) how = ENDED_BY_SILENCE;
     if (how == ENDED_WELL) snprintf(expected, sizeof expected, "%d", n * n);
     ok(b.begun[n] == 1 && b.ended[n] == 1 && b.ends[n].how == how && strcmp(b.results[n], expected) == 0,
        "piece %d ends once, as it should, with its own result", n);

@@ -186,9 +186,11 @@ static void test_within_one(const posenc_kernel *kernel) {
    position 0. */
 static posenc_problem place_of(int n) {
   static const int64_t rows[] = {2, 20, 70}, dims[] = {32, 64, 80, 100, 1056};
+  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F16, POSENC_BF16, POSENC_F32,
+                                        POSENC_F64, POSENC_F16, POSENC_BF16, POSENC_F64};
   posenc_problem problem = posenc_table(rows[n % 3], dims[n % 5]);
   problem.first = -1 - n % 11;
-  problem.dtype = n % 4 == 1 ? POSENC_F16 : n % 4 == 2 ? POSENC_BF16 : n % 8 > 3 ? POSENC_F64 : POSENC_F32;
+  problem.dtype = dtypes[n % 8];
   problem.layout = (posenc_layout)(n % 7 % 4);
   return problem;
 }

@@ -155,7 +155,8 @@ static void test_rounding(const posenc_kernel *kernel) {
   if (kernel->bound.ulp != 0.5 || kernel->bound.abs != 0.0 || kernel->keeps_rows || is_missing(kernel)) return;
   for (int r = 0; r < ROWS; r++) {
     const double whole = r * 7919 % 65536 - 32768;
-    list[r] = r % 4 == 0 ? whole / 256.0 : r % 4 == 1 ? whole * 4.0 : r % 4 == 2 ? whole / 10.0 : whole * 1e-6;
+    const double four[] = {whole / 256.0, whole * 4.0, whole / 10.0, whole * 1e-6};
+    list[r] = four[r % 4];
   }
   posenc_problem problem = posenc_table(ROWS, DIM);
   problem.positions = list;

@@ -33,7 +33,8 @@ static posenc_kernel kernel_of(const kind *k) {
 }
 
 static int64_t share_of(const subject_of_test *t) {
-  return t->problem.op == POSENC_ROPE_CACHE ? 256 : t->problem.op == POSENC_TABLE ? t->of->share : 32;
+  if (t->problem.op == POSENC_ROPE_CACHE) return 256;
+  return t->problem.op == POSENC_TABLE ? t->of->share : 32;
 }
 
 static int64_t pairs_of(const posenc_problem *problem) {

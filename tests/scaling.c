@@ -189,7 +189,8 @@ static long double formula(const posenc_problem *problem, int64_t index) {
   if (how->kind == POSENC_SCALING_LLAMA3) {
     const long double low = (long double)how->low, high = (long double)how->high, t = n * w / (2 * pi),
                       g = (t - low) / (high - low);
-    w = t > high ? w : t < low ? w / s : w * ((1 - g) / s + g);
+    const long double on_ramp = t < low ? w / s : w * ((1 - g) / s + g);
+    w = t > high ? w : on_ramp;
   }
   if (how->kind == POSENC_SCALING_LONGROPE) w /= (long double)how->factors[index];
   return w * (long double)problem->scale;

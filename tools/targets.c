@@ -252,7 +252,7 @@ static void print_table(const records *found) {
     printf(" | %s | ", t->why);
     print_figure(t, &f);
     puts(" |");
-    counts[!isfinite(f.median) ? 2 : met(t, &f) ? 0 : 1]++;
+    counts[isfinite(f.median) ? !met(t, &f) : 2]++;
   }
   printf("\n%d met, %d missed, %d not measured.\n", counts[0], counts[1], counts[2]);
 }

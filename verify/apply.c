@@ -394,8 +394,8 @@ static void check_special_pair(applied *a, const struct special *given, applied_
   const posenc_problem *problem = problem_of(a);
   check *c = &a->s->checks[SPECIAL];
   if (problem->op == POSENC_ADD) {
-    check_note(c, is_special(given->value, 1.0, 0.0, given->second ? got.second : got.first) ? 0.0 : 1.0, 0.0,
-               given->position, given->index);
+    const double result = given->second ? got.second : got.first;
+    check_note(c, is_special(given->value, 1.0, 0.0, result) ? 0.0 : 1.0, 0.0, given->position, given->index);
   } else {
     operand_move(&a->operand, given->position);
     const fast_lanes *exact_pairs = &operand_pairs(&a->operand, given->position)[given->index / FAST_LANES];

@@ -488,7 +488,6 @@ POISONED(uint32_t)
 POISONED(uint64_t)
 
 int64_t arena_untouched(const unsigned char *out, size_t bytes, size_t element, size_t *first) {
-  return element == 2   ? poisoned_uint16_t(out, bytes / 2, first)
-         : element == 4 ? poisoned_uint32_t(out, bytes / 4, first)
-                        : poisoned_uint64_t(out, bytes / 8, first);
+  if (element == 2) return poisoned_uint16_t(out, bytes / 2, first);
+  return element == 4 ? poisoned_uint32_t(out, bytes / 4, first) : poisoned_uint64_t(out, bytes / 8, first);
 }

@@ -111,7 +111,8 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
       e->changed_column = column;
     }
     const double error = fabs(format_element(problem->dtype, got, column) - format_element(problem->dtype, x, column));
-    check_note(c, same ? 0.0 : isnan(error) ? INFINITY : fmax(error, 0x1p-1074), 0.0, position, column);
+    const double unlike = isnan(error) ? INFINITY : fmax(error, 0x1p-1074);
+    check_note(c, same ? 0.0 : unlike, 0.0, position, column);
   }
 }
 

@@ -88,10 +88,8 @@ static void check_other_contents(stress *t, probe *r, content contents[2]) {
     subject_end_calls(t->s, p->first + row);
     c->compared += row_width(p);
     if (memcmp(out, (again ? mine->twice : mine->once) + at, bytes) != 0)
-      check_break(c, t->s, p, "row %" PRId64 " has other bits%s, where x was another before", row,
-                  again      ? " in place, the second time"
-                  : in_place ? " in place"
-                             : "");
+      check_break(c, t->s, p, "row %" PRId64 " has other bits%s%s, where x was another before", row,
+                  again || in_place ? " in place" : "", again ? ", the second time" : "");
   }
 }
 
@@ -270,9 +268,7 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
   probe_run(r, 0, rows, large, all);
   for (int n = 0; n < PIECES; n++) {
     const int64_t some = least(FEW, rows), last = rows - some,
-                  row = n == 0   ? 0
-                        : n == 1 ? last
-                                 : (int64_t)random_below(r->t->random, (uint64_t)last + 1);
+                  row = n < 2 ? n * last : (int64_t)random_below(r->t->random, (uint64_t)last + 1);
     compare_piece(r, row, some, rows, all);
   }
   return clock_thread_seconds() - start;

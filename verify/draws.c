@@ -61,9 +61,8 @@ static double draw_base(const stress *t) {
   static const double ranges[] = {1.0, 2.0, 16.0, 1e3, 1e5, 0x1p32, 0x1p40, 1e300};
   enum { KNOWN = sizeof known / sizeof *known, RANGES = sizeof ranges / sizeof *ranges - 1 };
   const int64_t kind = below(t, RANGES + 2);
-  return kind == RANGES       ? known[below(t, KNOWN)]
-         : kind == RANGES + 1 ? floor(log_uniform(t, 1.0, 0x1p40))
-                              : log_uniform(t, ranges[kind], ranges[kind + 1]);
+  if (kind == RANGES) return known[below(t, KNOWN)];
+  return kind > RANGES ? floor(log_uniform(t, 1.0, 0x1p40)) : log_uniform(t, ranges[kind], ranges[kind + 1]);
 }
 
 /* Returns the farthest position that is drawn, in the domain of the bound, beyond which no row is asked for. A kernel
@@ -97,7 +96,8 @@ static posenc_scaling draw_scaling(const stress *t, double *factors) {
   s.low = log_uniform(t, 0.25, 8.0);
   s.high = s.low * log_uniform(t, 1.1, 64.0);
   s.truncate = below(t, 2);
-  s.attention = below(t, 3) ? 1.0 : below(t, 2) ? 0.0 : log_uniform(t, 0.25, 4.0);
+  s.attention = 1.0;
+  if (!below(t, 3)) s.attention = below(t, 2) ? 0.0 : log_uniform(t, 0.25, 4.0);
   for (int i = 0; s.kind == POSENC_SCALING_LONGROPE && i < FACTORS; i++) factors[i] = log_uniform(t, 0.5, 64.0);
   s.factors = s.kind == POSENC_SCALING_LONGROPE ? factors : NULL;
   return s;
@@ -106,7 +106,10 @@ static posenc_scaling draw_scaling(const stress *t, double *factors) {
 /* Draws what the frequencies depend on, except dim. plain 1: without a scaling; 2: without a scale or shift too, and
    with a base of at most 2^32. */
 static void draw_frequencies(const stress *t, posenc_problem *p, int plain, double *factors) {
-  p->base = !is_derived(t) ? log_uniform(t, 1e2, 1e7) : plain < 2 ? draw_base(t) : log_uniform(t, 1.0, 0x1p32);
+  if (is_derived(t))
+    p->base = plain < 2 ? draw_base(t) : log_uniform(t, 1.0, 0x1p32);
+  else
+    p->base = log_uniform(t, 1e2, 1e7);
   p->scaling = posenc_scaling_none();
   p->scale = 1.0;
   p->shift = 0.0;
@@ -165,7 +168,8 @@ static void draw_columns(const stress *t, const posenc_problem *p, drawn_columns
   c->of = (selection){pairs <= NARROW ? pairs : COLUMNS, c->index};
   for (int64_t n = 0; n < c->of.count; n++) {
     const int64_t from = before * n / (COLUMNS - LAST), end = before * (n + 1) / (COLUMNS - LAST);
-    c->index[n] = pairs <= NARROW ? n : n >= COLUMNS - LAST ? pairs - COLUMNS + n : n ? from + below(t, end - from) : 0;
+    c->index[n] = n;
+    if (pairs > NARROW && n > 0) c->index[n] = n < COLUMNS - LAST ? from + below(t, end - from) : pairs - COLUMNS + n;
   }
   c->narrow = *p;
   c->narrow.dim = 2 * c->of.count;
@@ -266,7 +270,8 @@ static bool has_own_code(const stress *t) {
 /* Returns how many of `all` draws the exam makes: all of its own code, a third in another dtype, and few of add and
    rope where the rows are those of tables. */
 static int64_t share_of(const stress *t, int64_t all) {
-  return has_own_code(t) ? all : t->apply_known ? all / 16 : all / 3;
+  if (has_own_code(t)) return all;
+  return t->apply_known ? all / 16 : all / 3;
 }
 
 /* Checks a dim, in few rows near position 0. */

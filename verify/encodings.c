@@ -85,7 +85,8 @@ void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x)
 
 double encoding_draw(uint64_t *random, bool wide) {
   const double x = ldexp((double)random_below(random, UINT64_C(1) << 60), -59) - 1.0;
-  return random_below(random, 8) ? x : ldexp(x, (int)random_below(random, wide ? 100 : 20) - (wide ? 50 : 10));
+  const uint64_t most = wide ? 50 : 10;
+  return random_below(random, 8) ? x : ldexp(x, (int)random_below(random, 2 * most) - (int)most);
 }
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */

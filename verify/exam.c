@@ -241,7 +241,7 @@ static void conclude(exam_run *t) {
 static void make_result(exam_run *t, exam_result *made) {
   const exam *e = t->e;
   const run_range *r = &e->of_rows;
-  const char *mode = e->cases ? "cases" : t->v.exhaustive ? "exhaustive" : "sampled";
+  const char *of_rows = t->v.exhaustive ? "exhaustive" : "sampled", *mode = e->cases ? "cases" : of_rows;
   if (e->request->exam.explain) isolate_say("where errors come from", 1.0);
   if (t->applied)
     result_of_applied(made, e, t->applied, mode);

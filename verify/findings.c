@@ -56,9 +56,8 @@ static bool is_worse(double share, double deviation, const check *c) {
 }
 
 void check_note(check *c, double deviation, double bound, int64_t position, int64_t index) {
-  const double share = deviation == 0.0 || isinf(bound)   ? 0.0
-                       : bound > 0.0 && !isnan(deviation) ? deviation / bound
-                                                          : INFINITY;
+  double share = bound > 0.0 && !isnan(deviation) ? deviation / bound : INFINITY;
+  if (deviation == 0.0 || isinf(bound)) share = 0.0;
   if (!(deviation <= bound)) c->broken++;
   if (is_worse(share, deviation, c)) {
     c->worst = deviation;

@@ -179,7 +179,7 @@ static void hold(cache *c, subject *s, window w, const unsigned char *want, bool
   const int64_t position = c->problem.first + w.row;
   unsigned char *out = arena_place(c->tables, (cosines && sines ? 2 : 1) * bytes, false);
   subject_begin_calls();
-  posenc_rope_cache(c->plan, w.row, w.rows, cosines ? out : NULL, sines ? out + (cosines ? bytes : 0) : NULL);
+  posenc_rope_cache(c->plan, w.row, w.rows, cosines ? out : NULL, sines ? out + cosines * bytes : NULL);
   subject_end_calls(s, position);
   check *memory = &s->checks[MEMORY];
   const int64_t spilled = arena_spills(c->tables);

@@ -87,9 +87,8 @@ double sampling_elements(const sampling *v, run_range r) {
 
 window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
   const int64_t last = v->all - v->rows;
-  const int64_t row = v->exhaustive || number == 0 ? number * v->rows
-                      : number == 1                ? last
-                                                   : (int64_t)random_below(random, (uint64_t)last + 1);
+  int64_t row = number * v->rows;
+  if (!v->exhaustive && number > 0) row = number == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
   return (window){row, least(v->rows, v->all - row)};
 }
 

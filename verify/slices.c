@@ -200,10 +200,9 @@ void check_drawn_slice(stress *t, const posenc_problem *p, window w) {
                       t->random, (uint64_t)least(random_below(t->random, 8) ? 8 : 300, 1 + ELEMENTS / width / g.count));
   const uint64_t kind = random_below(t->random, 4);
   g.is_sparse = kind == 0 && g.batch > 1 && g.batch <= 8;
-  g.gap = g.is_sparse ? INT64_C(1) << (20 + random_below(t->random, 13))
-          : kind == 1 ? (int64_t)random_below(t->random, 64)
-          : kind == 2 ? INT64_C(1) << random_below(t->random, 12)
-                      : 0;
+  if (g.is_sparse) g.gap = INT64_C(1) << (20 + random_below(t->random, 13));
+  if (kind == 1) g.gap = (int64_t)random_below(t->random, 64);
+  if (kind == 2) g.gap = INT64_C(1) << random_below(t->random, 12);
   draw_list(t, w.rows, rows, g.count);
   const int64_t from = (int64_t)random_below(t->random, (uint64_t)(w.rows - (g.as_list ? 1 : g.count) + 1));
   for (int64_t n = 0; n < g.count; n++) rows[n] = w.row + (g.as_list ? rows[n] : from + n);

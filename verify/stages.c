@@ -81,7 +81,7 @@ void subject_check_stages(subject *s, arena *a, uint64_t *random) {
   stage_samples t;
   stage_samples_create(&t, rows * problem->dim / 2);
   for (int n = 0; n < WINDOWS && !c->skip; n++) {
-    const int64_t row = n == 0 ? 0 : n == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
+    const int64_t row = n < 2 ? n * last : (int64_t)random_below(random, (uint64_t)last + 1);
     if (stage_samples_take(&t, s, s->plan, row, rows, a))
       check_samples(c, f, &t);
     else

@@ -88,8 +88,8 @@ bool subject_is_bound(const subject *s, int64_t position) {
 static int64_t nearest_of(const posenc_problem *problem) {
   const int64_t first = problem->first, last = first + (problem->rows ? problem->rows - 1 : 0);
   if (problem->axes) return 0; /* the exam has the positions of rows */
-  if (!problem->positions)
-    return first <= 0 && last >= 0 ? 0 : accuracy_distance(first) < accuracy_distance(last) ? first : last;
+  if (!problem->positions && first <= 0 && last >= 0) return 0;
+  if (!problem->positions) return accuracy_distance(first) < accuracy_distance(last) ? first : last;
   double nearest = INFINITY;
   for (int64_t row = 0; row < problem->rows; row++) nearest = fmin(nearest, fabs(problem->positions[row]));
   return problem->rows ? (int64_t)ceil(nearest) : 0;
@@ -336,6 +336,7 @@ void subject_finish(subject *s) {
   for (int p = 0; p < PROPERTIES; p++) {
     check *c = &s->checks[p];
     if (c->compared || c->broken || c->skip) continue;
-    c->skip = empty ? empty : subject_unbound(s) ? subject_unbound(s) : "it takes two rows that are no padding";
+    c->skip = empty ? empty : subject_unbound(s);
+    if (!c->skip) c->skip = "it takes two rows that are no padding";
   }
 }

@@ -90,7 +90,8 @@ static double allowed(const table_exam *e, const table_axis *a, int64_t row) {
   const posenc_bound *limit = limit_at(e, a, row, 0, &scaled);
   if (!limit) return INFINITY;
   const double most = posenc_bound_at(limit, e->of.problem.dtype, distance_of(e, a, row)) - limit->abs;
-  const double larger = a->attention > 1.0 ? 2.0 * a->attention : place_of(e, a, row).number == 0 ? 2.0 : 1.0;
+  const double plain = place_of(e, a, row).number == 0 ? 2.0 : 1.0,
+               larger = a->attention > 1.0 ? 2.0 * a->attention : plain;
   return larger * most + limit->abs;
 }
 

@@ -77,7 +77,8 @@ static int race_threads(void) {
   enum { FEWEST = 9, MOST = 33 };
   cpu_set_t cpus;
   const int all = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? 2 * CPU_COUNT(&cpus) + 1 : FEWEST;
-  return all < FEWEST ? FEWEST : all > MOST ? MOST : all;
+  if (all < FEWEST) return FEWEST;
+  return all > MOST ? MOST : all;
 }
 
 /* Runs each job repeatedly, for at least `seconds`, in a thread of its own, all started together. Changes in their

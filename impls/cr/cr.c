@@ -43,7 +43,8 @@ static const double largest_base = 0x1p40, least_angle = 0x1p-38;
 static double least_position(const posenc_problem *problem) {
   const double first = (double)problem->first, last = first + (double)(problem->rows - 1);
   if (problem->rows == 0 || (first == 0.0 && last == 0.0)) return INFINITY;
-  return first > 0.0 ? first : last < 0.0 ? -last : 1.0;
+  if (first > 0.0) return first;
+  return last < 0.0 ? -last : 1.0;
 }
 
 /* Finds the largest and the smallest factor by which scale and scaling multiply a frequency. */
@@ -266,7 +267,8 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
 
 /* Returns the exponent of the format's smallest subnormal number. */
 static int least_exponent(posenc_dtype dtype) {
-  return dtype == POSENC_F64 ? -1074 : dtype == POSENC_F32 ? -149 : dtype == POSENC_F16 ? -24 : -133;
+  static const int exponents[] = {[POSENC_F64] = -1074, [POSENC_F32] = -149, [POSENC_F16] = -24, [POSENC_BF16] = -133};
+  return exponents[dtype];
 }
 
 /* Whether the angle is 0: sine and cosine are exact. The frequency of an infinite factor is 0, and has no bits. */

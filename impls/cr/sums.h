@@ -91,7 +91,8 @@ typedef void sum_maker(const destination *to, int64_t column, int64_t count, int
                        const sum_columns *columns);
 
 INLINE int64_t sum_bytes(sum_variant as) {
-  return as.dtype == POSENC_F64 ? 8 : as.dtype == POSENC_F32 ? 4 : 2;
+  const int64_t narrow = as.dtype == POSENC_F32 ? 4 : 2;
+  return as.dtype == POSENC_F64 ? 8 : narrow;
 }
 
 INLINE void store_sums(sum_variant as, posenc_sum factor, char *to, int row, const doubles *t, const doubles *r,
@@ -344,9 +345,8 @@ static void execute_in_sums(const cr_table *table, const posenc_problem *problem
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
   const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);
-  sum_maker *const make = table->is_scaled               ? make_sums_scaled
-                          : problem->dtype == POSENC_F64 ? make_sums_f64
-                                                         : make_sums_narrow;
+  sum_maker *const plain = problem->dtype == POSENC_F64 ? make_sums_f64 : make_sums_narrow;
+  sum_maker *const make = table->is_scaled ? make_sums_scaled : plain;
   if (can && make == make_sums_f64 && store_streams(table->angles->stores, problem, rows, out)) {
     execute_sums(make_sums_f64_streamed, table, problem, columns / step, row, rows, out);
     store_fence();

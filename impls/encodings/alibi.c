@@ -77,7 +77,8 @@ INLINE void write_one(posenc_dtype dtype, posenc_sum slope, double distance, voi
 enum { BLOCK = 16 };
 
 INLINE bool write_block(posenc_dtype dtype, double slope, double first, void *out) {
-  const int below = 53 - (dtype == POSENC_F32 ? 24 : dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION);
+  const int narrow = dtype == POSENC_F16 ? ROUND_F16_PRECISION : ROUND_BF16_PRECISION,
+            below = 53 - (dtype == POSENC_F32 ? 24 : narrow);
   uint64_t uncertain = 0;
   for (int n = 0; n < BLOCK; n++) {
     const double product = slope * fabs(first + n);

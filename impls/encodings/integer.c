@@ -14,9 +14,8 @@ INLINE uint64_t element_of(posenc_dtype dtype, int64_t position) {
     uint16_t number;
   } element = {0};
   encoding_store(dtype, &element, 0, sign * high, sign * low);
-  return dtype == POSENC_F64   ? element.bits
-         : dtype == POSENC_F32 ? element.word * UINT64_C(0x100000001)
-                               : element.number * UINT64_C(0x1000100010001);
+  if (dtype == POSENC_F64) return element.bits;
+  return dtype == POSENC_F32 ? element.word * UINT64_C(0x100000001) : element.number * UINT64_C(0x1000100010001);
 }
 
 INLINE void write_row(posenc_dtype dtype, int64_t dim, int64_t position, char *out) {

@@ -17,9 +17,9 @@ static inline float value_of_u16(posenc_dtype dtype, uint16_t encoding) {
 }
 
 static inline double value_at(posenc_dtype dtype, const void *row, int64_t at) {
-  return dtype == POSENC_F64   ? ((const double *)row)[at]
-         : dtype == POSENC_F32 ? (double)((const float *)row)[at]
-                               : (double)value_of_u16(dtype, ((const uint16_t *)row)[at]);
+  if (dtype == POSENC_F64) return ((const double *)row)[at];
+  return dtype == POSENC_F32 ? (double)((const float *)row)[at]
+                             : (double)value_of_u16(dtype, ((const uint16_t *)row)[at]);
 }
 
 /* CHUNK columns are converted together. Loops over STEP of them have a fixed length, so that gcc -O2 vectorizes

@@ -23,7 +23,8 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
   static atomic_uint_fast64_t plans;
   void *table;
   plan *made = malloc(sizeof *made);
-  posenc_status status = !made ? POSENC_OUT_OF_MEMORY : device_open() ? POSENC_CANNOT_RUN : POSENC_OK;
+  posenc_status status = made ? POSENC_OK : POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OK && device_open()) status = POSENC_CANNOT_RUN;
   if (status == POSENC_OK && problem->heads * problem->dim > device_most()) status = POSENC_OUT_OF_MEMORY;
   if (status == POSENC_OK) status = cr_prepare(problem, options, &table);
   if (status != POSENC_OK) {
@@ -41,12 +42,16 @@ static void release(void *constants) {
   free(made);
 }
 
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
 /* Returns how many of `count` rows or heads a work-item has, if there are `each` work-items for one of them: as many as
    leave MANY work-items, so that all of the device is in use. */
 static int64_t together(int64_t count, int64_t each) {
   enum { MANY = 1 << 17, MOST = 32 };
-  const int64_t all = count * each / MANY, some = all < MOST ? all : MOST;
-  return some < 1 ? 1 : some < count ? some : count;
+  const int64_t some = least(count * each / MANY, MOST);
+  return some < 1 ? 1 : least(some, count);
 }
 
 static pair_request request_of(const plan *p, const posenc_problem *table) {
@@ -84,10 +89,6 @@ static void set_least(pair_request *request, const int64_t *positions) {
 
 static void set_turns(const plan *p) {
   device_set_turns(p->number, p->table->pairs, p->table->angles->turn_high, p->table->angles->turn_low);
-}
-
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
 }
 
 /* Returns how many of `count` things of this many elements are in one command: at least one. */

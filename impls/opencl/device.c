@@ -413,7 +413,7 @@ double opencl_rate(bool scales, size_t bytes) {
     device.busy = 0;
     run(scales ? device.scale : device.fill, &request, (size_t)request.width, 0, 1, scales ? scaled : filled,
         scales ? 2 : 1);
-    best = device.busy > 0 ? fmax(best, (scales ? 2.0 : 1.0) * (double)bytes / device.busy) : best;
+    if (device.busy > 0) best = fmax(best, (scales ? 2.0 : 1.0) * (double)bytes / device.busy);
   }
   device.busy = before;
   device_end();

@@ -38,7 +38,8 @@ static unsigned allowed_tiers(const posenc_options *options) {
 
 /* Returns the writer with the widest vectors that the tiers allow; null if it was not built. */
 static rows_writer *writer_of(rows_kernel which, unsigned tiers) {
-  return (tiers & POSENC_ISA_AVX512 ? rows_avx512 : tiers & POSENC_ISA_AVX2 ? rows_avx2 : rows_generic)[which];
+  if (tiers & POSENC_ISA_AVX512) return rows_avx512[which];
+  return (tiers & POSENC_ISA_AVX2 ? rows_avx2 : rows_generic)[which];
 }
 
 /* ---- plans ------------------------------------------------------------------------------------- */

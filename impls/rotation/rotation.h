@@ -56,7 +56,8 @@ static inline void rotation_rotate(double *sine, double *cosine, double step_sin
 
 /* Clamps to [-1, 1], for f64. Rounding to other dtypes gives at most 1 anyway. */
 static inline double rotation_within_one(double x) {
-  return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+  const double not_below = x < -1.0 ? -1.0 : x;
+  return x > 1.0 ? 1.0 : not_below;
 }
 
 /* Returns the phase of a frequency at row at.from of a block, as the rotations compute it. */

@@ -39,9 +39,8 @@ static bool is_table_accurate(const posenc_kernel *kernel, const posenc_problem 
   const double multiplied = kernel_error_at(bound, table, posenc_attention(table), farthest, &binade),
                error = kernel->attends ? binade * posenc_bound_at(bound, table->dtype, farthest) : multiplied;
   const double default_max_abs = binade * (table->dtype == POSENC_F64 ? 0x1p-44 : kernel_ulp_below_one(table->dtype));
-  const double max_abs = options->max_abs > 0.0   ? options->max_abs
-                         : options->max_ulp > 0.0 ? INFINITY
-                                                  : default_max_abs;
+  const double beside_max_ulp = options->max_ulp > 0.0 ? INFINITY : default_max_abs,
+               max_abs = options->max_abs > 0.0 ? options->max_abs : beside_max_ulp;
   /* The terms of the bound other than `ulp` cannot be expressed in ulp: the ulp is arbitrarily small near a zero of
      sine. */
   const double beside_ulp =

@@ -105,7 +105,8 @@ wide wide_times(wide x, u128 mantissa) {
 
 static int length_of(u128 x) {
   const uint64_t high = u128_high(x), low = u128_low(x);
-  return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+  if (high) return 128 - __builtin_clzll(high);
+  return low ? 64 - __builtin_clzll(low) : 0;
 }
 
 /* Returns 2^exponent, for the exponent of a normal double. */

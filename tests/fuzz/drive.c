@@ -44,14 +44,14 @@ static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t gone, const 
 }
 
 static size_t mutate(uint8_t *bytes, size_t size) {
-  const size_t at = (size_t)below(size + 1);
+  const size_t at = (size_t)below(size + 1), head = size < 16 ? size : 16;
   uint8_t some[16];
   switch (below(8)) {
   case 0: /* a bit */
     if (at < size) bytes[at] ^= (uint8_t)(1u << below(8));
     return size;
   case 1: /* a byte, often of a length at the start */
-    if (at < size) bytes[below(2) ? at : below(size < 16 ? size : 16)] = (uint8_t)below(256);
+    if (at < size) bytes[below(2) ? at : below(head)] = (uint8_t)below(256);
     return size;
   case 2: /* cut */
     return at;

@@ -74,7 +74,8 @@ static const struct {
 
 /* Makes a file of a header and 64 bytes of elements. */
 static inline void seed_file(seed *s, int version, const char *text) {
-  const size_t length = strlen(text), at = version == 0 ? 0 : 8, width = version == 0 ? 8 : version == 1 ? 2 : 4;
+  static const size_t widths[] = {8, 2, 4, 4}; /* by version */
+  const size_t length = strlen(text), at = version == 0 ? 0 : 8, width = widths[version];
   if (version) memcpy(s->bytes, "\x93NUMPY", 6);
   if (version) s->bytes[6] = (uint8_t)version;
   s->bytes[at] = (uint8_t)length;

@@ -55,7 +55,8 @@ static APPLY(index_in_f32) {
   posenc_slice mine = *slice;
   for (int64_t r = 0; mine.index && r < slice->rows && r < 64; r++) {
     const int64_t position = (int64_t)(float)position_of(problem, slice->index[r]), row = position - problem->first;
-    rounded[r] = row < 0 ? 0 : row < problem->rows ? row : problem->rows - 1;
+    rounded[r] = row < problem->rows ? row : problem->rows - 1;
+    if (row < 0) rounded[r] = 0;
   }
   if (mine.index && mine.rows <= 64) mine.index = rounded;
   return good_apply(problem, &mine, x, out);

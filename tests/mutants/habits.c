@@ -194,7 +194,7 @@ static EXECUTE(costly_64th) {
 static EXECUTE(far_slower) {
   for (int64_t r = 0; r < rows; r++) {
     const int64_t position = position_of(problem, row + r);
-    const int times = position < 256 ? 1 : position < 512 ? 2 : 4;
+    const int far = position < 512 ? 2 : 4, times = position < 256 ? 1 : far;
     for (int n = 0; n < times; n++) {
       slow_range(constants, problem, row, r, r + 1, out);
       __asm__ volatile("" : : : "memory");

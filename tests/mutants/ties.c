@@ -53,8 +53,8 @@ static float wrong_near_midpoints(const exact *value, int64_t position) {
 /* Is wrong like a kernel with an untested path for hard-to-round cases: by an ulp, at large positions. */
 static float wrong_near_far_ties(const exact *value, int64_t position) {
   const bool hard = position > INT64_C(1) << 30 && format_from_midpoint(&format_f32, value) < 0x1p-20;
-  return hard ? nextafterf(farther(value), farther(value) > (float)value->rounded ? 2.0f : -2.0f)
-              : to_nearest(value, position);
+  const float end = farther(value) > (float)value->rounded ? 2.0f : -2.0f;
+  return hard ? nextafterf(farther(value), end) : to_nearest(value, position);
 }
 
 /* MPFR's caches belong to the thread, which may end after the call. */

@@ -58,9 +58,8 @@ static long long real_nanoseconds(void) {
 static int false_clock(clockid_t clock, struct timespec *now) {
   const int status = (int)syscall(SYS_clock_gettime, clock, now);
   if (status == 0) {
-    const long long less = clock == CLOCK_PROCESS_CPUTIME_ID  ? atomic_load(&stolen_work)
-                           : clock == CLOCK_THREAD_CPUTIME_ID ? 0
-                                                              : atomic_load(&stolen);
+    long long less = clock == CLOCK_PROCESS_CPUTIME_ID ? atomic_load(&stolen_work) : atomic_load(&stolen);
+    if (clock == CLOCK_THREAD_CPUTIME_ID) less = 0;
     const long long told = now->tv_sec * 1000000000LL + now->tv_nsec - less;
     now->tv_sec = (time_t)(told / 1000000000);
     now->tv_nsec = (long)(told % 1000000000);
