@@ -128,13 +128,6 @@ void turn_draw_rows(uint64_t seed, int64_t rows, int64_t *drawn, int count) {
   for (int i = 0; i < count; i++) drawn[i] = (int64_t)random_below(&state, (uint64_t)rows);
 }
 
-/* Mixes 32 bits (the finalizer of MurmurHash3, Appleby, 2011), in operations that compilers vectorize. */
-static inline uint32_t mix(uint32_t x) {
-  x = (x ^ x >> 16) * UINT32_C(0x85ebca6b);
-  x = (x ^ x >> 13) * UINT32_C(0xc2b2ae35);
-  return x ^ x >> 16;
-}
-
 static uint32_t key_of(uint64_t seed, int64_t draw) {
   uint64_t state = seed + (uint64_t)draw;
   return (uint32_t)random_next(&state);
@@ -149,11 +142,11 @@ bool turn_has_avx2(void) {
 #define DEFINE_FILL(tier, attributes)                                                                                  \
   attributes static void fill_f32_##tier(uint32_t key, uint32_t begin, int64_t count, float *out) {                    \
     _Pragma("omp simd") for (int64_t i = 0; i < count; i++) out[i] =                                                   \
-        (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                                                   \
+        (float)(int32_t)random_mix_32(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                                         \
   }                                                                                                                    \
   attributes static void fill_bf16_##tier(uint32_t key, uint32_t begin, int64_t count, uint16_t *out) {                \
     _Pragma("omp simd") for (int64_t i = 0; i < count; i++) {                                                          \
-      const float x = (float)(int32_t)mix(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                                     \
+      const float x = (float)(int32_t)random_mix_32(key ^ (begin + (uint32_t)i)) * 0x1p-31f;                           \
       uint32_t bits;                                                                                                   \
       memcpy(&bits, &x, sizeof bits);                                                                                  \
       out[i] = (uint16_t)(bits >> 16);                                                                                 \
@@ -178,7 +171,7 @@ typedef struct spoiled_bits {
   attributes static void name(uint32_t key, spoiled_bits which, int64_t count, type *numbers) {                        \
     const uint32_t lowest = (uint32_t)which.lowest, mask = (1u << which.choices) - 1;                                  \
     _Pragma("omp simd") for (int64_t i = 0; i < count; i++) numbers[i] =                                               \
-        (type)(numbers[i] ^ (type)1 << (lowest + (mix(key ^ (uint32_t)i) & mask)));                                    \
+        (type)(numbers[i] ^ (type)1 << (lowest + (random_mix_32(key ^ (uint32_t)i) & mask)));                          \
   }
 #define DEFINE_SPOILS(tier, attributes)                                                                                \
   DEFINE_SPOIL(spoil_16_##tier, uint16_t, attributes)                                                                  \

@@ -72,6 +72,13 @@ static inline uint64_t random_mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
+/* Mixes 32 bits: the last step of MurmurHash3 (Appleby, 2011), in operations that compilers vectorize. */
+static inline uint32_t random_mix_32(uint32_t x) {
+  x = (x ^ (x >> 16)) * UINT32_C(0x85ebca6b);
+  x = (x ^ (x >> 13)) * UINT32_C(0xc2b2ae35);
+  return x ^ (x >> 16);
+}
+
 /* Returns a uniform number, and advances the state. */
 static inline uint64_t random_next(uint64_t *state) {
   return random_mix(*state += UINT64_C(0x9e3779b97f4a7c15));

@@ -62,16 +62,10 @@ bool operand_is_plain(int64_t row) {
   return row % PERIOD != PERIOD - 1;
 }
 
-/* The finaliser of MurmurHash3 (Appleby, 2011). */
-INLINE uint32_t mixed(uint32_t h) {
-  h = (h ^ (h >> 16)) * UINT32_C(0x85ebca6b);
-  h = (h ^ (h >> 13)) * UINT32_C(0xc2b2ae35);
-  return h ^ (h >> 16);
-}
-
 /* Returns the sum of two uniform numbers, with variance 1. */
 INLINE float plain_x(uint32_t key, uint32_t column) {
-  const uint32_t one = mixed(key ^ (column * UINT32_C(0x9e3779b1))), other = mixed(one + UINT32_C(0x7f4a7c15));
+  const uint32_t one = random_mix_32(key ^ (column * UINT32_C(0x9e3779b1))),
+                 other = random_mix_32(one + UINT32_C(0x7f4a7c15));
   return ((float)(int32_t)one + (float)(int32_t)other) * 0x1.397p-31f;
 }
 
@@ -118,9 +112,9 @@ static void hard_pair(const posenc_problem *problem, uint32_t key, double sine, 
     *second = other * 0x1p-140f;
     break;
   default:
-    *first = problem->op == POSENC_ADD ? stepped(problem->dtype, -sine, steps) : stepped(problem->dtype, sine, steps);
-    *second = problem->op == POSENC_ADD ? stepped(problem->dtype, -cosine, steps)
-                                        : stepped(problem->dtype, problem->inverse ? -cosine : cosine, 0);
+    *first = stepped(problem->dtype, problem->op == POSENC_ADD ? -sine : sine, steps);
+    *second = stepped(problem->dtype, problem->op == POSENC_ADD || problem->inverse ? -cosine : cosine,
+                      problem->op == POSENC_ADD ? steps : 0);
   }
 }
 
@@ -167,7 +161,7 @@ static void draw_hard_row(const posenc_problem *problem, uint32_t key, const fas
       const int64_t from = head * problem->dim, k = i % FAST_LANES;
       const fast_lanes *group = &exact_pairs[i / FAST_LANES];
       float first, second;
-      hard_pair(problem, mixed(key ^ (uint32_t)(from + least(at.first, at.second))), group->sin_high[k],
+      hard_pair(problem, random_mix_32(key ^ (uint32_t)(from + least(at.first, at.second))), group->sin_high[k],
                 group->cos_high[k], &first, &second);
       operand_store(problem->dtype, x, from + at.first, first);
       operand_store(problem->dtype, x, from + at.second, second);
