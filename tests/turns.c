@@ -21,7 +21,7 @@
 
 /* What the groups of one turn break, in a word; null if nothing. */
 static const char *broken_by(const turn_terms *terms) {
-  const int64_t most = terms->alone ? 1 : terms->chain < 4 ? terms->chain : 4;
+  const int64_t most = terms->alone ? 1 : least(terms->chain, 4);
   int64_t calls = 0, draws = 0, since = 0;
   int spans = 0;
   turn t = turn_begin(terms);
@@ -40,7 +40,7 @@ static const char *broken_by(const turn_terms *terms) {
     if (calls - g->since > terms->chain) return "a chain is too long";
     if (any && g->draws && !g->is_last && g->first + g->calls - since <= terms->chain) return "x is drawn too often";
     if (g->draws) since = g->first;
-    if (g->spans != (g->is_last ? TURN_LAST_SPANS : g->spans ? TURN_SPANS : 0)) return "a number of spans";
+    if (g->is_last ? g->spans != TURN_LAST_SPANS : g->spans && g->spans != TURN_SPANS) return "a number of spans";
     spans += g->spans;
     if (spans > TURN_NOTES) return "there is no room for all spans";
   }
@@ -409,18 +409,19 @@ static const posenc_kernel *kernel_of(posenc_plan **plan, const posenc_problem *
 static void change(posenc_dtype dtype, void *memory, int64_t at) {
   const size_t bytes = posenc_dtype_bytes(dtype);
   unsigned char *const place = (unsigned char *)memory + (size_t)at * bytes;
-  uint64_t f64;
-  uint32_t f32;
-  uint16_t narrow;
-  void *const bits = dtype == POSENC_F64 ? (void *)&f64 : dtype == POSENC_F32 ? (void *)&f32 : (void *)&narrow;
-  memcpy(bits, place, bytes);
+  union {
+    uint64_t f64;
+    uint32_t f32;
+    uint16_t narrow;
+  } bits;
+  memcpy(&bits, place, bytes);
   if (dtype == POSENC_F64)
-    f64 ^= 1;
+    bits.f64 ^= 1;
   else if (dtype == POSENC_F32)
-    f32 ^= 1;
+    bits.f32 ^= 1;
   else
-    narrow ^= 1;
-  memcpy(place, bits, bytes);
+    bits.narrow ^= 1;
+  memcpy(place, &bits, bytes);
 }
 
 /* Tests that correctly rounded rows pass, and that one wrong element is found, whole tables and spans alike. */
@@ -503,52 +504,40 @@ static void test_padding(void) {
   judge_destroy(j);
 }
 
+/* Tests a problem with these changes. */
+#define JUDGED(judge, what, of, ...)                                                                                   \
+  do {                                                                                                                 \
+    posenc_problem problem = of;                                                                                       \
+    __VA_ARGS__;                                                                                                       \
+    judge(what, &problem);                                                                                             \
+  } while (0)
+
+static void no_values(const char *what, const posenc_problem *problem) {
+  ok(!judge_can(problem), "%s", what);
+}
+
 static void test_tables(void) {
-  static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64, POSENC_F16, POSENC_BF16};
-  posenc_problem problem = posenc_table(300, 64);
-  for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
-    problem.dtype = dtypes[d];
-    judge_table(dtype_name(dtypes[d]), &problem);
-  }
-  problem = posenc_table(50, 32);
+  static const double places[50] = {[1] = 7, [3] = 1e6, [4] = -5}, fraction[1] = {0.5};
+  posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 32), grouped = axes;
+  grouped.grouped = true;
+  const posenc_problem table = posenc_table(50, 32);
+  for (int dtype = POSENC_F32; dtype <= POSENC_BF16; dtype++)
+    JUDGED(judge_table, dtype_name(problem.dtype), posenc_table(300, 64), problem.dtype = (posenc_dtype)dtype);
   for (int layout = POSENC_INTERLEAVED; layout <= POSENC_SPLIT_CS; layout++) {
     char what[32];
-    problem.layout = (posenc_layout)layout;
     snprintf(what, sizeof what, "layout %d", layout);
-    judge_table(what, &problem);
+    JUDGED(judge_table, what, table, problem.layout = (posenc_layout)layout);
   }
-  problem = posenc_table(50, 32);
-  problem.padding = 7;
-  problem.first = -20;
-  judge_table("a padding row and negative positions", &problem);
-  problem = posenc_table(200, 32);
-  problem.scale = 0.75;
-  judge_table("scaled positions", &problem);
-  problem = posenc_table(50, 32);
-  problem.op = POSENC_ROPE_CACHE;
-  judge_table("a rope cache", &problem);
-  problem.layout = POSENC_SPLIT;
-  judge_table("a rope cache of half the columns", &problem);
-  posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 32);
-  problem = posenc_table(50, 32);
-  problem.axes = &axes;
-  judge_table("two axes", &problem);
-  axes.grouped = true;
-  judge_table("two axes with columns of their own", &problem);
-  problem.op = POSENC_ROPE_CACHE;
-  problem.layout = POSENC_DUPLICATED;
-  judge_table("a rope cache of such axes", &problem);
-  static const double places[50] = {[1] = 7, [3] = 1e6, [4] = -5};
-  problem = posenc_table(50, 32);
-  problem.positions = places;
-  judge_table("a list of positions", &problem);
-  static const double fraction[1] = {0.5};
-  problem = posenc_table(1, 32);
-  problem.positions = fraction;
-  ok(!judge_can(&problem), "there are none at fractions");
-  problem = posenc_table(9, 32);
-  problem.dim = 31;
-  ok(!judge_can(&problem), "nor for odd dims");
+  JUDGED(judge_table, "a padding row and negative positions", table, (problem.padding = 7, problem.first = -20));
+  JUDGED(judge_table, "scaled positions", posenc_table(200, 32), problem.scale = 0.75);
+  JUDGED(judge_table, "a rope cache", posenc_rope_tables(50, 32), problem.layout = POSENC_INTERLEAVED);
+  JUDGED(judge_table, "a rope cache of half the columns", posenc_rope_tables(50, 32), problem.layout = POSENC_SPLIT);
+  JUDGED(judge_table, "two axes", table, problem.axes = &axes);
+  JUDGED(judge_table, "two axes with columns of their own", table, problem.axes = &grouped);
+  JUDGED(judge_table, "a rope cache of such axes", posenc_rope_tables(50, 32), problem.axes = &grouped);
+  JUDGED(judge_table, "a list of positions", table, problem.positions = places);
+  JUDGED(no_values, "there are none at fractions", posenc_table(1, 32), problem.positions = fraction);
+  JUDGED(no_values, "nor for odd dims", posenc_table(9, 32), problem.dim = 31);
 }
 
 static void test_holds(void) {
@@ -670,36 +659,22 @@ static void judge_applied(const char *what, const posenc_problem *problem) {
 }
 
 static void test_applied(void) {
-  posenc_problem problem = posenc_table(100, 64);
-  problem.op = POSENC_ADD;
-  judge_applied("add", &problem);
-  problem.layout = POSENC_SPLIT_CS;
-  judge_applied("add in halves", &problem);
-  problem.layout = POSENC_INTERLEAVED_CS;
-  judge_applied("add with the cosine first", &problem);
-  problem.padding = 7;
-  judge_applied("add with a padding row", &problem);
-  problem.padding = POSENC_NO_PADDING;
-  problem.rows = 40;
   posenc_axes axes = posenc_grid(2, (const int64_t[]){5, 10}, 64);
   axes.grouped = true;
-  problem.axes = &axes;
-  judge_applied("add of two axes", &problem);
-  problem = posenc_table(100, 64);
-  problem.op = POSENC_ROPE;
-  problem.heads = 3;
-  judge_applied("rope", &problem);
-  problem.inverse = true;
-  judge_applied("rope backwards", &problem);
-  problem.inverse = false;
-  problem.layout = POSENC_SPLIT;
-  judge_applied("rope in halves", &problem);
-  problem.scaling.attention = 1.5;
-  judge_applied("rope in halves with an attention factor", &problem);
-  problem.scaling.attention = 0.0;
-  problem.rows = 40;
-  problem.axes = &axes;
-  judge_applied("rope in halves of two axes", &problem);
+  const posenc_problem add = posenc_add(100, 64), rope = posenc_rope(100, 3, 64);
+  JUDGED(judge_applied, "add", add, (void)0);
+  JUDGED(judge_applied, "add in halves", add, problem.layout = POSENC_SPLIT_CS);
+  JUDGED(judge_applied, "add with the cosine first", add, problem.layout = POSENC_INTERLEAVED_CS);
+  JUDGED(judge_applied, "add with a padding row", add, (problem.layout = POSENC_INTERLEAVED_CS, problem.padding = 7));
+  JUDGED(judge_applied, "add of two axes", posenc_add(40, 64),
+         (problem.layout = POSENC_INTERLEAVED_CS, problem.axes = &axes));
+  JUDGED(judge_applied, "rope", rope, (void)0);
+  JUDGED(judge_applied, "rope backwards", rope, problem.inverse = true);
+  JUDGED(judge_applied, "rope in halves", rope, problem.layout = POSENC_SPLIT);
+  JUDGED(judge_applied, "rope in halves with an attention factor", rope,
+         (problem.layout = POSENC_SPLIT, problem.scaling.attention = 1.5));
+  JUDGED(judge_applied, "rope in halves of two axes", posenc_rope(40, 3, 64),
+         (problem.layout = POSENC_SPLIT, problem.axes = &axes));
 }
 
 /* ---- what records say of the checks ---- */
