@@ -5,6 +5,7 @@
 
 #include "bench/timed-subject.h"
 #include "bench/turn.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
 #include "reference/accuracy.h"
@@ -142,29 +143,30 @@ static int64_t anchors_of(const judge *j) {
   return (j->problem.rows + STEPS - 1) / STEPS;
 }
 
-static bool compute_sums(judge *j) {
-  double *const values = calloc(2 * (size_t)j->pairs + 1, sizeof *values);
-  for (int64_t n = 0; values && n < anchors_of(j); n++) {
+static void compute_sums(judge *j) {
+  double *const values = memory_take(2 * (size_t)j->pairs, sizeof *values);
+  for (int64_t n = 0; n < anchors_of(j); n++) {
     read_place(j, place_of(j, n * STEPS), values);
     put_sums(j, n, false, values);
   }
-  for (int64_t n = 0; values && n < STEPS; n++) {
+  for (int64_t n = 0; n < STEPS; n++) {
     read_place(j, n, values);
     for (int64_t i = 0; i < 2 * j->pairs; i++) values[i] /= j->attention;
     put_sums(j, n, true, values);
   }
   free(values);
-  return values;
 }
 
-/* Returns false if memory runs out. */
-static bool compute(judge *j) {
-  if (j->is_sum) return compute_sums(j);
+static void compute(judge *j) {
+  if (j->is_sum) {
+    compute_sums(j);
+    return;
+  }
   const int64_t pairs = j->pairs;
   const size_t bytes = (size_t)pairs * sizeof(double);
-  double *const values = calloc(2 * (size_t)pairs + 1, sizeof *values);
-  float *const rounded = calloc(2 * (size_t)pairs + 1, sizeof *rounded);
-  for (int64_t row = 0; values && rounded && row < j->problem.rows; row++) {
+  double *const values = memory_take(2 * (size_t)pairs, sizeof *values);
+  float *const rounded = memory_take(2 * (size_t)pairs, sizeof *rounded);
+  for (int64_t row = 0; row < j->problem.rows; row++) {
     read_place(j, place_of(j, row), values);
     if (is_padding(j, row)) memset(values, 0, 2 * bytes);
     if (!j->sines) {
@@ -174,54 +176,51 @@ static bool compute(judge *j) {
     memcpy(j->sines + row * pairs, values, bytes);
     memcpy(j->cosines + row * pairs, values + pairs, bytes);
   }
-  const bool enough = values && rounded;
   free(values);
   free(rounded);
-  return enough;
 }
 
-/* Finds where the value of each column is in a row of values. Returns false if memory runs out. */
-static bool find_sources(judge *j, int table) {
-  int64_t *const sources = j->sources[table] = calloc((size_t)j->width + 1, sizeof *sources);
-  for (int64_t c = 0; sources && c < j->width; c++) {
+/* Finds where the value of each column is in a row of values. */
+static void find_sources(judge *j, int table) {
+  int64_t *const sources = j->sources[table] = memory_take((size_t)j->width, sizeof *sources);
+  for (int64_t c = 0; c < j->width; c++) {
     const column_value *at = &j->columns[table].values[c];
     sources[c] = at->index + (at->cosine ? j->pairs : 0);
   }
-  return sources;
 }
 
-static bool allocate(judge *j) {
+static void allocate(judge *j) {
   const size_t rows = (size_t)j->problem.rows, pairs = (size_t)j->pairs;
   static const table_part parts[] = {TABLE_COS, TABLE_SIN};
   const bool is_cache = j->problem.op == POSENC_ROPE_CACHE;
   j->tables = is_cache ? 2 : 1;
   for (int t = 0; t < j->tables; t++)
     if (!column_map_find(&j->columns[t], is_cache ? &j->problem : &j->table, is_cache ? parts[t] : TABLE_BOTH))
-      return false;
+      memory_end();
   j->width = j->columns[0].columns;
   if (j->is_sum) {
     const bool is_applied = op_is_applied(j->problem.op);
     const size_t row = 2 * (size_t)(is_applied ? j->pairs : j->width) * sizeof(double);
     for (int t = 0; t < (is_applied ? 1 : j->tables); t++) {
-      j->of[t] = (angle_sums){posenc_alloc((size_t)anchors_of(j) * row + 1), posenc_alloc(STEPS * row)};
-      if (!j->of[t].anchors || !j->of[t].steps) return false;
+      j->of[t] =
+          (angle_sums){allocated(posenc_alloc((size_t)anchors_of(j) * row + 1)), allocated(posenc_alloc(STEPS * row))};
     }
-    return true;
+    return;
   }
   if (op_is_applied(j->problem.op)) {
-    j->sines = posenc_alloc((rows * pairs + 1) * sizeof *j->sines); /* with huge pages */
-    j->cosines = posenc_alloc((rows * pairs + 1) * sizeof *j->cosines);
-    return j->sines && j->cosines;
+    j->sines = allocated(posenc_alloc((rows * pairs + 1) * sizeof *j->sines)); /* with huge pages */
+    j->cosines = allocated(posenc_alloc((rows * pairs + 1) * sizeof *j->cosines));
+    return;
   }
   const size_t element = j->problem.dtype == POSENC_F64 ? sizeof(double) : sizeof(float);
-  for (int t = 0; t < j->tables; t++)
-    if (!find_sources(j, t) || !(j->rounded[t] = posenc_alloc(rows * (size_t)j->width * element + 1))) return false;
-  return true;
+  for (int t = 0; t < j->tables; t++) {
+    find_sources(j, t);
+    j->rounded[t] = allocated(posenc_alloc(rows * (size_t)j->width * element + 1));
+  }
 }
 
 judge *judge_create(const posenc_problem *problem) {
-  judge *j = calloc(1, sizeof *j);
-  if (!j) return NULL;
+  judge *j = memory_take(1, sizeof *j);
   j->problem = *problem;
   if (problem->axes) {
     j->axes = *problem->axes;
@@ -232,17 +231,14 @@ judge *judge_create(const posenc_problem *problem) {
   j->attention = attention_of(problem);
   j->pairs = problem->dim / 2;
   j->is_sum = !problem->axes && !problem->positions && (problem->dtype == POSENC_F32 || op_is_applied(problem->op));
-  j->reference = axes_reference_create(&j->table);
-  bool enough = j->reference && allocate(j);
-  if (enough && problem->positions) {
-    const size_t bytes = (size_t)problem->rows * sizeof *j->positions;
-    j->positions = malloc(bytes + 1);
-    enough = j->positions;
-    if (enough) memcpy(j->positions, problem->positions, bytes);
+  j->reference = allocated(axes_reference_create(&j->table));
+  allocate(j);
+  if (problem->positions) {
+    j->positions = memory_take((size_t)problem->rows, sizeof *j->positions);
+    memcpy(j->positions, problem->positions, (size_t)problem->rows * sizeof *j->positions);
   }
-  if (enough && compute(j)) return j;
-  judge_destroy(j);
-  return NULL;
+  compute(j);
+  return j;
 }
 
 void judge_destroy(judge *j) {
@@ -400,10 +396,9 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
 /* ---- add and rope ----------------------------------------------------------------------------------- */
 
 /* The second half of each is room for a row, which turn_pairs raises to powers of two. */
-bool applications_open(applications *a, int64_t dim) {
-  *a = (applications){.sines = calloc((size_t)dim + 1, sizeof(double)),
-                      .cosines = calloc((size_t)dim + 1, sizeof(double))};
-  return a->sines && a->cosines;
+void applications_open(applications *a, int64_t dim) {
+  *a = (applications){.sines = memory_take((size_t)dim, sizeof *a->sines),
+                      .cosines = memory_take((size_t)dim, sizeof *a->cosines)};
 }
 
 void applications_close(applications *a) {
@@ -745,17 +740,16 @@ bool trial_can(const yardstick *y) {
   return y->held || y->shown[0];
 }
 
-static bool begin(trial *t) {
+static void begin(trial *t) {
   const posenc_problem *problem = t->y->problem;
   t->element = posenc_dtype_bytes(problem->dtype);
   t->has_x = op_is_applied(problem->op);
   const size_t row = (size_t)row_elements_of(problem) * t->element;
-  t->block = malloc(row < PIECE ? PIECE : row);
-  t->x = malloc(row);
-  t->draws = t->mode == BENCH_ROW ? calloc(DRAWS, sizeof *t->draws) : NULL;
+  t->block = allocated(malloc(row < PIECE ? PIECE : row));
+  t->x = memory_take(row, 1);
+  if (t->mode == BENCH_ROW) t->draws = memory_take(DRAWS, sizeof *t->draws);
   if (t->draws) turn_draw_rows(t->terms->seed, problem->rows, t->draws, DRAWS);
-  const bool has_sums = applications_open(&t->sums, problem->dim);
-  return t->block && t->x && has_sums && (t->mode != BENCH_ROW || t->draws);
+  applications_open(&t->sums, problem->dim);
 }
 
 static bool end(trial *t, bool done) {
@@ -778,7 +772,8 @@ bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn
   unsigned char notes[TURN_NOTES * TURN_SPAN];
   trial t = {.y = y, .e = e, .mode = mode, .rows = rows, .terms = terms, .found = found, .drawn = e->drawn};
   int noted = 0;
-  bool done = begin(&t) && e->read(e->from, e->notes, notes, sizeof notes);
+  begin(&t);
+  bool done = e->read(e->from, e->notes, notes, sizeof notes);
   if (mode == BENCH_PLAN) return end(&t, done && judge_plan(&t));
   for (turn now = turn_begin(terms); done && turn_next(&now);) {
     const turn_group *g = &now.group;
@@ -792,5 +787,6 @@ bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn
 
 bool trial_of_whole(const yardstick *y, const turn_terms *terms, const evidence *e, judgement *found) {
   trial t = {.y = y, .e = e, .mode = BENCH_HOT, .rows = y->problem->rows, .terms = terms, .found = found};
-  return end(&t, begin(&t) && judge_call(&t, &(turn_group){.draw = 0}, 0));
+  begin(&t);
+  return end(&t, judge_call(&t, &(turn_group){.draw = 0}, 0));
 }

@@ -370,15 +370,13 @@ bool watch_open(watch *w, size_t kernel, size_t table, answer *a) {
   return (one->met || (one->met = watched_meet(w, one))) && watched_ask(one, &o, a);
 }
 
-/* Returns the exact values of a problem; null if memory runs out. */
+/* Returns the exact values of a problem. */
 static judge *judge_for(watch *w, const posenc_problem *problem) {
   for (size_t i = 0; i < w->known_count; i++)
     if (memcmp(&w->known[i].problem, problem, sizeof *problem) == 0) return w->known[i].judge;
-  known *more = reallocarray(w->known, w->known_count + 1, sizeof *more);
-  judge *made = more ? judge_create(problem) : NULL;
-  if (more) w->known = more;
-  if (made) w->known[w->known_count++] = (known){*problem, made};
-  return made;
+  w->known = memory_grow(w->known, w->known_count + 1, sizeof *w->known);
+  w->known[w->known_count] = (known){*problem, judge_create(problem)};
+  return w->known[w->known_count++].judge;
 }
 
 /* Whether results are to be compared: those of a device stay there. */
@@ -401,7 +399,7 @@ static void choose_judges(watch *w, watched *one, size_t table) {
     all.rows += turn_reach(all.rows);
   }
   y->judge = judge_for(w, &all);
-  y->held = y->judge && judge_holds(y->judge, &y->bound);
+  y->held = judge_holds(y->judge, &y->bound);
 }
 
 /* Whether the result is large, and compared in full after the first turn of a mode. */
@@ -552,7 +550,8 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
   double most = p->op == POSENC_ADD ? fmin(telling / at_0, sqrt(2.0 * telling / per_size)) : telling / each;
   if (attention > 1.0) most = fmin(most, log(largest) / log(attention));
   /* In mode row, the judge takes the calls of a chain one by one. */
-  return most > 1.0 ? (int64_t)fmin(most, mode == BENCH_ROW ? 128.0 : 4096.0) : 1;
+  const double longest = mode == BENCH_ROW ? 128.0 : 4096.0;
+  return most > 1.0 ? (int64_t)fmin(most, longest) : 1;
 }
 
 /* Checks that no other worker was busy since its last turn. Threads of OpenMP spin for a while. */

@@ -32,7 +32,7 @@ typedef struct judge judge;
 bool judge_can(const posenc_problem *problem);
 
 /* Computes what the exact values are made of. Of f32, add and rope that is little, unless there are axes or a list of
-   positions; else 4 bytes for each element of a table, 8 in f64 and for add and rope. Null if memory runs out. */
+   positions; else 4 bytes for each element of a table, 8 in f64 and for add and rope. */
 judge *judge_create(const posenc_problem *problem);
 void judge_destroy(judge *j);
 
@@ -55,7 +55,7 @@ typedef struct applications {
   bool held;             /* all applications have a bound */
 } applications;
 
-bool applications_open(applications *a, int64_t dim);
+void applications_open(applications *a, int64_t dim);
 void applications_close(applications *a);
 
 /* Begins anew; adds `times` applications of a row. */
@@ -95,7 +95,7 @@ typedef struct evidence {
 bool trial_can(const yardstick *y);
 
 /* Compares all that the last group of a turn wrote, and the noted spans of all groups; after a turn of mode plan, the
-   rows that were shown. rows: of a call. Returns false if memory cannot be read, or runs out. */
+   rows that were shown. rows: of a call. Returns false if memory cannot be read. */
 bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn_terms *terms, const evidence *e,
                    judgement *found);
 
