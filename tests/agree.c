@@ -15,8 +15,8 @@ static file table_of(const posenc_problem *problem, posenc_dtype dtype) {
   const int64_t pairs = problem->dim / 2;
   const float attention = (float)attention_of(problem);
   fast_oracle *reference = fast_create(problem, 0);
-  fast_pair *at_one = take((size_t)pairs, sizeof *at_one);
-  double *values = take((size_t)(ROWS * problem->dim), sizeof *values);
+  fast_pair *at_one = memory_take((size_t)pairs, sizeof *at_one);
+  double *values = memory_take((size_t)(ROWS * problem->dim), sizeof *values);
   if (!reference) abort();
   fast_row(reference, 1, at_one); /* frequencies are at most 1 */
   for (int64_t row = 0; row < ROWS; row++)
@@ -87,11 +87,9 @@ static void check_mistakes(const family *f, const suspect_list *expected, const 
 static void check_family(const family *f, bool with_mistakes) {
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_BF16};
   static suspect_list expected, suspects;
-  char *json = strdup(f->config);
-  for (char *c = json; *c; c++) *c = *c == '\'' ? '"' : *c;
   fault why;
   model_rope rope;
-  model *m = model_open_memory(json, strlen(json), &why);
+  model *m = open_config(f->config, &why);
   if (!m || !model_rope_of(m, f->layer, NULL, NULL, &rope, &why)) abort();
   posenc_problem problem = posenc_table(ROWS, rope.dim);
   problem.base = rope.base;
@@ -110,7 +108,6 @@ static void check_family(const family *f, bool with_mistakes) {
   }
   if (with_mistakes) check_mistakes(f, &expected, &suspects);
   model_close(m);
-  free(json);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests add and rope through posenc.h: problems that are refused, equal bits on all ways to the same results, and
    errors within the bound, which the correctly rounded kernel nearly reaches. */
+#include "common/memory.h"
 #include "reference/oracle.h"
 #include "tests/library.h"
 
@@ -14,12 +15,6 @@ static int64_t width_of(const posenc_problem *problem) {
 
 static size_t bytes_of(const posenc_problem *problem, int64_t elements) {
   return (size_t)elements * posenc_dtype_bytes(problem->dtype);
-}
-
-static void *memory(size_t bytes) {
-  void *made = malloc(bytes ? bytes : 1);
-  if (!made) abort();
-  return made;
 }
 
 /* Fills x with numbers between -2 and 2 that use all digits of the dtype. */
@@ -152,7 +147,8 @@ static bool agrees_as_batch(const posenc_plan *plan, const unsigned char *x, con
   enum { GAP = 3 };
   const posenc_problem *problem = posenc_plan_problem(plan);
   const size_t gap = bytes_of(problem, GAP);
-  unsigned char *given = memory(2 * bytes + gap), *got = memory(2 * bytes + gap), *kept = memory(gap);
+  unsigned char *given = memory_take(2 * bytes + gap, 1), *got = memory_take(2 * bytes + gap, 1),
+                *kept = memory_take(gap, 1);
   posenc_slice slice = posenc_rows(0, problem->rows);
   slice.batch = 2;
   slice.stride = problem->rows * width_of(problem) + GAP;
@@ -172,7 +168,7 @@ static bool agrees_as_batch(const posenc_plan *plan, const unsigned char *x, con
 /* Whether all ways give `want`, from aligned and from unaligned memory. */
 static bool agrees(const posenc_plan *plan, const unsigned char *x, const unsigned char *want, size_t bytes) {
   const size_t element = posenc_dtype_bytes(posenc_plan_problem(plan)->dtype);
-  unsigned char *given = memory(bytes + element), *got = memory(bytes + element);
+  unsigned char *given = memory_take(bytes + element, 1), *got = memory_take(bytes + element, 1);
   bool same = agrees_as_batch(plan, x, want, bytes);
   for (way how = AT_ONCE; how < WAYS; how++)
     for (size_t off = 0; off <= element; off += element) {
@@ -192,7 +188,7 @@ static int same_bits(const posenc_kernel *kernel, const posenc_kernel *like, con
   static const int threads[] = {1, 2, 3, 7};
   const int64_t elements = problem->rows * width_of(problem);
   const size_t bytes = bytes_of(problem, elements);
-  unsigned char *x = memory(bytes), *want = memory(bytes);
+  unsigned char *x = memory_take(bytes, 1), *want = memory_take(bytes, 1);
   const posenc_slice all = posenc_rows(0, problem->rows);
   posenc_plan *plan = plan_of(problem, like, POSENC_ISA_GENERIC, 1);
   fill(problem, elements, x);
@@ -380,7 +376,7 @@ static double worst_share(const posenc_kernel *kernel, const posenc_problem *pro
   posenc_plan *plan = plan_of(problem, kernel, 0, 1);
   oracle *reference = oracle_create(problem);
   const posenc_slice all = posenc_rows(0, problem->rows);
-  unsigned char *x = memory(bytes_of(problem, elements)), *out = memory(bytes_of(problem, elements));
+  unsigned char *x = memory_take(bytes_of(problem, elements), 1), *out = memory_take(bytes_of(problem, elements), 1);
   fill(problem, elements, x);
   double worst = plan && reference && posenc_apply(plan, &all, x, out) == POSENC_OK ? 0.0 : (double)INFINITY;
   for (int64_t r = 0; r < problem->rows && worst < (double)INFINITY; r++)

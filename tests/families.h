@@ -3,7 +3,11 @@
 #ifndef POSENC_TESTS_FAMILIES_H
 #define POSENC_TESTS_FAMILIES_H
 
-#include "posenc.h"
+#include "common/memory.h"
+#include "inspect/models/model.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Factors of Phi-3.5-mini, which its config.json has as f32 numbers. */
 #define PHI_LONG                                                                                                       \
@@ -508,5 +512,15 @@ static const family families[] = {
      "'yarn':{'original_max_position_embeddings':16384,'factor':16,'apply_scale':false,'beta':32,'alpha':1}}",
      NULL, 1e6, 128, 128, 0, 1, "yarn,factor=16,original=16384,attention=1", 1, PAIRS},
 };
+
+/* Opens a config that has ' for JSON's quotes; null if it is none. */
+static inline model *open_config(const char *text, fault *why) {
+  char *json = memory_copy_text(text);
+  for (char *c = json; *c; c++)
+    if (*c == '\'') *c = '"';
+  model *m = model_open_memory(json, strlen(json), why);
+  free(json);
+  return m;
+}
 
 #endif

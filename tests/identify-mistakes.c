@@ -63,21 +63,21 @@ static void centre(double *values) {
 }
 
 static double *values_of(exponent_of *exponent, double base, int first, change what) {
-  double *values = take((size_t)ROWS * DIM, sizeof *values);
+  double *values = memory_take((size_t)ROWS * DIM, sizeof *values);
   for (int r = 0; r < ROWS; r++)
     for (int j = 0; j < DIM; j++) {
-      const int row = what == REVERSED   ? ROWS - 1 - r
-                      : what == REPEATED ? r % 128
-                      : what == SKIPPED  ? r + (r > 2)
-                      : what == TWICE    ? r - (r > 2)
-                                         : r;
+      int row = r;
+      if (what == REVERSED) row = ROWS - 1 - r;
+      if (what == REPEATED) row = r % 128;
+      if (what == SKIPPED) row += r > 2;
+      if (what == TWICE) row -= r > 2;
       const double angle = (first + row) * pow(base, -exponent(j)),
                    sine = what == NEGATED || what == ALL ? -sin(angle) : sin(angle),
                    cosine = what == COSINES || what == ALL || what == ALONE ? -cos(angle) : cos(angle);
-      const double x = j % 2 || what == ALONE ? cosine : sine;
-      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = what == HALF ? moved(x, (int64_t)r * DIM + j)
-                                                                : what == TRUNCATED || what == DAMAGED ? truncated(x)
-                                                                                                       : x;
+      double x = j % 2 || what == ALONE ? cosine : sine;
+      if (what == HALF) x = moved(x, (int64_t)r * DIM + j);
+      if (what == TRUNCATED || what == DAMAGED) x = truncated(x);
+      values[what == TRANSPOSED ? j * ROWS + r : r * DIM + j] = x;
     }
   if (what == DAMAGED) values[100 * DIM + 5] = 0.0;
   if (what == CENTRED) centre(values);

@@ -250,7 +250,7 @@ static void test_none(const struct none *of, uint64_t seed) {
   for (int n = 0; n < most; n++) {
     if (is_left_out((size_t)(n + n / 4))) continue; /* what is left has each size and each dtype */
     const int64_t rows = sizes[n % 4][0], dim = sizes[n % 4][1];
-    double *values = take((size_t)(rows * dim), sizeof *values);
+    double *values = memory_take((size_t)(rows * dim), sizeof *values);
     const posenc_dtype dtype = dtypes[n / 4 % 4];
     of->fill(&(blank){values, rows, dim, &state, ldexp(1.0, -format_of(dtype)->precision)});
     /* A third of the tables have every second column only: the cosines of tables of pairs. */
@@ -269,7 +269,7 @@ static void test_none(const struct none *of, uint64_t seed) {
  */
 static void test_combined_cosines(void) {
   enum { ROWS = 96, DIM = 16, CASES = 32 };
-  double *values = take(ROWS * DIM, sizeof *values);
+  double *values = memory_take(ROWS * DIM, sizeof *values);
   int right = 0;
   for (int n = 0; n < CASES; n++) {
     const bool add = n % 2;
@@ -289,7 +289,7 @@ static void test_combined_cosines(void) {
    angles. */
 static void test_halves_of_alibi(void) {
   enum { ROWS = 96, DIM = 16, QUERIES = 100 };
-  double *values = take(ROWS * DIM, sizeof *values);
+  double *values = memory_take(ROWS * DIM, sizeof *values);
   int right = 0;
   for (int query = 0; query < QUERIES; query++) {
     for (int64_t k = 0; k < ROWS * DIM; k++)
@@ -305,16 +305,16 @@ static void test_halves_of_alibi(void) {
 static void test_near_tables(void) {
   enum { ROWS = 6000, SEEN = 4096, DIM = 32, KINDS = 3 };
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_F64};
-  double *values = take(ROWS * DIM, sizeof *values);
+  double *values = memory_take(ROWS * DIM, sizeof *values);
   int right = 0;
   uint64_t state = 4;
   for (int kind = 0; kind < KINDS; kind++)
     for (int d = 0; d < 2; d++) {
       const int64_t rows = kind == 0 ? ROWS : 400;
       for (int64_t r = 0; r < rows; r++) {
-        const double position = (double)r + (kind == 1   ? 0.1 * normal(&state)
-                                             : kind == 2 ? 0.3 * sin((double)r / 20.0)
-                                                         : 0.0);
+        double position = (double)r;
+        if (kind == 1) position += 0.1 * normal(&state);
+        if (kind == 2) position += 0.3 * sin((double)r / 20.0);
         for (int64_t c = 0; c < DIM; c++)
           values[r * DIM + c] = r < SEEN ? table_value(position, c, DIM) : normal(&state);
       }
@@ -331,7 +331,7 @@ static void test_small_noise(void) {
   static const posenc_dtype dtypes[] = {POSENC_F16, POSENC_BF16};
   static const double units[] = {0.125, 0.25, 0.5, 4.0};
   uint64_t state = 3;
-  double *values = take(ROWS * DIM, sizeof *values);
+  double *values = memory_take(ROWS * DIM, sizeof *values);
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
     for (size_t n = 0; n < sizeof units / sizeof *units; n++) {
       const double unit = ldexp(1.0, -format_of(dtypes[d])->precision);

@@ -14,6 +14,11 @@ static const double factors_of_decimals[PAIRS] = {
 
 static double growing[PAIRS];
 
+#define LLAMA3(by, from, least, most)                                                                                  \
+  { POSENC_SCALING_LLAMA3, .factor = by, .original = from, .low = least, .high = most }
+#define YARN(by, from, ...)                                                                                            \
+  { POSENC_SCALING_YARN, .factor = by, .original = from, .low = 1.0, .high = 32.0, __VA_ARGS__ }
+
 static const struct scaled {
   const char *name;
   double base, scale;
@@ -23,52 +28,21 @@ static const struct scaled {
     {"none, base 500000", 5e5, 1.0, {.factor = 1.0}},
     {"linear by 4", 1e4, 0.25, {.factor = 1.0}},
     {"linear by 3", 1e6, 1.0 / 3.0, {.factor = 1.0}},
-    {"dynamic to twice the length",
-     1e4,
-     1.0,
-     {POSENC_SCALING_DYNAMIC, .factor = 2.0, .original = 4096, .length = 8192}},
-    {"dynamic to three times", 5e5, 1.0, {POSENC_SCALING_DYNAMIC, .factor = 2.0, .original = 2048, .length = 6144}},
-    {"llama3 by 8", 5e5, 1.0, {POSENC_SCALING_LLAMA3, .factor = 8.0, .original = 8192, .low = 1.0, .high = 4.0}},
-    {"llama3 by 32", 5e5, 1.0, {POSENC_SCALING_LLAMA3, .factor = 32.0, .original = 8192, .low = 1.0, .high = 4.0}},
-    {"llama3 by 16", 5e5, 1.0, {POSENC_SCALING_LLAMA3, .factor = 16.0, .original = 8192, .low = 1.0, .high = 4.0}},
-    {"llama3 of another ramp",
-     5e5,
-     1.0,
-     {POSENC_SCALING_LLAMA3, .factor = 8.0, .original = 8192, .low = 1.0, .high = 8.0}},
-    {"llama3 of a narrow ramp",
-     5e5,
-     1.0,
-     {POSENC_SCALING_LLAMA3, .factor = 4.0, .original = 4096, .low = 1.0, .high = 2.0}}, /* one frequency on the ramp */
-    {"llama3 of a wide ramp from 2",
-     1e4,
-     1.0,
-     {POSENC_SCALING_LLAMA3, .factor = 5.0, .original = 6000, .low = 2.0, .high = 30.0}},
-    {"llama3 by 2.5 from 1000",
-     1e6,
-     1.0,
-     {POSENC_SCALING_LLAMA3, .factor = 2.5, .original = 1000, .low = 1.0, .high = 5.0}},
-    {"yarn by 4",
-     1e6,
-     1.0,
-     {POSENC_SCALING_YARN, .factor = 4.0, .original = 32768, .low = 1.0, .high = 32.0, .truncate = true}},
-    {"yarn by 16",
-     1e4,
-     1.0,
-     {POSENC_SCALING_YARN, .factor = 16.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true}},
-    {"yarn by 32, not truncated",
-     150000.0,
-     1.0,
-     {POSENC_SCALING_YARN, .factor = 32.0, .original = 4096, .low = 1.0, .high = 32.0}},
-    {"yarn by 40, attention 1",
-     1e4,
-     1.0,
-     {POSENC_SCALING_YARN, .factor = 40.0, .original = 4096, .low = 1.0, .high = 32.0, .truncate = true,
-      .attention = 1.0}},
-    {"longrope of decimals",
-     1e4,
-     1.0,
-     {POSENC_SCALING_LONGROPE, .factor = 32.0, .original = 4096, .factors = factors_of_decimals}},
-    {"longrope that grows", 1e4, 1.0, {POSENC_SCALING_LONGROPE, .factor = 1.0, .original = 4096, .factors = growing}},
+    {"dynamic to twice the length", 1e4, 1.0, {POSENC_SCALING_DYNAMIC, 2.0, .original = 4096, .length = 8192}},
+    {"dynamic to three times", 5e5, 1.0, {POSENC_SCALING_DYNAMIC, 2.0, .original = 2048, .length = 6144}},
+    {"llama3 by 8", 5e5, 1.0, LLAMA3(8.0, 8192, 1.0, 4.0)},
+    {"llama3 by 32", 5e5, 1.0, LLAMA3(32.0, 8192, 1.0, 4.0)},
+    {"llama3 by 16", 5e5, 1.0, LLAMA3(16.0, 8192, 1.0, 4.0)},
+    {"llama3 of another ramp", 5e5, 1.0, LLAMA3(8.0, 8192, 1.0, 8.0)},
+    {"llama3 of a narrow ramp", 5e5, 1.0, LLAMA3(4.0, 4096, 1.0, 2.0)}, /* one frequency on the ramp */
+    {"llama3 of a wide ramp from 2", 1e4, 1.0, LLAMA3(5.0, 6000, 2.0, 30.0)},
+    {"llama3 by 2.5 from 1000", 1e6, 1.0, LLAMA3(2.5, 1000, 1.0, 5.0)},
+    {"yarn by 4", 1e6, 1.0, YARN(4.0, 32768, .truncate = true)},
+    {"yarn by 16", 1e4, 1.0, YARN(16.0, 4096, .truncate = true)},
+    {"yarn by 32, not truncated", 150000.0, 1.0, YARN(32.0, 4096, .truncate = false)},
+    {"yarn by 40, attention 1", 1e4, 1.0, YARN(40.0, 4096, .truncate = true, .attention = 1.0)},
+    {"longrope of decimals", 1e4, 1.0, {POSENC_SCALING_LONGROPE, 32.0, 4096, .factors = factors_of_decimals}},
+    {"longrope that grows", 1e4, 1.0, {POSENC_SCALING_LONGROPE, 1.0, 4096, .factors = growing}},
 };
 
 static const arrangement_of_test places[] = {
@@ -86,7 +60,7 @@ static double *halves_in_f32(const wanted *w) {
   const float attention = (float)posenc_attention(&problem);
   problem.dtype = POSENC_F64;
   problem.scaling.attention = 1.0;
-  double *values = take((size_t)(w->rows * problem.dim), sizeof *values);
+  double *values = memory_take((size_t)(w->rows * problem.dim), sizeof *values);
   oracle *real = oracle_create(&problem);
   mpfr_t frequency;
   mpfr_init2(frequency, 80);

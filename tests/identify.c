@@ -159,43 +159,42 @@ static void test_variants(void) {
       w.first = 5;
       ok(is_right(&w), "in another place, %d in layout %d", (int)w.dtype, (int)w.layout);
     }
-  wanted w = plain(recipe("fairseq"), 1026, 256);
-  w.shift = 1.0;
-  w.layout = POSENC_SPLIT;
-  w.padding = 1;
-  ok(is_right(&w), "fairseq's table");
-  w = plain(recipe("hf-rope"), 64, 2);
-  ok(is_right(&w), "four columns");
-  w = plain(NULL, 300, 1);
-  ok(is_right(&w), "two columns");
-  w.first = 17;
-  ok(is_right(&w), "two columns from 17 on");
-  w = plain(NULL, 300, 8);
-  w.base = 1.0;
-  ok(is_right(&w), "base 1");
-  w = plain(recipe("hf-rope"), 8, 64);
-  ok(is_right(&w), "eight rows");
-  w = plain(NULL, 64, 1024);
-  ok(is_right(&w), "2048 columns");
-  w = plain(NULL, 300, 64);
-  w.base = 12345.678;
-  ok(is_right(&w), "base 12345.678");
-  w.base = 10.0 * 512.0 / 6.283185307179586;
-  ok(is_right(&w), "the base for 512 positions");
-  w.base = 814.87;
-  w.dtype = w.stored = POSENC_F16;
-  ok(is_right(&w), "base 814.87 in f16");
-  w = plain(NULL, 256, 64);
-  w.first = -100;
-  ok(is_right(&w), "positions from -100 on");
+  static const struct {
+    const char *what, *recipe;
+    int64_t rows, pairs, first;
+    double base;
+    posenc_dtype dtype;
+  } others[] = {
+      {"four columns", "hf-rope", 64, 2, 0, 1e4, POSENC_F32},
+      {"two columns", NULL, 300, 1, 0, 1e4, POSENC_F32},
+      {"two columns from 17 on", NULL, 300, 1, 17, 1e4, POSENC_F32},
+      {"base 1", NULL, 300, 8, 0, 1.0, POSENC_F32},
+      {"eight rows", "hf-rope", 8, 64, 0, 1e4, POSENC_F32},
+      {"2048 columns", NULL, 64, 1024, 0, 1e4, POSENC_F32},
+      {"base 12345.678", NULL, 300, 64, 0, 12345.678, POSENC_F32},
+      {"the base for 512 positions", NULL, 300, 64, 0, 10.0 * 512.0 / 6.283185307179586, POSENC_F32},
+      {"base 814.87 in f16", NULL, 300, 64, 0, 814.87, POSENC_F16},
+      {"positions from -100 on", NULL, 256, 64, -100, 1e4, POSENC_F32},
+      {"positions from 2^40 on", NULL, 256, 64, INT64_C(1) << 40, 1e4, POSENC_F32},
+      {"positions from -2^30 on", NULL, 256, 64, -(INT64_C(1) << 30), 1e4, POSENC_F32},
+  };
+  for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
+    wanted w = plain(others[n].recipe ? recipe(others[n].recipe) : NULL, others[n].rows, others[n].pairs);
+    w.first = others[n].first;
+    w.base = others[n].base;
+    w.dtype = w.stored = others[n].dtype;
+    ok(is_right(&w), "%s", others[n].what);
+  }
+  wanted w = plain(NULL, 256, 64);
   for (int64_t first = 100000; first < INT64_C(1) << 41; first *= 97) {
     w.first = first;
     ok(is_right(&w), "positions from %" PRId64 " on", first);
   }
-  w.first = INT64_C(1) << 40;
-  ok(is_right(&w), "positions from 2^40 on");
-  w.first = -(INT64_C(1) << 30);
-  ok(is_right(&w), "positions from -2^30 on");
+  w = plain(recipe("fairseq"), 1026, 256);
+  w.shift = 1.0;
+  w.layout = POSENC_SPLIT;
+  w.padding = 1;
+  ok(is_right(&w), "fairseq's table");
 }
 
 /* Tests that scales and scalings are found. */
@@ -244,33 +243,37 @@ static bool verdict_is(const double *values, int64_t rows, int64_t dim, identify
   return right;
 }
 
+/* Fills `dim` columns with VALUE, of element n, row p and column c, and tests the verdict. */
+#define VERDICT(what, verdict, dim, VALUE)                                                                             \
+  do {                                                                                                                 \
+    for (int n = 0; n < ROWS * (dim); n++) {                                                                           \
+      const int p = n / (dim), c = n % (dim);                                                                          \
+      (void)p, (void)c;                                                                                                \
+      values[n] = VALUE;                                                                                               \
+    }                                                                                                                  \
+    ok(verdict_is(values, ROWS, dim, verdict), "%s", what);                                                            \
+  } while (0)
+
+static double wave(int cosine, double angle) {
+  return cosine ? cos(angle) : sin(angle);
+}
+
 /* Tests files without a table, for which nothing may be found. */
 static void test_others(void) {
   enum { ROWS = 200, DIM = 64 };
-  double *values = take(ROWS * DIM, sizeof *values);
+  const double turn = 6.283185307179586;
+  double *values = memory_take(ROWS * DIM, sizeof *values), angle = 0.0;
   uint64_t state = 1;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "zeros");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = 0.5;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the same everywhere");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = cos(n % DIM);
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the same row again and again");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = 2.0 * uniform(&state) - 1.0;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "noise");
-  for (int n = 0; n < ROWS * DIM; n++)
-    values[n] = 0.02 * sqrt(-2.0 * log(1.0 - uniform(&state))) * cos(6.283185307179586 * uniform(&state));
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "normal noise, as learned embeddings begin");
-  for (int n = 0; n < ROWS * DIM; n += 2) {
-    const double angle = 6.283185307179586 * uniform(&state);
-    values[n] = sin(angle);
-    values[n + 1] = cos(angle);
-  }
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "pairs of random angles");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = n / DIM;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the position in all columns");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = n / DIM >> n % DIM % 16 & 1;
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "the bits of the position");
-  for (int n = 0; n < ROWS * DIM; n++) values[n] = -fabs(n / DIM - 50.0) * exp2(-8.0 * (n % DIM) / DIM);
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "biases that are linear in the distance");
+  VERDICT("zeros", IDENTIFY_NO_TABLE, DIM, 0.0);
+  VERDICT("the same everywhere", IDENTIFY_NO_TABLE, DIM, 0.5);
+  VERDICT("the same row again and again", IDENTIFY_NO_TABLE, DIM, cos(c));
+  VERDICT("noise", IDENTIFY_NO_TABLE, DIM, 2.0 * uniform(&state) - 1.0);
+  VERDICT("normal noise, as learned embeddings begin", IDENTIFY_NO_TABLE, DIM, 0.02 * normal(&state));
+  VERDICT("pairs of random angles", IDENTIFY_NO_TABLE, DIM,
+          wave(n % 2, angle = n % 2 ? angle : turn * uniform(&state)));
+  VERDICT("the position in all columns", IDENTIFY_NO_TABLE, DIM, p);
+  VERDICT("the bits of the position", IDENTIFY_NO_TABLE, DIM, p >> c % 16 & 1);
+  VERDICT("biases that are linear in the distance", IDENTIFY_NO_TABLE, DIM, -fabs(p - 50.0) * exp2(-8.0 * c / DIM));
 
   wanted w = plain(NULL, 3, 32);
   for (; w.rows > 0; w.rows--) {
@@ -281,21 +284,13 @@ static void test_others(void) {
     free(made.bytes);
   }
   /* Waves of unusual frequencies. */
-  for (int n = 0; n < ROWS * DIM; n++) {
-    const double angle = (n / DIM) * (0.05 + 0.9 * fabs(sin(n % DIM / 2 + 1)));
-    values[n] = n % 2 ? cos(angle) : sin(angle);
-  }
-  ok(verdict_is(values, ROWS, DIM, IDENTIFY_BENT), "pairs that turn as nobody's do");
-  for (int n = 0; n < ROWS * 2; n++) values[n] = n % 2 ? cos(0.356 * (n / 2)) : sin(0.356 * (n / 2));
-  ok(verdict_is(values, ROWS, 2, IDENTIFY_BENT), "one frequency that is not 1");
+  VERDICT("pairs that turn as nobody's do", IDENTIFY_BENT, DIM, wave(n % 2, p * (0.05 + 0.9 * fabs(sin(c / 2 + 1)))));
+  VERDICT("one frequency that is not 1", IDENTIFY_BENT, 2, wave(n % 2, 0.356 * p));
   static const double two[][2] = {{0.356, 0.1294}, {6.283185307179586 / 24, 6.283185307179586 / 365}, {1.0, 0.1294}};
   for (size_t t = 0; t < sizeof two / sizeof *two; t++) {
-    for (int n = 0; n < ROWS * 4; n++) {
-      const double angle = (n / 4) * two[t][n / 2 % 2];
-      values[n] = n % 2 ? cos(angle) : sin(angle);
-    }
-    ok(verdict_is(values, ROWS, 4, IDENTIFY_BENT), "frequencies %g and %g, which any base and scale would explain",
-       two[t][0], two[t][1]);
+    char what[100];
+    snprintf(what, sizeof what, "frequencies %g and %g, which any base and scale would explain", two[t][0], two[t][1]);
+    VERDICT(what, IDENTIFY_BENT, 4, wave(n % 2, p * two[t][c / 2]));
   }
   for (int n = 77; n < ROWS * DIM; n += 8 * DIM) values[n] = (double)NAN;
   ok(verdict_is(values, ROWS, DIM, IDENTIFY_NO_TABLE), "NaN in every eighth row");
@@ -331,7 +326,7 @@ static void test_errors(void) {
 /* Tests the tutorials' recipe with another exp, some elements off by a unit: not its bits, but its formula. */
 static void test_other_exp(void) {
   enum { ROWS = 1000, PAIRS = 64 };
-  double *values = take(ROWS * 2 * PAIRS, sizeof *values);
+  double *values = memory_take(ROWS * 2 * PAIRS, sizeof *values);
   for (int i = 0; i < PAIRS; i++) {
     const float slope = (float)(-log(1e4) / (2 * PAIRS)), best = expf((float)(2 * i) * slope);
     const float w = i % 3 ? best : nextafterf(best, 0.0F);
@@ -358,7 +353,7 @@ static void test_other_exp(void) {
    the 2^-22 that NVIDIA documents, so that each frequency is 7.7e-8 × i too large; and off by some units of f32. */
 static void test_powers_of_gpu(void) {
   enum { ROWS = 4096, PAIRS = 64 };
-  double *values = take(ROWS * 2 * PAIRS, sizeof *values);
+  double *values = memory_take(ROWS * 2 * PAIRS, sizeof *values);
   const double step = pow(1e4, -1.0 / PAIRS) * (1.0 + 7.7e-8);
   for (int i = 0; i < PAIRS; i++)
     for (int r = 0; r < ROWS; r++) {

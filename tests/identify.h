@@ -3,6 +3,7 @@
 #ifndef POSENC_TESTS_IDENTIFY_H
 #define POSENC_TESTS_IDENTIFY_H
 
+#include "common/memory.h"
 #include "impls/recipes/recipes.h"
 #include "inspect/files/formats.h"
 #include "inspect/identify/identity.h"
@@ -23,17 +24,11 @@ typedef struct file {
   size_t size;
 } file;
 
-static inline void *take(size_t count, size_t size) {
-  void *memory = calloc(count ? count : 1, size);
-  if (!memory) abort();
-  return memory;
-}
-
 static inline file file_of(const double *values, int64_t rows, int64_t dim, posenc_dtype dtype) {
   const int64_t axes[] = {rows, dim};
   char header[NPY_HEADER_MAX];
   const size_t length = npy_header(dtype, axes, 2, header), element = posenc_dtype_bytes(dtype);
-  file made = {take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
+  file made = {memory_take(length + (size_t)(rows * dim) * element, 1), length + (size_t)(rows * dim) * element};
   memcpy(made.bytes, header, length);
   for (int64_t n = 0; n < rows * dim; n++) round_to(dtype, made.bytes + length, n, values[n]);
   stored_order(made.bytes + length, (size_t)(rows * dim), element);
@@ -128,10 +123,10 @@ static inline double *halves_of(const wanted *w) {
     fflush(stdout);
     abort();
   }
-  void *table = take(bytes, 1);
+  void *table = memory_take(bytes, 1);
   posenc_execute(plan, 0, w->rows, table);
   posenc_plan_destroy(plan);
-  double *values = take((size_t)(w->rows * problem.dim), sizeof *values);
+  double *values = memory_take((size_t)(w->rows * problem.dim), sizeof *values);
   for (int64_t n = 0; n < w->rows * problem.dim; n++) {
     double x = format_element(problem.dtype, table, n);
     if (w->amplitude < 1.0 || w->amplitude > 1.0) x = (double)((float)x * (float)w->amplitude);
@@ -148,7 +143,7 @@ static inline int64_t dim_of(const wanted *w) {
 /* Returns the columns of the layout, computed in another way than identify does; to be freed. */
 static inline double *arranged(const wanted *w, const double *halves) {
   const int64_t dim = dim_of(w), h = w->pairs;
-  double *values = take((size_t)(w->rows * dim), sizeof *values);
+  double *values = memory_take((size_t)(w->rows * dim), sizeof *values);
   for (int64_t r = 0; r < w->rows; r++)
     for (int64_t i = 0; i < h; i++) {
       const double sine = halves[r * 2 * h + i], cosine = halves[r * 2 * h + h + i];

@@ -15,22 +15,6 @@
 
 /* ---- facts of public models --------------------------------------------------------------------- */
 
-/* Returns the text with JSON's quotes, to be freed. */
-static char *quoted(const char *text) {
-  char *json = strdup(text);
-  for (char *c = json; json && *c; c++)
-    if (*c == '\'') *c = '"';
-  if (!json) abort();
-  return json;
-}
-
-static model *open_text(const char *text, fault *why) {
-  char *json = quoted(text);
-  model *m = model_open_memory(json, strlen(json), why);
-  free(json);
-  return m;
-}
-
 static char *scaling_text(const posenc_scaling *scaling, int64_t dim) {
   char *text = NULL;
   size_t size;
@@ -44,7 +28,7 @@ static char *scaling_text(const posenc_scaling *scaling, int64_t dim) {
 static void check_family(const family *f) {
   fault why = {""};
   model_rope rope = {0};
-  model *m = open_text(f->config, &why);
+  model *m = open_config(f->config, &why);
   const bool is_read = m && model_rope_of(m, f->layer, NULL, NULL, &rope, &why);
   if (!ok(is_read, "%s", f->name)) printf("# %s\n", why.text);
   if (is_read) {
@@ -126,7 +110,7 @@ static double attention_told(const json_t *scaling, const family *f) {
 
 static void check_explained(const family *f) {
   fault why = {""};
-  model *m = open_text(f->config, &why);
+  model *m = open_config(f->config, &why);
   if (!m) return;
   json_t *all = explanation(f->name, m, f->layer, f->length);
   const json_t *rope = json_array_get(json_object_get(all, "ropes"), 0), *scaling = json_object_get(rope, "scaling"),
@@ -183,7 +167,7 @@ static void check_explained_layers(void) {
   };
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
     fault why = {""};
-    model *m = open_text(cases[n].config, &why);
+    model *m = open_config(cases[n].config, &why);
     json_t *all = m ? explanation("c.json", m, NULL, 0) : NULL;
     char *text = NULL;
     size_t size;
@@ -268,7 +252,7 @@ static const struct {
 static void check_refused(size_t n) {
   fault why = {""};
   model_rope rope;
-  model *m = open_text(refused[n].config, &why);
+  model *m = open_config(refused[n].config, &why);
   const bool is_read = m && model_rope_of(m, refused[n].layer, NULL, NULL, &rope, &why);
   if (!ok(!is_read && strstr(why.text, refused[n].words), "refused: %s", refused[n].words))
     printf("# %s\n", is_read ? "accepted" : why.text);
@@ -300,7 +284,7 @@ static void check_told(size_t n) {
   char all[2000] = "";
   fault why = {""};
   model_rope rope;
-  model *m = open_text(told[n].config, &why);
+  model *m = open_config(told[n].config, &why);
   const bool is_read = m && model_rope_of(m, NULL, note_words, all, &rope, &why);
   const bool as_wanted = is_read && (told[n].words ? strstr(all, told[n].words) != NULL : !*all);
   if (!ok(as_wanted, "told: %s", told[n].words ? told[n].words : "nothing")) printf("# %s%s\n", all, why.text);
@@ -312,7 +296,7 @@ static void check_sections(void) {
       "{" HEAD "'rope_theta':1e6,'rope_scaling':{'type':'mrope','mrope_section':[24,20,20],'mrope_interleaved':true}}";
   fault why;
   model_rope rope = {0};
-  model *m = open_text(config, &why);
+  model *m = open_config(config, &why);
   ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) && rope.section_count == 3 && rope.sections[0] == 24 &&
          rope.sections[1] == 20 && rope.sections[2] == 20 && rope.in_turns,
      "sections of axes that take turns");
@@ -351,7 +335,7 @@ static void check_layers(void) {
     char config[600], kinds[200] = "";
     fault why = {""};
     snprintf(config, sizeof config, "{'head_dim':8,'rope_theta':3,%s}", cases[n].keys);
-    model *m = open_text(config, &why);
+    model *m = open_config(config, &why);
     for (int64_t layer = 0; m && layer < model_number_of_layers(m); layer++) {
       const char *none, *kind = model_layer_kind(m, layer, &none);
       snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%s%s", layer ? " " : "", none ? "-" : kind);
@@ -395,7 +379,7 @@ static void check_grids(void) {
     fault why = {""};
     model_rope rope = {0};
     snprintf(config, sizeof config, "{'head_dim':64,'rope_theta':1e4,%s}", cases[n].keys);
-    model *m = open_text(config, &why);
+    model *m = open_config(config, &why);
     const bool is_read = m && model_rope_of(m, cases[n].layer, NULL, NULL, &rope, &why);
     ok(is_read && rope.has_grid == (cases[n].grid != NULL) &&
            strcmp(rope.grid, cases[n].grid ? cases[n].grid : "") == 0,
@@ -410,7 +394,7 @@ static void check_lengths(void) {
   static const char dynamic[] = "{" HEAD "'rope_theta':1e4,'rope_scaling':{'type':'dynamic','factor':2}}";
   fault why;
   model_rope rope = {0};
-  model *m = open_text(dynamic, &why);
+  model *m = open_config(dynamic, &why);
   ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why), "dynamic is read");
   const posenc_scaling s = model_scaling(&rope, 8192);
   ok(s.kind == POSENC_SCALING_DYNAMIC && s.length == 8192 && s.original == 4096 && s.factor == 2.0,
@@ -432,7 +416,7 @@ static void check_attention(void) {
     fault why = {""};
     model_rope rope = {0};
     snprintf(config, sizeof config, "{" HEAD "'rope_scaling':{'type':'yarn','factor':40,%s}}", cases[n].keys);
-    model *m = open_text(config, &why);
+    model *m = open_config(config, &why);
     ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) &&
            fabs(rope.scaling.attention - cases[n].attention) <= 1e-15 && rope.scaling.high == 32.0,
        "yarn with %s: attention %.17g", cases[n].keys, rope.scaling.attention);
@@ -448,7 +432,8 @@ static void check_gguf(void) {
   fault why = {""};
   model_rope rope = {0};
   float factors[32];
-  for (int i = 0; i < 32; i++) factors[i] = i < 15 ? 1.0f : i < 22 ? 1.5f + (float)i : 32.0f;
+  for (int i = 0; i < 32; i++) factors[i] = i < 22 ? 1.5f + (float)i : 32.0f;
+  for (int i = 0; i < 15; i++) factors[i] = 1.0f;
   gguf_add_u32(&f, "llama.context_length", 131072);
   gguf_add_u32(&f, "llama.embedding_length", 2048);
   gguf_add_u32(&f, "llama.attention.head_count", 32);
@@ -585,7 +570,7 @@ static void check_bad_gguf(void) {
 static void check_fragment(const family *f) {
   fault why = {""};
   model_rope rope, again;
-  model *m = open_text(f->config, &why);
+  model *m = open_config(f->config, &why);
   if (!m || !model_rope_of(m, f->layer, NULL, NULL, &rope, &why)) return;
   posenc_problem problem = posenc_table(1, rope.dim);
   problem.base = rope.base;
@@ -633,7 +618,7 @@ static void check_suspects(size_t n, const char *const *words) {
   static suspect_list list;
   fault why;
   model_rope rope;
-  model *m = open_text(families[n].config, &why);
+  model *m = open_config(families[n].config, &why);
   if (!m || !model_rope_of(m, families[n].layer, NULL, NULL, &rope, &why)) return;
   posenc_problem asked = posenc_table(families[n].length, rope.dim);
   asked.base = rope.base;

@@ -10,6 +10,7 @@
 #include "bench/limit.h"
 #include "common/clock.h"
 #include "common/environment.h"
+#include "common/number.h"
 #include "tests/asked.h"
 #include "tests/kernel.h"
 #include "tests/tap.h"
@@ -162,11 +163,6 @@ typedef struct figures {
   double of[REPETITIONS], least, middle, most, least_product;
 } figures;
 
-static int compare_numbers(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static figures figures_of(const json_t *record, const char *name, const char *figure) {
   figures all = {.least = NAN, .middle = NAN, .most = NAN, .least_product = INFINITY};
   size_t n;
@@ -180,7 +176,7 @@ static figures figures_of(const json_t *record, const char *name, const char *fi
     all.of[all.count++] = value;
   }
   if (!hold(all.count == REPETITIONS, "%s is timed %d times", name, all.count)) return all;
-  qsort(all.of, REPETITIONS, sizeof *all.of, compare_numbers);
+  qsort(all.of, REPETITIONS, sizeof *all.of, number_order);
   all.least = all.of[0];
   all.middle = all.of[REPETITIONS / 2];
   all.most = all.of[REPETITIONS - 1];
