@@ -6,6 +6,8 @@
 #include "common/run.h"
 #include "verify/verify.h"
 
+#include <stdlib.h>
+
 /* Returns `how` with all kernels on all shapes, for run_free. */
 static inline run_request asked_of(run_request how, const posenc_kernel *const *kernels, size_t kernel_count,
                                    const shape *shapes, size_t shape_count) {
@@ -15,12 +17,14 @@ static inline run_request asked_of(run_request how, const posenc_kernel *const *
   return how;
 }
 
-/* Returns the record of verify_run as JSON, a new reference. */
-static inline json_t *verified_json(run_request *request) {
-  const record_accuracy *record = verify_run(request);
-  json_t *json = record ? record_as_read(record) : NULL;
-  record_free(record);
-  return json;
+/* Returns the record of `how` with these, for record_free. */
+static inline const record_accuracy *verified(run_request how, const posenc_kernel *const *kernels, size_t kernel_count,
+                                              const shape *shapes, size_t shape_count) {
+  run_request request = asked_of(how, kernels, kernel_count, shapes, shape_count);
+  const record_accuracy *record = verify_run(&request);
+  run_free(&request);
+  if (!record || record->records_count == 0) abort();
+  return record;
 }
 
 #endif

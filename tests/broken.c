@@ -236,27 +236,28 @@ static bool expected(const struct mutant *m, const char *property, bool passed) 
   return passed;
 }
 
-static json_t *verify_all(run_exam how, const posenc_kernel *const *kernels, size_t kernel_count, const shape *shapes,
-                          size_t shape_count) {
-  const run_request all = {.silence = VERIFY_DEFAULT_SILENCE, .exam = how};
-  run_request request = asked_of(all, kernels, kernel_count, shapes, shape_count);
-  json_t *run = verified_json(&request);
-  run_free(&request);
-  return run;
+static const record_accuracy *verify_all(run_exam how, const posenc_kernel *const *kernels, size_t kernel_count,
+                                         const shape *shapes, size_t shape_count) {
+  return verified((run_request){.silence = VERIFY_DEFAULT_SILENCE, .exam = how}, kernels, kernel_count, shapes,
+                  shape_count);
 }
 
-static json_t *verify_opened(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget,
-                             bool (*open)(const posenc_kernel *)) {
+static const record_accuracy *verify_opened(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget,
+                                            bool (*open)(const posenc_kernel *)) {
   const shape of = shape_of(problem);
   return verify_all((run_exam){.seed = 1, .budget = budget, .brief = true, .open = open}, &kernel, 1, &of, 1);
 }
 
-static json_t *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
+static const record_accuracy *verify_one(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
   return verify_opened(kernel, problem, budget, NULL);
 }
 
-static json_t *first_record(json_t *run) {
-  return json_array_get(json_object_get(run, "records"), 0);
+/* Returns the check of a property; one of nothing if it is not there. */
+static const record_check *check_of(const record_result *result, const char *property) {
+  static const record_check none = {.note = ""};
+  RECORD_EACH(check, result, checks)
+    if (strcmp(check->property, property) == 0) return check;
+  return &none;
 }
 
 static void test_mutant(const struct mutant *m, int64_t rows) {
@@ -271,27 +272,19 @@ static void test_mutant(const struct mutant *m, int64_t rows) {
   kernel.bound.ulp = m->claimed_ulp > 0.0 ? m->claimed_ulp : 0.5;
   kernel.bound.max_position = rows - 1; /* the last row */
   kernel.reproducible = !m->not_reproducible;
-  json_t *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET), *check;
-  size_t i;
-  json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {
-    const char *property = json_string_value(json_object_get(check, "property"));
-    const char *note = json_string_value(json_object_get(check, "note"));
-    const bool passed = json_is_true(json_object_get(check, "ok")),
-               skipped = json_is_true(json_object_get(check, "skipped")),
-               asked_for = strcmp(property, "search") != 0 && strcmp(property, "stages") != 0 &&
+  const record_accuracy *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET);
+  RECORD_EACH(check, run->records, checks) {
+    const char *property = check->property, *result = check->ok ? "holds" : "is broken";
+    const bool asked_for = strcmp(property, "search") != 0 && strcmp(property, "stages") != 0 &&
                            (strcmp(property, "read-only") != 0 || seal_works()) &&
-                           (strcmp(property, "leak") != 0 || !SANITIZED);
-    const bool valued =
-        strcmp(property, "accuracy") == 0 || strcmp(property, "bounded") == 0 || strcmp(property, "pair-norm") == 0;
-    ok(skipped != asked_for && expected(m, property, passed) &&
-           (passed || !valued || !m->place || strstr(note, m->place)),
-       "%s: %s %s: %s", m->name, property,
-       skipped  ? "is skipped"
-       : passed ? "holds"
-                : "is broken",
-       note);
+                           (strcmp(property, "leak") != 0 || !SANITIZED),
+               valued = strcmp(property, "accuracy") == 0 || strcmp(property, "bounded") == 0 ||
+                        strcmp(property, "pair-norm") == 0;
+    ok(check->skipped != asked_for && expected(m, property, check->ok) &&
+           (check->ok || !valued || !m->place || strstr(check->note, m->place)),
+       "%s: %s %s: %s", m->name, property, check->skipped ? "is skipped" : result, check->note);
   }
-  json_decref(run);
+  record_free(run);
 }
 
 /* Tests that one thread and three threads make the same record of several windows. */
@@ -300,15 +293,18 @@ static void test_threads_of_verify(void) {
   const posenc_problem problem = posenc_table(FAR_ROWS / 2, 4 * DIM);
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  json_t *one = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  const record_accuracy *one = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
   omp_set_num_threads(3);
-  json_t *three = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  const record_accuracy *three = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
   omp_set_num_threads(threads);
-  ok(first_record(one) && json_equal(first_record(one), first_record(three)) &&
-         json_integer_value(json_object_get(first_record(one), "elements")) == problem.rows * problem.dim,
+  json_t *of_one = record_as_read(one), *of_three = record_as_read(three);
+  ok(json_equal(json_object_get(of_one, "records"), json_object_get(of_three, "records")) &&
+         one->records->elements == problem.rows * problem.dim,
      "one thread and three make the same record of a table, of all its elements");
-  json_decref(one);
-  json_decref(three);
+  json_decref(of_one);
+  json_decref(of_three);
+  record_free(one);
+  record_free(three);
 #endif
 }
 
@@ -319,25 +315,22 @@ static void test_last_row(int64_t rows, int64_t dim, int64_t budget, const char 
   kernel.prepare = prepare;
   kernel.release = release;
   kernel.execute = last_row;
-  json_t *run = verify_one(&kernel, &problem, budget), *record = first_record(run);
-  const json_t *accuracy = json_array_get(json_object_get(record, "checks"), 0);
-  ok(strcmp(json_string_value(json_object_get(record, "mode")), mode) == 0 &&
-         json_is_false(json_object_get(accuracy, "ok")) &&
-         json_integer_value(json_object_get(json_object_get(record, "worst"), "position")) == rows - 1,
-     "%dx%d, %s: a wrong last row is seen: %s", (int)rows, (int)dim, mode,
-     json_string_value(json_object_get(accuracy, "note")));
-  json_decref(run);
+  const record_accuracy *run = verify_one(&kernel, &problem, budget);
+  const record_result *found = run->records;
+  ok(strcmp(found->mode, mode) == 0 && !found->checks->ok && found->worst.position.whole == rows - 1,
+     "%dx%d, %s: a wrong last row is seen: %s", (int)rows, (int)dim, mode, found->checks->note);
+  record_free(run);
 }
 
 /* Tests that a run without compared elements does not count as passed. */
 static void test_mistrust(void) {
   posenc_problem problem = posenc_table(8, 8);
   char why[200];
-  const record_accuracy *run = record_take_accuracy(verify_one(good, &problem, VERIFY_DEFAULT_BUDGET));
+  const record_accuracy *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
   ok(!record_mistrust(run, why, sizeof why), "a run that compared something is trusted");
   record_free(run);
   problem.first = -1;
-  run = record_take_accuracy(verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET));
+  run = verify_one(posenc_kernel_find("recurrence"), &problem, VERIFY_DEFAULT_BUDGET);
   ok(run->failed == 0 && record_mistrust(run, why, sizeof why), "one that did not is not: %s", why);
   char text[2000] = "";
   FILE *tap = tmpfile();
@@ -349,29 +342,19 @@ static void test_mistrust(void) {
   record_free(run);
 }
 
-static const json_t *check_of(json_t *run, const char *property) {
-  size_t i;
-  const json_t *check;
-  json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {
-    if (strcmp(json_string_value(json_object_get(check, "property")), property) == 0) return check;
-  }
-  return NULL;
-}
-
 /* Tests that the bounds of relations are no wider than needed for elements within e of the exact values
    (verify/findings.h). */
 static void test_bounds(posenc_dtype dtype, double ulp) {
   posenc_problem problem = posenc_table(ROWS, DIM);
   problem.dtype = dtype;
-  json_t *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
+  const record_accuracy *run = verify_one(good, &problem, VERIFY_DEFAULT_BUDGET);
   const double e = good->bound.ulp * ulp + good->bound.abs, sums = 0x1p-50, most = 1.0 + 0x1p-40,
-               rotation = json_number_value(json_object_get(check_of(run, "rotation"), "bound")),
-               norm = json_number_value(json_object_get(check_of(run, "pair-norm"), "bound"));
+               rotation = check_of(run->records, "rotation")->bound, norm = check_of(run->records, "pair-norm")->bound;
   ok(rotation >= 2.0 * e && rotation <= ((1.0 + sqrt(2.0)) * e + sums) * most,
      "dtype %d: a rotation is held to %g, two rows wrong by %g each", (int)dtype, rotation, e);
   ok(norm > 0.0 && norm <= (2.0 * sqrt(2.0) * e + 2.0 * e * e + sums) * most, "dtype %d: a norm to %g", (int)dtype,
      norm);
-  json_decref(run);
+  record_free(run);
 }
 
 /* Tests that a table larger than the kernel's share of the budget is sampled; the rest is for other kernels. */
@@ -391,11 +374,12 @@ static void test_shares(void) {
       posenc_problem problem = posenc_table(SHARE_ROWS, DIM);
       problem.op = shares[n].op;
       if (problem.op == POSENC_ROPE_CACHE) problem.layout = POSENC_DUPLICATED;
-      json_t *run = verify_one(posenc_kernel_find(shares[n].kernel), &problem, BUDGET * shares[n].share - less);
-      const char *mode = json_string_value(json_object_get(first_record(run), "mode"));
+      const record_accuracy *run =
+          verify_one(posenc_kernel_find(shares[n].kernel), &problem, BUDGET * shares[n].share - less);
+      const char *mode = run->records->mode;
       ok(mode && strcmp(mode, less ? "sampled" : "exhaustive") == 0, "%s, op %d, a budget of %s%d times its pairs: %s",
          shares[n].kernel, (int)shares[n].op, less ? "less than " : "", (int)shares[n].share, mode ? mode : "no mode");
-      json_decref(run);
+      record_free(run);
     }
 }
 
@@ -412,44 +396,25 @@ static const char *one_shape(const posenc_problem *problem) {
 }
 
 /* Returns the record of two kernels on rope of dims 8 and 12, or 12 alone. */
-static json_t *run_of_rope(const posenc_kernel *const *kernels, bool both) {
+static const record_accuracy *run_of_rope(const posenc_kernel *const *kernels, bool both) {
   posenc_problem of_8 = posenc_table(8, 8), of_12 = posenc_table(8, 12);
   of_8.op = of_12.op = POSENC_ROPE;
   const shape shapes[] = {shape_of(&of_8), shape_of(&of_12)};
   return verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, both ? shapes : shapes + 1, both ? 2 : 1);
 }
 
-/* Counts the results in which the property was checked. */
-static size_t count_looked_at(json_t *run, const char *property) {
-  json_t *record, *check;
-  size_t found = 0, i, k;
-  json_array_foreach(json_object_get(run, "records"), i, record) {
-    json_array_foreach(json_object_get(record, "checks"), k, check) {
-      found += strcmp(json_string_value(json_object_get(check, "property")), property) == 0 &&
-               json_integer_value(json_object_get(check, "compared")) > 0;
-    }
-  }
-  return found;
-}
-
-static size_t looked_at(const posenc_kernel *const *kernels, bool both, const char *property) {
-  json_t *run = run_of_rope(kernels, both);
-  const size_t found = count_looked_at(run, property);
-  json_decref(run);
+/* Counts the results in which the property was checked, and frees the record. */
+static size_t count_looked_at(const record_accuracy *run, const char *property) {
+  size_t found = 0;
+  RECORD_EACH(result, run, records) found += check_of(result, property)->compared > 0;
+  record_free(run);
   return found;
 }
 
 /* Whether the second kernel's record has this reason for skipping the property. */
-static bool is_skipped(json_t *run, const char *property, const char *why) {
-  const json_t *record = json_array_get(json_object_get(run, "records"), 1), *check;
-  bool found = false;
-  size_t k;
-  json_array_foreach(json_object_get(record, "checks"), k, check) {
-    found |= strcmp(json_string_value(json_object_get(check, "property")), property) == 0 &&
-             json_is_true(json_object_get(check, "skipped")) &&
-             strstr(json_string_value(json_object_get(check, "note")), why);
-  }
-  return found;
+static bool is_skipped(const record_accuracy *run, const char *property, const char *why) {
+  const record_check *check = check_of(&run->records[1], property);
+  return check->skipped && strstr(check->note, why);
 }
 
 /* Tests that each skipped check gives its own reason. */
@@ -457,11 +422,11 @@ static void test_skipped(void) {
   posenc_kernel of_one = *posenc_kernel_find("div-term");
   const posenc_kernel *kernels[] = {posenc_kernel_find("naive"), &of_one};
   of_one.can_do = one_shape;
-  json_t *run = run_of_rope(kernels, false);
+  const record_accuracy *run = run_of_rope(kernels, false);
   ok(is_skipped(run, "heads", "the library applies the rows"), "heads are skipped as the library's");
   ok(is_skipped(run, "alignment", "the library applies the rows"), "so is alignment");
   ok(is_skipped(run, "widths", "it does no other problem"), "other dims are skipped as the kernel's");
-  json_decref(run);
+  record_free(run);
 }
 
 static bool open_device(const posenc_kernel *kernel) {
@@ -485,14 +450,9 @@ static bool leaves_process(bool (*open)(const posenc_kernel *)) {
   const posenc_problem problem = posenc_table(ROWS, DIM);
   posenc_kernel kernel = *good;
   kernel.prepare = prepare_on_device;
-  json_t *run = verify_opened(&kernel, &problem, 1000, open), *check;
-  bool same = false;
-  size_t i;
-  json_array_foreach(json_object_get(first_record(run), "checks"), i, check) {
-    same |= strcmp(json_string_value(json_object_get(check, "property")), "process") == 0 &&
-            json_is_true(json_object_get(check, "ok"));
-  }
-  json_decref(run);
+  const record_accuracy *run = verify_opened(&kernel, &problem, 1000, open);
+  const bool same = check_of(run->records, "process")->ok;
+  record_free(run);
   return same;
 }
 
@@ -523,11 +483,11 @@ static void test_apply_known(void) {
               {"nor with one that has an apply, before", {cached, naive}, false, 2},
               {"or after", {naive, cached}, false, 2}};
   for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
-    const size_t found = looked_at(runs[n].kernels, runs[n].both, "heads");
+    const size_t found = count_looked_at(run_of_rope(runs[n].kernels, runs[n].both), "heads");
     ok(found == runs[n].wanted, "rope, beside the shape: %s: %d", runs[n].what, (int)found);
   }
   for (size_t n = 0; n < sizeof of_kernel / sizeof *of_kernel; n++) {
-    const size_t found = looked_at(runs[0].kernels, false, of_kernel[n]);
+    const size_t found = count_looked_at(run_of_rope(runs[0].kernels, false), of_kernel[n]);
     ok(found == 2, "rope, beside the shape: %s of each kernel: %d", of_kernel[n], (int)found);
   }
 }
@@ -552,11 +512,9 @@ static size_t looked_at_dtypes(const posenc_kernel *const *kernels, posenc_op op
   another = short_one;
   another.rows = 7;
   const shape shapes[] = {shape_of(&f32), shape_of(&short_one), shape_of(&another)};
-  json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, shapes + (which == SHORT_ONE),
-                           which == AND_ANOTHER ? 3 : 1 + (size_t)which);
-  const size_t found = count_looked_at(run, "plans");
-  json_decref(run);
-  return found;
+  return count_looked_at(verify_all((run_exam){.seed = 1, .budget = 1000}, kernels, 2, shapes + (which == SHORT_ONE),
+                                    which == AND_ANOTHER ? 3 : 1 + (size_t)which),
+                         "plans");
 }
 
 /* Tests kernels whose rows of 16 bits the library makes from rows of f32: where others show how it does so, a look at
@@ -603,14 +561,10 @@ static const char *hang_on_777_rows(const posenc_problem *problem) {
 }
 
 /* Returns the record of a kernel on tables of 8, 777 and 10 rows. */
-static json_t *run_of_three(const posenc_kernel *kernel) {
+static const record_accuracy *run_of_three(const posenc_kernel *kernel) {
   const posenc_problem tables[] = {posenc_table(8, 12), posenc_table(777, 12), posenc_table(10, 12)};
   const shape shapes[] = {shape_of(&tables[0]), shape_of(&tables[1]), shape_of(&tables[2])};
-  const run_request all = {.silence = 2.0, .exam = {.seed = 1, .budget = 1000}};
-  run_request request = asked_of(all, &kernel, 1, shapes, 3);
-  json_t *run = verified_json(&request);
-  run_free(&request);
-  return run;
+  return verified((run_request){.silence = 2.0, .exam = {.seed = 1, .budget = 1000}}, &kernel, 1, shapes, 3);
 }
 
 /* Tests what is found out before the exams: of which shape the first plan can be made, which one other plans are looked
@@ -620,44 +574,33 @@ static void test_asked(void) {
   kernel.prepare = prepare_no_8_rows;
   kernel.release = release;
   kernel.execute = honest;
-  json_t *run = run_of_three(&kernel), *records = json_object_get(run, "records");
-  ok(strcmp(json_string_value(json_object_get(json_array_get(records, 0), "refusal")), "out of memory") == 0,
-     "the first plan cannot be made");
+  const record_accuracy *run = run_of_three(&kernel);
+  ok(strcmp(run->records->refusal, "out of memory") == 0, "the first plan cannot be made");
   ok(count_looked_at(run, "plans") == 1, "other plans are looked at beside the second one");
-  json_decref(run);
   kernel.prepare = prepare;
   kernel.can_do = hang_on_777_rows;
   run = run_of_three(&kernel);
+  const int64_t failed = run->failed;
+  size_t survived = 0;
+  RECORD_EACH(result, run, records) survived += check_of(result, "survival")->compared > 0;
   ok(count_looked_at(run, "accuracy") == 1, "a kernel that hangs when it is asked about a shape is examined on others");
-  ok(json_integer_value(json_object_get(run, "failed")) == 1 && count_looked_at(run, "survival") == 2,
-     "and fails once");
-  json_decref(run);
-}
-
-/* Returns how many elements record `number` has compared in many threads. */
-static json_int_t compared_by_threads(json_t *run, size_t number) {
-  json_t *record = json_array_get(json_object_get(run, "records"), number), *check;
-  size_t i;
-  json_array_foreach(json_object_get(record, "checks"), i, check) {
-    if (strcmp(json_string_value(json_object_get(check, "property")), "threads") == 0)
-      return json_integer_value(json_object_get(check, "compared"));
-  }
-  return 0;
+  ok(failed == 1 && survived == 2, "and fails once");
 }
 
 /* Tests that fewer rows are made by many threads where another exam of the kernel makes more. */
 static void test_threads_again(void) {
   const posenc_problem one = posenc_table(100, 2048), other = posenc_table(102, 2048);
   const shape shapes[] = {shape_of(&one), shape_of(&other)};
-  json_int_t few = 0;
+  int64_t few = 0;
   for (int brief = 0; brief < 2; brief++) {
-    json_t *run = verify_all((run_exam){.seed = 1, .budget = 1000, .brief = brief}, &good, 1, shapes, 2);
-    const json_int_t before = compared_by_threads(run, 0), again = compared_by_threads(run, 1);
+    const record_accuracy *run = verify_all((run_exam){.seed = 1, .budget = 1000, .brief = brief}, &good, 1, shapes, 2);
+    const int64_t before = check_of(&run->records[0], "threads")->compared,
+                  again = check_of(&run->records[1], "threads")->compared;
     ok(before > 0 && again > 0 && (brief ? again > few : again < before),
        "threads%s: %lld elements beside the first shape, %lld beside the second", brief ? " of brief exams" : "",
        (long long)before, (long long)again);
     few = again;
-    json_decref(run);
+    record_free(run);
   }
 }
 

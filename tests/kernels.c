@@ -100,45 +100,34 @@ static void test_contracts(const posenc_kernel *const *kernels, size_t kernel_co
                            .threads = 2,
                            .silence = 30 * VERIFY_DEFAULT_SILENCE, /* recurrence in an emulator */
                            .exam = {.seed = 7, .budget = INT64_MAX, .brief = true}};
-  run_request request = asked_of(how, kernels, kernel_count, shapes, count);
-  json_t *record = verified_json(&request), *one, *check;
-  run_free(&request);
-  size_t i, j;
-  json_array_foreach(json_object_get(record, "records"), i, one) {
-    const char *shape_name = json_string_value(json_object_get(json_object_get(one, "shape"), "name"));
-    const char *kernel = json_string_value(json_object_get(one, "kernel")),
-               *refusal = json_string_value(json_object_get(one, "refusal"));
-    if (refusal) {
-      printf("# %s %s: %s\n", kernel, shape_name, refusal);
+  const record_accuracy *record = verified(how, kernels, kernel_count, shapes, count);
+  RECORD_EACH(one, record, records) {
+    const char *broken = "";
+    if (record_is_text(one->refusal)) {
+      printf("# %s %s: %s\n", one->kernel, one->shape.name, one->refusal);
       continue;
     }
-    const char *mode = json_string_value(json_object_get(one, "mode")); /* null if it did not survive */
-    bool fine = mode && strcmp(mode, "exhaustive") == 0;
-    const char *broken = "";
-    json_array_foreach(json_object_get(one, "checks"), j, check) {
-      if (json_is_true(json_object_get(check, "ok"))) continue;
+    bool fine = record_is_text(one->mode) && strcmp(one->mode, "exhaustive") == 0; /* no mode: it did not survive */
+    RECORD_EACH(check, one, checks) {
+      if (check->ok) continue;
       fine = false;
-      broken = json_string_value(json_object_get(check, "property"));
-      printf("# %s\n", json_string_value(json_object_get(check, "note")));
+      broken = check->property;
+      printf("# %s\n", check->note);
     }
-    ok(fine, "%s %s %s", kernel, shape_name, broken);
+    ok(fine, "%s %s %s", one->kernel, one->shape.name, broken);
   }
   posenc_options options = posenc_default_options();
   options.isa = isa;
   for (size_t k = 0; k < kernel_count; k++) {
     const char *name = kernels[k]->name, *why = posenc_kernel_refusal(kernels[k], NULL, &options);
-    int64_t held = 0;
-    json_array_foreach(json_object_get(record, "records"), i, one) {
-      if (strcmp(json_string_value(json_object_get(one, "kernel")), name) == 0 &&
-          !json_is_string(json_object_get(one, "refusal")))
-        held++;
-    }
+    int held = 0;
+    RECORD_EACH(one, record, records) held += strcmp(one->kernel, name) == 0 && !record_is_text(one->refusal);
     if (why)
       skip(name, why);
     else
-      ok(held > (is_emulated() ? 3 : 10), "%s was held to its contract on %d tables", name, (int)held);
+      ok(held > (is_emulated() ? 3 : 10), "%s was held to its contract on %d tables", name, held);
   }
-  json_decref(record);
+  record_free(record);
 }
 
 static bool digest(const posenc_kernel *kernel, const posenc_problem *problem, int threads, posenc_stores stores,

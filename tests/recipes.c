@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests recipes: the errors of each are within its measured figures, and of the known order of magnitude. */
 #include "impls/recipes/recipes.h"
-#include "common/field.h"
 #include "impls/recipes/recipe.h"
 #include "tests/asked.h"
 #include "tests/library.h"
@@ -10,17 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *verified(const shape *shapes, size_t count) {
+static const record_accuracy *verified_recipes(const shape *shapes, size_t count) {
   const run_request how = {.threads = 1,
                            .silence = VERIFY_DEFAULT_SILENCE,
                            .exam = {.seed = 11, .budget = VERIFY_DEFAULT_BUDGET, .brief = true}};
   size_t kernel_count;
   const posenc_kernel *const *kernels = recipes_kernels(&kernel_count);
-  run_request request = asked_of(how, kernels, kernel_count, shapes, count);
-  json_t *record = verified_json(&request);
-  run_free(&request);
-  if (!record) abort();
-  return record;
+  return verified(how, kernels, kernel_count, shapes, count);
 }
 
 static void test_contracts(void) {
@@ -47,7 +42,7 @@ static void test_figures(void) {
   static const double bases[] = {1e4, 5e5, 1e6, 1e7};
   static const int64_t dims[] = {4, 130, 512};
   shape shapes[72];
-  size_t count = 0, i, j;
+  size_t count = 0;
   for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
     for (size_t d = 0; d < sizeof dims / sizeof *dims; d++)
       for (int shift = 0; shift <= 1; shift++, count++) {
@@ -78,29 +73,27 @@ static void test_figures(void) {
         posenc_problem problem = table_of(300, 128, firsts[f], bases[(s + f) % 4], 0.0);
         problem.scaling = scalings[s];
         problem.scaling.truncate = f % 2;
-        problem.dtype = half ? f % 2 ? POSENC_F16 : POSENC_BF16 : POSENC_F32;
+        if (half) problem.dtype = f % 2 ? POSENC_F16 : POSENC_BF16;
         shapes[count] = shape_of(&problem);
       }
-  json_t *record = verified(shapes, count), *one, *check;
+  const record_accuracy *record = verified_recipes(shapes, count);
   size_t kernel_count;
   const posenc_kernel *const *kernels = recipes_kernels(&kernel_count);
   for (size_t k = 0; k < kernel_count; k++) {
     int held = 0, broken = 0;
-    json_array_foreach(json_object_get(record, "records"), i, one) {
-      if (strcmp(field_string(one, "kernel"), kernels[k]->name) != 0 || json_is_string(json_object_get(one, "refusal")))
-        continue;
+    RECORD_EACH(one, record, records) {
+      if (strcmp(one->kernel, kernels[k]->name) != 0 || record_is_text(one->refusal)) continue;
       held++;
-      json_array_foreach(json_object_get(one, "checks"), j, check) {
-        if (json_is_true(json_object_get(check, "ok")) || json_is_true(json_object_get(check, "skipped"))) continue;
+      RECORD_EACH(check, one, checks) {
+        if (check->ok || check->skipped) continue;
         broken++;
-        printf("# %s %s: %s %s\n", kernels[k]->name, field_string(json_object_get(one, "shape"), "name"),
-               field_string(check, "property"), field_string(check, "note"));
+        printf("# %s %s: %s %s\n", one->kernel, one->shape.name, check->property, check->note);
       }
     }
     ok(held >= least_of(kernels[k], (int)(count - unscaled)) && !broken, "%s within its figures on %d tables",
        kernels[k]->name, held);
   }
-  json_decref(record);
+  record_free(record);
 }
 
 /* The largest errors up to a position, dim 128, base 1e4, as known of frameworks: of f32 recipes together, of ggml's
@@ -110,15 +103,11 @@ typedef struct order {
   double f32, ggml, f64;
 } order;
 
-static double largest(const json_t *record, const char *const *names, size_t count) {
+static double largest(const record_accuracy *record, const char *const *names, size_t count) {
   double worst = 0.0;
-  size_t i;
-  json_t *one;
-  json_array_foreach(json_object_get(record, "records"), i, one) {
+  RECORD_EACH(one, record, records)
     for (size_t n = 0; n < count; n++)
-      if (strcmp(field_string(one, "kernel") + strlen("recipe/"), names[n]) == 0)
-        worst = fmax(worst, field_number(json_object_get(one, "max_abs"), "abs"));
-  }
+      if (strcmp(one->kernel + strlen("recipe/"), names[n]) == 0) worst = fmax(worst, one->max_abs.abs);
   return worst;
 }
 
@@ -138,7 +127,7 @@ static void test_orders(void) {
   for (size_t n = 0; n < sizeof orders / sizeof *orders; n++) {
     const posenc_problem problem = table_of(orders[n].rows, 128, orders[n].first, 1e4, 0.0);
     const shape of = shape_of(&problem);
-    json_t *record = verified(&of, 1);
+    const record_accuracy *record = verified_recipes(&of, 1);
     const double in_f32 = largest(record, f32, sizeof f32 / sizeof *f32), recurred = largest(record, ggml, 1),
                  in_f64 = largest(record, f64, 2);
     const int below = (int)(orders[n].first + orders[n].rows);
@@ -149,7 +138,7 @@ static void test_orders(void) {
       const double lost = largest(record, &controls[c], 1);
       ok(lost > 0.5, "%s below %d is worth nothing: %.2g", controls[c], below, lost);
     }
-    json_decref(record);
+    record_free(record);
   }
 }
 
@@ -181,7 +170,7 @@ static void test_fast_sines(void) {
 
 /* Tests a request that is extended by another one, with which it has a shape and a recipe in common. */
 static void test_extended(void) {
-  size_t count, all, i;
+  size_t count, all;
   const posenc_kernel *const *kernels = recipes_kernels(&all), *const *shipped = recipes_shipped(&count);
   const posenc_problem one = table_of(4, 4, 0, 1e4, 0.0), two = table_of(4, 4, 4, 1e4, 0.0);
   const shape shapes[] = {shape_of(&one), shape_of(&two)};
@@ -189,23 +178,21 @@ static void test_extended(void) {
   run_request request = asked_of(how, kernels, 1, shapes, 2), more = asked_of(how, kernels, 2, shapes + 1, 1);
   more.items[1].profile = RUN_POINTS;
   run_extend(&request, &more);
-  json_t *record = verified_json(&request), *each;
-  const json_t *profile = json_object_get(record, "profile");
+  const record_accuracy *record = verify_run(&request);
+  if (!record) abort();
   bool same = count < all;
-  for (i = 0; i < count; i++) same = same && shipped[i] == kernels[i];
+  for (size_t i = 0; i < count; i++) same = same && shipped[i] == kernels[i];
   ok(same, "those that a report shows, %zu of %zu, are the first of all", count, all);
-  ok(json_array_size(json_object_get(record, "kernels")) == 2, "a kernel of both requests is named once");
+  ok(record->kernels_count == 2, "a kernel of both requests is named once");
   static const int rows[] = {0, 4, 4};
-  bool ordered = json_array_size(json_object_get(record, "records")) == 3;
-  json_array_foreach(json_object_get(record, "records"), i, each) {
-    ordered = ordered && field_number(json_object_get(each, "shape"), "first") == rows[i] &&
-              strcmp(field_string(each, "kernel"), kernels[i == 2]->name) == 0;
-  }
+  bool ordered = record->records_count == 3;
+  for (size_t i = 0; ordered && i < 3; i++)
+    ordered =
+        record->records[i].shape.first == rows[i] && strcmp(record->records[i].kernel, kernels[i == 2]->name) == 0;
   ok(ordered, "what was found comes shape by shape, kernel by kernel, each once");
-  ok(json_array_size(profile) == 1 && !json_object_get(json_array_get(profile, 0), "rows") &&
-         strcmp(field_string(json_array_get(profile, 0), "kernel"), kernels[1]->name) == 0,
+  ok(record->profile_count == 1 && !record->profile->has_rows && strcmp(record->profile->kernel, kernels[1]->name) == 0,
      "only the kernel whose errors against position are asked for has them, and no scan");
-  json_decref(record);
+  record_free(record);
   run_free(&more);
   run_free(&request);
 }
