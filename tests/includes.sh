@@ -170,5 +170,61 @@ result 'lines have at most 120 columns' "$(
 find $folders tests python packaging examples \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.py' \
   -o -name Makefile.inc \) -exec env LC_ALL=C.UTF-8 grep -Hn '.\{121\}' {} + | cut -d : -f 1,2)"
 
+# Prints FILE:LINE of each ?: in an operand of another. At each depth of brackets, own tells that the expression there
+# has had a ?, inner that brackets in it have had one; a comma, an assignment or the end of a statement begins another.
+# The condition of a statement is no operand.
+nested='
+function begin() { own[depth] = inner[depth] = 0 }
+function question(at) {
+  for (at = 0; at <= depth && !own[at]; at++) continue
+  if (at <= depth || inner[depth]) print FILENAME ":" FNR
+  own[depth] = 1
+}
+function open(is_head) {
+  head[++depth] = is_head
+  begin()
+}
+function close_one(had) {
+  had = (own[depth] || inner[depth]) && !head[depth]
+  if (depth) depth--
+  if (had) inner[depth] = 1
+}
+FNR == 1 { in_comment = in_macro = depth = 0; begin() }
+/^[ \t]*#/ { in_macro = 1; depth = 0; begin() }
+{
+  for (rest = $0; rest != "";) {
+    if (in_comment && !(end = index(rest, "*/"))) break
+    if (in_comment) rest = substr(rest, end + 2)
+    in_comment = 0
+    if (!match(rest, /\/\*|\/\/|"([^"\\]|\\.)*"|\047([^\047\\]|\\.)+\047|[A-Za-z_0-9]+|[=<>!]=|[^ \t]/)) break
+    token = substr(rest, RSTART, RLENGTH)
+    rest = substr(rest, RSTART + RLENGTH)
+    if (token == "//") break
+    in_comment = token == "/*"
+    if (token == "?") question()
+    if (token ~ /^[([{]$/) open(before ~ /^(if|for|while|switch)$/)
+    if (token ~ /^[])}]$/) close_one()
+    if (token ~ /^[,;}]$/ || (token == "=" && !own[depth])) begin()
+    before = token
+  }
+}
+in_macro && !/\\$/ { in_macro = depth = 0; begin() }'
+result 'a ?: in an operand of another is found, over lines, in brackets and in macros' "$(
+found=$(awk "$nested" - <<'C' | cut -d : -f 2 | tr '\n' ' '
+int a = b ? c : d ? e : f;
+int g = b ? f(c ?
+                d : e) : h; /* ? : */
+int i = (b ? c : d) ? e : f, j = b ? c : d, k = f(b ? "?" : "b", c ? '?' : d);
+#define M(a, b) a ? b : \
+  (b ? a : 1)
+if (b ? c : d) a = b ? c : d;
+x[b ? c : d] = b ? c : d;
+int l[] = {b ? c : d, b ? c : d};
+C
+)
+[ "$found" = '1 2 4 6 ' ] || echo "in lines $found")"
+result 'no ?: is in an operand of another' "$(find $folders tests python examples \( -name '*.[ch]' -o -name '*.cc' \
+  -o -name '*.def' -o -name '*.cl' \) -exec awk "$nested" {} +)"
+
 plan
 exit $tap_failed
