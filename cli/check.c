@@ -56,6 +56,17 @@ static bool are_neighbours(const applied_arrays *arrays) {
   return are;
 }
 
+/* Takes the length of the sequence that a wrong result shows. Returns whether it is another one than was assumed. */
+static bool take_array_length(options *given, const applied_arrays *arrays) {
+  recovered found = {0};
+  fault unused;
+  if (!given->model || !given->rope.by_length || given->context) return false;
+  if (recover(arrays, given->problem.op, &found, &unused)) take_shown_length(given, found.table, found.error);
+  recovered_free(&found);
+  take_model_length(given);
+  return given->context;
+}
+
 /* Reads --x and FILE, opens --output, and compares. Exits on bad input. */
 static file_result check_array(options *given, output **out) {
   const char *file = given->operands[0];
@@ -74,6 +85,11 @@ static file_result check_array(options *given, output **out) {
                            .replay = given->command_line};
   threads_limit(0);
   file_result found = examine(given, &request, given->problem.layout);
+  if (!passes(&found.of) && take_array_length(given, &arrays)) {
+    record_release(&found.memory);
+    request.problem.scaling = given->problem.scaling;
+    found = examine(given, &request, given->problem.layout);
+  }
   if (!has_pairs(given) && !passes(&found.of)) {
     file_result other = examine(given, &request, POSENC_INTERLEAVED);
     const bool is_other = passes(&other.of) || are_neighbours(&arrays);
@@ -519,8 +535,8 @@ static void add_findings(const options *given, table_file *table, table_part par
   if (is_sought) set_cause(found, &told.of, table);
   if (table) of->held = record_format(&found->memory, "%s", told.of.held ? told.of.held : "");
   if (!is_sought && !is_limited && given->model) {
-    char name[240];
-    snprintf(name, sizeof name, "%.200s", given->config);
+    char name[320];
+    snprintf(name, sizeof name, "%.200s%s", given->config, given->length_shown);
     add_check(found, finding_of("config", true, name));
   }
   for (size_t n = 0; n < told.of.findings_count; n++) add_check(found, told.of.findings[n]);
@@ -611,6 +627,7 @@ static file_result check_table(options *given, output **out) {
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
+  take_shown_length(given, of_angles.identified.table ? of_angles.identified.table : table, 0.0);
   take_model_length(given);
   if (given->has_angles) given->problem.scaling.attention = 1.0;
   take_stacked(given, at, contents);

@@ -234,6 +234,7 @@ static bool identify_one(const identify_request *request, identified *made, bool
   if (!found) return false;
   made->of = identity_record(found, request, &made->memory);
   made->of.is_right = identity_is_table(found);
+  made->has_formula = found->has_formula;
   *is_whole = made->of.is_right && !found->unexplained && !found->damage_count;
   identity_free(found);
   return true;
@@ -364,18 +365,31 @@ static void add_finding(identified *made, const char *property, bool is_ok, cons
   finding_add(finding_of(property, is_ok, text), &made->of.findings, &made->of.findings_count, &made->memory);
 }
 
+/* Whether a table that agrees with the factors of short sequences has positions beyond them, in identify: check knows
+   them before. */
+static bool is_beyond_short(const options *given, const record_identified *of) {
+  const bool has_positions = strcmp(of->verdict, "table") == 0 && of->has_offset && !of->positions.there;
+  return given->self->bit == IDENTIFY && given->rope.by_length && given->context <= given->rope.switch_at &&
+         has_positions && of->offset.part == 0.0 && of->offset.whole > given->rope.switch_at - of->rows;
+}
+
 /* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it
    agrees with. known: the cause that the file shows before it is identified, or "". Returns whether it agrees. */
 static bool find_cause(const options *given, identified *made, const char *known, char *text, size_t size) {
   const record_identified *of = &made->of;
   const record_agreement *agreement = &of->agreement;
   const bool agrees = agreement->agrees;
-  const char *cause = *known || !agreement->cause ? known : agreement->cause;
+  const bool is_of_length = given->model && *given->length_cause;
+  const char *found = *known || !agreement->cause ? known : agreement->cause,
+             *cause = is_of_length ? given->length_cause : found;
   *text = '\0';
   if (*cause)
     snprintf(text, size, "%s", cause);
   else if (!agreement->there)
     snprintf(text, size, "%s", strcmp(of->verdict, "bent") == 0 ? of->reason : of->sentence);
+  else if (agrees && is_beyond_short(given, of))
+    snprintf(text, size, "the factors are those of sequences of at most %" PRId64 " positions, before the last row",
+             given->rope.switch_at);
   else if (agrees && given->model)
     model_applies(given, &of->applied, text, size);
   if (*text) made->of.cause = record_format(&made->memory, "%s", text);
@@ -390,7 +404,9 @@ static void add_agreement(const options *given, identified *made, const char *kn
   if (!given->model) return;
   if (!agrees && !model_is_known(given, name, sizeof name))
     die("--config %s: whether the table agrees is not known: %s", given->config, name);
-  snprintf(name, sizeof name, "%.200s%s%s", given->config, *text ? ", " : "", text);
+  if (!agrees && *given->length_open && !made->has_formula && !*known)
+    die("--config %s: whether the table agrees is not known: %s", given->config, given->length_open);
+  snprintf(name, sizeof name, "%.200s%s%s%s", given->config, *text ? ", " : "", text, given->length_shown);
   add_finding(made, "config", agrees, agrees ? name : *text ? text : "the cause is not known");
 }
 
@@ -417,9 +433,7 @@ typedef struct rivals {
 /* Returns the rivals, in static memory; null if nothing is asked. */
 static const rivals *rivals_of(const options *given, const stored *at, const question *asked) {
   static rivals found;
-  static int64_t context;
-  if (found.expected.count && context == given->context) return &found;
-  context = given->context;
+  if (found.expected.count) return &found;
   if (given->model) {
     model_problems(given, at, &found.expected, &found.suspects);
   } else if (asked) {
@@ -456,33 +470,13 @@ static void identify_table(const options *given, table_file *table, const char *
   free(kernels);
 }
 
-/* Compares a table that disagrees with a scaling by the length of a sequence again, as the end of one: the positions
-   that were found tell the length, and no option does. Keeps what agrees. */
-static void compare_at_end(const options *given, table_file *table, const char *file, double error, identified *made) {
-  record_identified *of = &made->of;
-  const bool is_by_length = given->model && given->rope.by_length && !given->context,
-             is_apart = of->agreement.there && !of->agreement.agrees && strcmp(of->verdict, "table") == 0;
-  if (!is_by_length || !is_apart || !of->has_offset || of->positions.there || of->offset.whole <= 0) return;
-  identified again = {.read = NULL};
-  options longer = *given;
-  longer.context = of->offset.whole + table_stored(table)->rows;
-  identify_table(&longer, table, file, error, NULL, &again);
-  const record_agreement *found = &again.of.agreement;
-  if (found->agrees) {
-    of->agreement = *found;
-    of->agreement.name = record_format(&made->memory, "%s", found->name);
-    of->agreement.errors = found->errors ? record_format(&made->memory, "%s", found->errors) : NULL;
-    made->is_right = again.is_right;
-  }
-  identified_forget(&again);
-}
-
-identified identified_table(const options *given, table_file *table, const char *file, const question *asked) {
+identified identified_table(const options *command_line, table_file *table, const char *file, const question *asked) {
+  options given = *command_line;
   identified made = {.read = NULL};
-  identify_table(given, table, file, 0.0, asked, &made);
-  if (!asked) compare_at_end(given, table, file, 0.0, &made);
-  if (given->model || asked) add_agreement(given, &made, made.of.agreement.agrees ? "" : table_uncopied(table));
-  add_expected(given, &made);
+  if (!asked) take_shown_length(&given, table, 0.0);
+  identify_table(&given, table, file, 0.0, asked, &made);
+  if (given.model || asked) add_agreement(&given, &made, made.of.agreement.agrees ? "" : table_uncopied(table));
+  add_expected(&given, &made);
   made.is_right = made.is_right && findings_are_met(&made.of);
   return made;
 }
@@ -501,9 +495,12 @@ static array_cause cause_of_array(const options *given, const char *file, const 
                                   const question *asked) {
   const applied_arrays from = open_arrays(given, file);
   const stored *at = table_stored(from.x);
-  const rivals *of = rivals_of(given, at, asked);
+  stored positions = *at;
+  positions.rows = axes_length(from.axes, at);
+  const rivals *of = rivals_of(given, &positions, asked);
   array_cause cause = {.text = ""};
-  array_request request = {.arrays = from, .start = given->start, .suspects = of ? &of->suspects : NULL};
+  array_request request = {.arrays = from, .start = given->start};
+  if (of && !*given->length_open) request.suspects = &of->suspects;
   if (asked) {
     request.problem = asked->problem;
     cause = array_cause_of(&request);
@@ -529,7 +526,7 @@ static const record_identified none = {
     .there = true, .schema = "posenc-identify-2", .file = "", .verdict = "none", .sentence = ""};
 
 /* Identifies the table that --op has applied to --x, or tells why there is none. */
-static void identify_array(const options *given, const char *file, const question *asked, identified *made) {
+static void identify_array(options *given, const char *file, const question *asked, identified *made) {
   recovered from = {0};
   record_applied applied;
   fault why;
@@ -537,8 +534,8 @@ static void identify_array(const options *given, const char *file, const questio
   of_table.problem.op = POSENC_TABLE;
   if (given->problem.op == POSENC_ROPE) of_table.problem.layout = POSENC_SPLIT_CS;
   if (recover_applied(given, file, &from, &applied, &made->memory, &why)) {
+    if (!asked) take_shown_length(given, from.table, from.error);
     identify_table(given, from.table, file, from.error, asked ? &of_table : NULL, made);
-    if (!asked) compare_at_end(given, from.table, file, from.error, made);
     record_applied_to(made, &applied);
     recovered_free(&from);
   } else {
@@ -551,22 +548,23 @@ static void identify_array(const options *given, const char *file, const questio
   }
 }
 
-identified identified_array(const options *given, const char *file, const question *asked) {
+identified identified_array(const options *command_line, const char *file, const question *asked) {
+  options given = *command_line;
   array_cause cause = {.text = ""};
   identified made = {.read = NULL};
-  if (asked) cause = cause_of_array(given, file, NULL, asked);
+  if (asked) cause = cause_of_array(&given, file, NULL, asked);
   /* A cause that x shows is the one that is told: no formula of what was made instead is looked for. */
-  const bool is_told = *cause.text && !given->expect;
+  const bool is_told = *cause.text && !given.expect;
   if (is_told)
     made.of = none;
   else
-    identify_array(given, file, asked, &made);
-  if (given->model && !asked) cause = cause_of_array(given, file, &made.of, asked);
-  if (given->model || asked) add_agreement(given, &made, cause.text);
-  if (given->expect && strcmp(made.of.verdict, "none") == 0)
+    identify_array(&given, file, asked, &made);
+  if (given.model && !asked) cause = cause_of_array(&given, file, &made.of, asked);
+  if (given.model || asked) add_agreement(&given, &made, cause.text);
+  if (given.expect && strcmp(made.of.verdict, "none") == 0)
     add_finding(&made, "expect", false, made.of.sentence);
   else
-    add_expected(given, &made);
+    add_expected(&given, &made);
   made.is_right = made.is_right && findings_are_met(&made.of);
   return made;
 }

@@ -32,7 +32,8 @@ typedef struct question {
    sent, or null. The caller releases all of it by identified_forget. */
 typedef struct identified {
   record_identified of;
-  bool is_right; /* the table is a positional encoding and agrees with --config and --expect */
+  bool is_right;    /* the table is a positional encoding and agrees with --config and --expect */
+  bool has_formula; /* what differs from --config, or from what check asks, is not the formula */
   record_memory memory;
   const record_identified *read;
 } identified;
@@ -43,10 +44,10 @@ void identified_forget(identified *found);
 
    For --config and for `asked`, which is null in identify, `cause` is why the file differs from that, "" or null if it
    does not or if that is not known. Both commands learn it here, and nowhere else. */
-identified identified_table(const options *given, table_file *table, const char *file, const question *asked);
+identified identified_table(const options *command_line, table_file *table, const char *file, const question *asked);
 
 /* As identified_table, for the table that --op has applied to --x. The verdict is "none" if there is no such table. */
-identified identified_array(const options *given, const char *file, const question *asked);
+identified identified_array(const options *command_line, const char *file, const question *asked);
 
 /* Returns a finding, which is like a check of a record, and keeps the texts. */
 record_check finding_of(const char *property, bool is_ok, const char *text);

@@ -9,6 +9,7 @@
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
+#include "inspect/identify/identity.h"
 #include "records/make.h"
 #include "records/record.h"
 #include "verify/file-exams.h"
@@ -49,6 +50,74 @@ void take_model_length(options *given) {
   if (!given->model || is_given(given, OPTION_SCALING)) return;
   given->problem.scaling = model_scaling(&given->rope, model_length(given, &given->problem));
   given->factors = given->rope.factor_count;
+}
+
+/* ---- the length of a sequence, which the values show ---------------------------------------------- */
+
+/* Whether a dynamic scaling is the same for both lengths. */
+static bool is_same_length(const posenc_scaling *s, int64_t a, int64_t b) {
+  return a == b || (a <= s->original && b <= s->original);
+}
+
+/* Takes what was found of a dynamic scaling. length: the one that is asked. */
+static void take_dynamic(options *given, const posenc_scaling *s, const table_length *found, int64_t length) {
+  char *const cause = given->length_cause;
+  const size_t size = sizeof given->length_cause;
+  const bool is_shown = found->verdict == LENGTH_SHOWN, is_in = found->least <= length && length <= found->most,
+             is_same = is_in || is_same_length(s, length, found->least), is_asked = given->context,
+             is_other = is_shown && !is_same && !is_asked;
+  if (found->verdict == LENGTH_OPEN && !is_asked)
+    snprintf(given->length_open, sizeof given->length_open,
+             "its scaling depends on the length of the sequence, which the values do not show: --context gives it");
+  if (is_other && found->base > 0.0)
+    snprintf(given->length_open, sizeof given->length_open,
+             "the base is %.15g, or the sequence has %" PRId64 " positions: --context tells the two apart", found->base,
+             found->length);
+  if (found->is_early && found->least <= s->original)
+    snprintf(cause, size, "the dynamic scaling is left out, as in sequences of at most %" PRId64 " positions",
+             s->original);
+  else if (found->is_early)
+    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, before the last row", found->most);
+  else if (is_shown && !is_same && is_asked)
+    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, not of %" PRId64, found->length,
+             length);
+  if (!is_other || found->base > 0.0) return;
+  given->context = found->length;
+  if (found->least == found->most)
+    snprintf(given->length_shown, sizeof given->length_shown,
+             ", in a sequence of %" PRId64 " positions, as the values show", found->length);
+  else
+    snprintf(given->length_shown, sizeof given->length_shown,
+             ", in a sequence of %" PRId64 " to %" PRId64 " positions, as the values show", found->least, found->most);
+}
+
+void take_shown_length(options *given, table_file *table, double error) {
+  const model_rope *rope = &given->rope;
+  const stored *at = table_stored(table);
+  const identify_request request = {.table = table, .error = error};
+  if (!given->model || !rope->by_length || is_given(given, OPTION_SCALING) || rope->section_count || rope->has_grid)
+    return;
+  posenc_problem problem = given->problem;
+  if (!problem.positions) problem.rows = at->rows;
+  const int64_t length = model_length(given, &problem);
+  posenc_problem of = posenc_table(at->rows, rope->has_dim ? rope->dim : at->dim);
+  of.base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE) ? given->problem.base : rope->base;
+  of.scale = given->problem.scale;
+  of.scaling = model_scaling(rope, length);
+  if (of.scaling.kind == POSENC_SCALING_DYNAMIC) {
+    table_length found;
+    if (!length_find(&request, &of, &found)) memory_end();
+    take_dynamic(given, &of.scaling, &found, length);
+  } else if (!given->context && length <= rope->switch_at) {
+    bool fits, fits_longer = false;
+    posenc_problem longer = of;
+    longer.scaling = rope->longer;
+    if (!length_fits(&request, &of, &fits) || (!fits && !length_fits(&request, &longer, &fits_longer))) memory_end();
+    if (fits || !fits_longer) return;
+    given->context = rope->switch_at + 1;
+    snprintf(given->length_shown, sizeof given->length_shown,
+             ", in a sequence of %" PRId64 " positions or more, as the values show", given->context);
+  }
 }
 
 const char *take_model_rows(const options *given, table_file *table, const char *file) {

@@ -15,6 +15,11 @@ void take_model(options *given);
 /* Sets the scaling of --config for the length of the problem's rows, or for --context. */
 void take_model_length(options *given);
 
+/* Finds the length of the sequence for which a table was made, if the scaling of --config depends on that and no option
+   gives it: sets --context to what the values show, with the words for that, or the words for a length that is wrong.
+   error: the largest error of the values. */
+void take_shown_length(options *given, table_file *table, double error);
+
 /* Exits if the grid is that of --config's own pictures, and a file has other than `rows` places. */
 void require_places(const options *given, int64_t rows);
 

@@ -182,7 +182,9 @@ struct options {
   bool run_programs, fail_undecided;
   bool resume, help, manual, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
-  int64_t context;
+  int64_t context; /* also the length that a file shows */
+  /* Words for a length that a file shows, for a wrong one, and for one that nothing tells; or "". */
+  char length_shown[100], length_cause[160], length_open[160];
   const char *x, *x_tensor, *axes;
   int64_t start;
   const char *output; /* "-" if not given */

@@ -530,10 +530,54 @@ for dtype in f32 bf16; do
   check 'of another length' ends 1 identify end.npy --config dynamic.json --context 100000
 done
 "$POSENC" write --config dynamic.json --context 131072 --offset 130800 --len 272 -o end.npy
-check 'positions tell the length' eval 'ends 0 identify end.npy --config dynamic.json &&
-  told out config "agrees: dynamic.json"'
-"$POSENC" write --config dynamic.json --context 131072 --len 272 -o end.npy
-check 'of rows that do not end there' ends 1 identify end.npy --config dynamic.json
+check 'of another length, which the values show' eval 'ends 1 identify end.npy --config dynamic.json --context 100000 &&
+  told out config "DISAGREES: the dynamic scaling is that of 131072 positions, not of 100000"'
+# The values show the length that no option gives: of a table before, at or beyond the end of what the model accepts.
+cat >longrope.json <<END
+{"model_type": "phi3", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 131072,
+ "original_max_position_embeddings": 4096, "rope_scaling": {"type": "longrope",
+ "short_factor": [$(seq -s , 1 0.02 1.62)], "long_factor": [$(seq -s , 1 1.9 59.9)]}}
+END
+zeros=$(yes 0 | head -300 | paste -s -d , -)
+while read -r dtype config context offset status verdict; do
+  "$POSENC" write --positions "$zeros" --dim 64 --layout split-cs --dtype $dtype -o x.npy
+  "$POSENC" write --config $config.json --context $context --offset $offset --len 300 --dtype $dtype \
+    --kernel recipe/hf-rope --layout split-cs -o shown.npy
+  [ $status -eq 0 ] && word="agrees: $config.json$verdict" || word="DISAGREES: $verdict"
+  for of in '' '--op rope --x x.npy'; do
+    check "$config of $context, $dtype from $offset on $of" eval \
+      'ends $status identify shown.npy $of --config $config.json && told out config "$word"'
+    [ -n "$of" ] && layout=split || layout=split-cs
+    [ $status -eq 1 ] || check 'asked for' eval \
+      'ends 0 check shown.npy $of --config $config.json --offset $offset --layout $layout &&
+        contains out "PASS: config: $config.json"'
+  done
+done <<'END'
+f32 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show
+f16 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show
+bf16 dynamic 98765 90000 0 , in a sequence of 98765 positions, as the values show
+f16 dynamic 2000000 1000000 0 , in a sequence of 1999996 to 2000004 positions, as the values show
+f32 dynamic 4096 300 0
+bf16 dynamic 4096 300 0
+f32 dynamic 4096 50000 1 the dynamic scaling is left out, as in sequences of at most 4096 positions
+f16 dynamic 16384 50000 1 the dynamic scaling is that of 16384 positions, before the last row
+f32 longrope 131072 0 0 , in a sequence of 4097 positions or more, as the values show
+bf16 longrope 131072 100000 0 , in a sequence of 4097 positions or more, as the values show
+f16 longrope 131072 500000 0 , in a sequence of 4097 positions or more, as the values show
+bf16 longrope 4096 3000 0
+f32 longrope 4096 50000 1 the factors are those of sequences of at most 4096 positions, before the last row
+END
+for dtype in f32 bf16; do
+  "$POSENC" write --dim 64 --base 500000 --len 300 --dtype $dtype -o usual.npy
+  check "the base of other models, $dtype" is_refused 'the base is 500000, or the sequence has 48[0-9]* positions' \
+    identify usual.npy --config dynamic.json
+  "$POSENC" write --dim 64 --scale 0.25 --len 300 --offset 50000 --dtype $dtype -o usual.npy
+  check 'no length makes frequencies that are divided by the factor' eval \
+    'ends 1 identify usual.npy --config dynamic.json && contains out "DISAGREES: all frequencies are divided by the factor, 4"'
+done
+"$POSENC" write --config dynamic.json --context 131072 --positions 5,900,17,3,2000,41,77,8 --dim 64 -o few.npy
+check 'few rows in no order do not tell the length' is_refused 'which the values do not show: --context gives it' \
+  identify few.npy --config dynamic.json
 
 # ---- a right formula ------------------------------------------------------------------------------
 

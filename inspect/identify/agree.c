@@ -493,7 +493,7 @@ static bool find_suspect_of_all(const search *s, identity *found, const making *
 
 /* Tries the expected problems in a table made as `at` but for its formula. *agreed: the one that it agrees with, or
    null; *d: the differences from it. Returns false if memory runs out. */
-static bool find_expected(const search *s, const identity *found, const making *at, const differences *own,
+static bool find_expected(const search *s, identity *found, const making *at, const differences *own,
                           const suspect **agreed, differences *d) {
   const suspect_list *expected = s->request->expected;
   bool agrees = false;
@@ -502,6 +502,7 @@ static bool find_expected(const search *s, const identity *found, const making *
     if (!try(s, found, at, own, &expected->items[n].problem, &agrees, d)) return false;
     if (agrees) *agreed = &expected->items[n];
   }
+  found->has_formula |= agrees;
   return true;
 }
 

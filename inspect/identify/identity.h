@@ -206,6 +206,7 @@ typedef struct identity {
   int64_t worst_column;
   identify_agreement agreement; /* agreement with the expected problems */
   char agreed[200];             /* the name of the problem that agrees; or the cause, "" if it is unknown */
+  bool has_formula;             /* an expected formula explains it, if not its positions or single elements */
   bool within;                  /* of `asked`: it is that, and no element has a larger error than code in f32 makes */
   char errors[120];             /* if it agrees: what its errors are, as "those of angles in f32"; "" if unknown */
   bool proved; /* exact values are those of the reference; otherwise they have the accuracy of doubles */
@@ -282,6 +283,29 @@ void identity_free(identity *found);
  * agreement is set, and which identity_free frees; null if memory runs out.
  */
 identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at);
+
+/* ---- the length of a sequence, which a config does not say (lengths.c) --------------------------- */
+
+typedef enum length_verdict {
+  LENGTH_OPEN,  /* the values do not tell it */
+  LENGTH_SHOWN, /* lengths fit */
+  LENGTH_NONE,  /* no length does */
+} length_verdict;
+
+typedef struct table_length {
+  length_verdict verdict;
+  int64_t least, most, length; /* the range of those that fit, and one of them */
+  double base;                 /* the base of models that makes the same table without a scaling; 0: there is none */
+  bool is_early;               /* the range is that of LENGTH_NONE: of sequences that end before the last row */
+} table_length;
+
+/* Finds the lengths for which the dynamic scaling of a problem, with a length of any size, makes a table: from the
+   frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. Returns false if memory
+   runs out. */
+bool length_find(const identify_request *request, const posenc_problem *of, table_length *found);
+
+/* Whether measured frequencies are those of the problem. Returns false if memory runs out. */
+bool length_fits(const identify_request *request, const posenc_problem *of, bool *fits);
 
 /* ---- tables of several axes (grid.c) ------------------------------------------------------------- */
 

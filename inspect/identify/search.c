@@ -436,6 +436,48 @@ void search_columns(search *s) {
   if (s->columns.part == TABLE_BOTH) turn_columns(s);
 }
 
+/* Tries a formula at first positions that explain phases with errors of f32. */
+static void explain_noisy(search *s, const making *by) {
+  enum { MOST = 16 };
+  int64_t starts[MOST];
+  size_t count;
+  const estimate amplitude = {by->amplitude, ldexp(s->window.most, -format_of(s->window.held)->precision)};
+  making how = trial_making(s, &s->columns, &by->formula);
+  formula_frequencies(&by->formula, s->columns.pairs, s->w);
+  length_starts(s, starts, &count, MOST);
+  for (size_t n = 0; n < count && !s->failed; n++) {
+    explanation found = {.found = false};
+    how.start = start_at(starts[n]);
+    explain_amplitudes(s, &how, &amplitude, true, &found);
+    trial_weigh(s, &found);
+  }
+}
+
+/* Tries the formulas of expected problems where the best one is: a base that was measured is a rounded one. */
+static void explain_expected_there(search *s) {
+  const suspect_list *expected = s->request->expected;
+  const making at = s->best.how;
+  const estimate amplitude = {at.amplitude, at.amplitude_error};
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_exact(s, &s->best) && !s->failed; n++) {
+    explanation found = {.found = false};
+    making how;
+    if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
+    explain_amplitudes(s, &how, &amplitude, true, &found);
+    trial_weigh(s, &found);
+  }
+}
+
+/* Tries the formulas of expected problems at far positions, where the phases that code in f32 leaves are no guide to
+   another formula. */
+static void explain_expected_noisy(search *s) {
+  const suspect_list *expected = s->request->expected;
+  const making at = {.columns = s->columns};
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_rounding(s, &s->best) && !s->failed; n++) {
+    making how;
+    if (!expected->items[n].problem.axes && making_with(&at, &expected->items[n].problem, &how)) explain_noisy(s, &how);
+  }
+}
+
 /* Tries the formulas of expected problems, near 0, then far from it, where values in 16 bits tell no formula. One that
    roundings do not explain is dropped: others may be closer. */
 static void explain_expected(search *s) {
@@ -476,6 +518,8 @@ size_t search_run(search *s) {
   const sampled_rows all = waves_spread(&s->window, &s->sampling);
   if (explanation_is_good(&s->best) && evident && !explanation_is_scaled(&s->best)) refine_base(s, &all);
   if (count > 0 && formulas[0].tight && !explanation_is_good(&s->best)) trial_far(s, &s->columns, &formulas[0]);
+  if (evident && explanation_is_good(&s->best)) explain_expected_there(s);
+  if (evident && !explanation_is_rounding(s, &s->best)) explain_expected_noisy(s);
   if (!explanation_is_good(&s->best)) search_list(s);
   return count;
 }

@@ -93,6 +93,10 @@ void trial_far(search *s, const columns *at, const formula *f);
 /* Adds quarters of a turn to all phases, which converts phases of cosines to those of sines. */
 void trial_shift_phases(search *s, int64_t pairs, int quarters);
 
+/* Finds whole first positions, up to POSITION_NEAR, at which the frequencies in s->w explain all phases, whose angles
+   may have errors of f32: at most `most` of them, the nearest first. Sets s->phases. (lengths.c) */
+void length_starts(search *s, int64_t *starts, size_t *count, size_t most);
+
 /* ---- the order in which they are tried (search.c) ------------------------------------------------ */
 
 /* Opens a search. Returns false if memory runs out; search_close must be called in any case. */

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* The length of the sequence that a table was made for, if its scaling depends on it and a config does not say it; and
+   first positions of tables whose angles have errors of f32. */
+#include "inspect/identify/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Relative errors of angles of code in f32: of frequency, position and product; and of frequencies alone. */
+static const double of_angles = 5e-7;
+static const double full_turn = 6.28318530717958647692;
+
+enum { PHASES_LEAST = 3, NARROWINGS = 3 };
+
+/* ---- dynamic scaling: one unknown number --------------------------------------------------------- */
+
+/* The logarithm of the stretch of a base: frequency i is that of the plain base times e^(-stretch share[i]). */
+typedef struct stretches {
+  double least, most;
+} stretches;
+
+typedef struct ladder {
+  search *s;
+  int64_t pairs;
+  double rows;
+  double *plain, *share; /* of each frequency index */
+  double *room;          /* what the phases are off if the frequencies are those of the ends of `all` */
+  double *slow, *fast;   /* the frequencies of these ends */
+  stretches all;         /* those that the measured frequencies allow at positions near 0 and far from it */
+} ladder;
+
+/* A first position, and the stretches that explain all phases at it. */
+typedef struct found_start {
+  double position;
+  stretches of;
+} found_start;
+
+static double stretch_of(const posenc_scaling *s, double length) {
+  return length <= (double)s->original ? 0.0 : log(s->factor * length / (double)s->original - (s->factor - 1.0));
+}
+
+static double length_of(const posenc_scaling *s, double stretch) {
+  return (exp(stretch) + s->factor - 1.0) * (double)s->original / s->factor;
+}
+
+static double frequency_at(const ladder *l, int64_t i, double stretch) {
+  return l->plain[i] * exp(-stretch * l->share[i]);
+}
+
+static bool is_empty(const stretches *s) {
+  return !(s->least <= s->most);
+}
+
+/* Takes the stretches that put `times` the frequency between two values. */
+static void narrow(const ladder *l, int64_t i, double times, double least, double most, stretches *s) {
+  const double plain = l->plain[i] * times, share = l->share[i];
+  if (!(share > 0.0 && plain > 0.0)) {
+    if (plain < least || plain > most) s->most = -1.0;
+    return;
+  }
+  s->least = fmax(s->least, most > 0.0 ? log(plain / most) / share : INFINITY);
+  if (least > 0.0) s->most = fmin(s->most, log(plain / least) / share);
+}
+
+/* Narrows to stretches that the measured frequencies have, whose errors include those of angles at a position. */
+static void narrow_by_frequencies(const ladder *l, double position, stretches *s) {
+  const double of_position = 8.0 * of_angles * (position + l->rows) / l->rows + of_angles;
+  for (int64_t i = 0; i < l->pairs && !is_empty(s); i++) {
+    const estimate *w = &l->s->frequencies[i];
+    if (!formula_mark(w)) continue;
+    const double error = 2.0 * w->error + of_position * w->value;
+    narrow(l, i, 1.0, w->value - error, w->value + error, s);
+  }
+}
+
+/* Narrows to stretches that the phases of row 0 have at a position, from the slowest to the fastest. Those whose turns
+   are not known are left for later. */
+static void narrow_by_phases(const ladder *l, double position, stretches *s) {
+  const double relative = of_angles * (position + l->rows), clear = 0.45 * full_turn;
+  for (int64_t i = l->pairs - 1; i >= 0 && !is_empty(s); i--) {
+    const estimate *phase = &l->s->phases[i];
+    const double most = position * frequency_at(l, i, s->least), least = position * frequency_at(l, i, s->most),
+                 error = phase->error + l->room[i] + relative * frequency_at(l, i, s->least);
+    if (!((most - least) / 2.0 + error < clear)) continue;
+    const double middle = (most + least) / 2.0,
+                 angle = phase->value + full_turn * rint((middle - phase->value) / full_turn);
+    if (angle - error > most || angle + error < least) s->most = -1.0;
+    if (angle - error > least || angle + error < most) narrow(l, i, position, angle - error, angle + error, s);
+  }
+}
+
+/* Whether some stretch may explain each phase of row 0 at a position: what narrow_by_phases refuses at first, without
+   its exponentials and logarithms. */
+static bool may_start(const ladder *l, double position) {
+  const double relative = of_angles * (position + l->rows), clear = 0.45 * full_turn;
+  for (int64_t i = l->pairs - 1; i >= 0; i--) {
+    const estimate *phase = &l->s->phases[i];
+    const double middle = position * (l->fast[i] + l->slow[i]) / 2.0,
+                 apart = position * (l->fast[i] - l->slow[i]) / 2.0 + phase->error + l->room[i] + relative * l->fast[i],
+                 turns = (middle - phase->value) / full_turn;
+    if (apart < clear && fabs(turns - rint(turns)) * full_turn > apart) return false;
+  }
+  return true;
+}
+
+/* Sets the phases of row 0: of measured frequencies, or else of the stretch in the middle. */
+static void set_phases(ladder *l, const stretches *s, bool measured) {
+  const double middle = (s->least + s->most) / 2.0;
+  estimate unused;
+  for (int64_t i = 0; i < l->pairs; i++) {
+    const estimate *w = &l->s->frequencies[i];
+    const bool is_known = measured && formula_mark(w);
+    const double of_middle = frequency_at(l, i, middle),
+                 off = is_known ? w->error : of_middle * l->share[i] * (s->most - s->least) / 2.0;
+    l->fast[i] = frequency_at(l, i, s->least);
+    l->slow[i] = frequency_at(l, i, s->most);
+    l->s->w[i] = is_known ? w->value : of_middle;
+    l->room[i] = off * l->rows;
+  }
+  waves_phases(&l->s->window, &l->s->columns, &l->s->sampling, l->s->w, l->s->phases, &unused);
+}
+
+/* Finds the next whole first position, from one on, that explains the phases. Returns false if there is none. */
+static bool next_start(const ladder *l, int64_t from, found_start *found) {
+  for (int64_t p = from; p <= POSITION_NEAR; p++) {
+    *found = (found_start){(double)p, l->all};
+    if (!may_start(l, found->position)) continue;
+    for (int n = 0; n < NARROWINGS && !is_empty(&found->of); n++) narrow_by_phases(l, found->position, &found->of);
+    if (!is_empty(&found->of)) return true;
+  }
+  return false;
+}
+
+/* Computes the stretches of a start again, with phases of its own frequencies. */
+static void refine(ladder *l, found_start *found) {
+  set_phases(l, &found->of, false);
+  for (int n = 0; n < NARROWINGS; n++) narrow_by_phases(l, found->position, &found->of);
+  narrow_by_frequencies(l, found->position, &found->of);
+}
+
+static bool ladder_open(ladder *l, search *s) {
+  const size_t size = (size_t)s->columns.pairs + 1;
+  *l = (ladder){.s = s, .pairs = s->columns.pairs, .rows = (double)s->window.count};
+  l->plain = calloc(size, sizeof *l->plain);
+  l->share = calloc(size, sizeof *l->share);
+  l->room = calloc(size, sizeof *l->room);
+  l->slow = calloc(size, sizeof *l->slow);
+  l->fast = calloc(size, sizeof *l->fast);
+  return l->plain && l->share && l->room && l->slow && l->fast;
+}
+
+static void ladder_close(ladder *l) {
+  free(l->plain);
+  free(l->share);
+  free(l->room);
+  free(l->slow);
+  free(l->fast);
+}
+
+/* Sets the frequencies of a dynamic scaling, of all lengths that the measured ones allow. */
+static void stretch_all(ladder *l, const posenc_problem *of) {
+  const double longest = 0x1p40;
+  l->all = (stretches){0.0, stretch_of(&of->scaling, longest)};
+  for (int64_t i = 0; i < l->pairs; i++) {
+    l->plain[i] = of->scale * pow(of->base, -(double)i / (double)l->pairs);
+    l->share[i] = (double)i / (double)(l->pairs - 1);
+  }
+  narrow_by_frequencies(l, (double)POSITION_NEAR, &l->all);
+}
+
+/* Returns the base of models that is another one's stretched base; 0 if there is none. */
+static double base_of(const ladder *l, double base, const stretches *s) {
+  const double share = l->share[1] * (double)l->pairs; /* of the logarithm of the base */
+  for (size_t n = 0; n < formula_base_count; n++) {
+    const double stretch = log(formula_bases[n] / base) / share;
+    if (formula_bases[n] > base && s->least <= stretch && stretch <= s->most) return formula_bases[n];
+  }
+  return 0.0;
+}
+
+/* Returns how far the phases of row 0 are from those of a stretch: the sum of squares, in units of their errors. */
+static double distance_of(const ladder *l, double position, double stretched) {
+  double squares = 0.0;
+  for (int64_t i = 0; i < l->pairs; i++) {
+    const double angle = position * frequency_at(l, i, stretched), of_product = 1e-7 * angle,
+                 off = remainder(l->s->phases[i].value - angle, full_turn) / (l->s->phases[i].error + of_product);
+    squares += isfinite(l->s->phases[i].error) ? off * off : 0.0;
+  }
+  return squares;
+}
+
+/* Returns the length whose phases are the nearest, of the whole ones in a range, or of the middle ones of many. */
+static double nearest_length(const ladder *l, const posenc_scaling *s, const found_start *found, double least,
+                             double most) {
+  const double few = 256.0, middle = rint(length_of(s, (found->of.least + found->of.most) / 2.0)),
+               from = fmax(least, fmin(middle, most) - few), to = fmin(most, from + 2.0 * few);
+  double nearest = from, distance = INFINITY;
+  for (double length = from; length <= to; length++) {
+    const double of_length = distance_of(l, found->position, stretch_of(s, length));
+    if (of_length < distance) nearest = length, distance = of_length;
+  }
+  return nearest;
+}
+
+/* Takes the lengths of a start: whole ones, of a sequence that has its rows. */
+static void take_lengths(const ladder *l, const posenc_problem *of, const found_start *found, table_length *made) {
+  const posenc_scaling *s = &of->scaling;
+  const double end = found->position + (double)l->s->window.rows, usual = s->factor * (double)s->original,
+               least = found->of.least > 0.0 ? length_of(s, found->of.least) : 1.0, most = length_of(s, found->of.most);
+  const double from = ceil(fmax(least, end)), to = floor(fmax(most, (double)s->original));
+  *made = (table_length){.verdict = LENGTH_NONE, .least = (int64_t)ceil(least), .most = (int64_t)to};
+  made->is_early = to < end;
+  if (from <= to) {
+    made->verdict = LENGTH_SHOWN;
+    made->least = (int64_t)from;
+    made->length = (int64_t)nearest_length(l, s, found, from, to);
+    made->base = base_of(l, of->base, &found->of);
+  } else if (least <= usual && usual <= most && usual >= end) {
+    made->verdict = LENGTH_OPEN; /* vLLM's caches are of a length that may be no whole number */
+  }
+}
+
+/* Finds the lengths of all starts, until some fit. */
+static void find_lengths(ladder *l, const posenc_problem *of, table_length *found) {
+  enum { TRIED_MAX = 64 };
+  const stretches all = l->all;
+  found_start here;
+  int tried = 0;
+  set_phases(l, &all, true);
+  for (int64_t from = 0; tried < TRIED_MAX && next_start(l, from, &here); from = (int64_t)here.position + 1) {
+    take_lengths(l, of, &here, found);
+    if (found->verdict == LENGTH_NONE) continue;
+    refine(l, &here);
+    if (!is_empty(&here.of)) take_lengths(l, of, &here, found);
+    if (!is_empty(&here.of) && found->verdict == LENGTH_SHOWN) return;
+    tried++;
+    set_phases(l, &all, true);
+  }
+  if (tried == TRIED_MAX || found->verdict == LENGTH_SHOWN) found->verdict = LENGTH_OPEN;
+}
+
+bool length_find(const identify_request *request, const posenc_problem *of, table_length *found) {
+  search s;
+  ladder l = {.s = NULL};
+  bool enough = search_open(&s, request);
+  *found = (table_length){.verdict = LENGTH_OPEN};
+  if (enough) search_columns(&s);
+  const bool is_measured = enough && s.window.finite && 2 * s.columns.pairs == of->dim && s.columns.pairs > 1 &&
+                           search_count_known(&s) >= PHASES_LEAST;
+  if (is_measured) enough = ladder_open(&l, &s);
+  if (is_measured && enough) {
+    stretch_all(&l, of);
+    if (is_empty(&l.all))
+      found->verdict = LENGTH_NONE;
+    else
+      find_lengths(&l, of, found);
+  }
+  ladder_close(&l);
+  search_close(&s);
+  return enough;
+}
+
+/* ---- frequencies that are known ------------------------------------------------------------------ */
+
+void length_starts(search *s, int64_t *starts, size_t *count, size_t most) {
+  ladder l;
+  found_start here;
+  *count = 0;
+  if (!ladder_open(&l, s)) s->failed = true;
+  for (int64_t i = 0; i < l.pairs && !s->failed; i++) l.plain[i] = (double)s->w[i];
+  if (!s->failed) set_phases(&l, &l.all, false);
+  for (int64_t from = 0; !s->failed && *count < most && next_start(&l, from, &here); from = starts[*count - 1] + 1)
+    starts[(*count)++] = (int64_t)here.position;
+  ladder_close(&l);
+}
+
+/* ---- two lists of factors ------------------------------------------------------------------------ */
+
+bool length_fits(const identify_request *request, const posenc_problem *of, bool *fits) {
+  search s;
+  bool enough = search_open(&s, request);
+  int64_t known = 0, off = 0;
+  if (enough) search_columns(&s);
+  const making at = {.columns = s.columns};
+  making how;
+  const bool is_possible = enough && s.window.finite && making_with(&at, of, &how);
+  const double relative = 8.0 * of_angles * (double)POSITION_NEAR / (double)(s.window.count + 1);
+  if (is_possible) formula_frequencies(&how.formula, s.columns.pairs, s.w);
+  for (int64_t i = 0; is_possible && i < s.columns.pairs; i++) {
+    const estimate *w = &s.frequencies[i];
+    if (!formula_mark(w)) continue;
+    known++;
+    off += fabs(w->value - (double)s.w[i]) > 2.0 * w->error + relative * w->value;
+  }
+  *fits = known >= PHASES_LEAST && off <= columns_spare(known) / 4;
+  search_close(&s);
+  return enough;
+}
