@@ -473,6 +473,7 @@ save("linear", video(0.5), w=w / 2)
 save("sections", video(0.5), other)
 save("turns", video(0.5), cyclic)
 save("base", video(0.5), w=frequencies(1e5))
+save("unusual", video(0.5), w=frequencies(777777.0))
 save("exponent", video(0.5), w=frequencies(1e3))
 save("scale", 0.3 * video(1.0))
 save("attention", video(0.5), w=w * (1 - part) + w / 4 * part)
@@ -503,6 +504,8 @@ exponent|vl|the exponent lacks its factor of 2 (i/dim instead of 2i/dim), or the
 scale|vl|the scale is 0.3, not 1
 attention|vl-yarn|the attention factor is left out
 END
+  check 'a base that no suspect has' eval 'ends 1 identify unusual.npy --config vl.json &&
+    told out config "DISAGREES: the base is 777777, not 1000000"'
   for name in sections turns; do
     [ $name = turns ] && order=cyclic || order=chunked
     cause="sections are of 12, 10 and 10 pairs, $order, not of 8, 12 and 12 pairs, chunked"

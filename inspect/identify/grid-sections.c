@@ -435,17 +435,6 @@ static bool are_sections(const posenc_problem *problem) {
   return problem->axes && problem->axes->frequencies == POSENC_AXES_CONTINUED;
 }
 
-/* Whether expected sections of another formula explain all rows, at any positions. */
-static bool is_in_expected_sections(reader *r, const formula *f) {
-  r->is_whole = false;
-  set_formula(r, f, 1.0, NULL);
-  for (size_t n = 0; r->expected && n < r->expected->count; n++) {
-    const posenc_problem *problem = &r->expected->items[n].problem;
-    if (are_sections(problem) && explains_given(r, problem->axes)) return true;
-  }
-  return false;
-}
-
 /* Whether a problem explains all rows in these sections. */
 static bool is_of_problem(reader *r, const posenc_problem *problem, const posenc_axes *given) {
   const long double most = 4.0L; /* frequencies that rise are no rope's */
@@ -456,11 +445,12 @@ static bool is_of_problem(reader *r, const posenc_problem *problem, const posenc
   return r->frequencies[0] < most && r->frequencies[r->at.pairs - 1] < most && explains_given(r, given);
 }
 
-/* Whether an expected problem explains all rows in its sections. */
-static bool is_of_any(reader *r) {
-  for (size_t n = 0; n < r->expected->count; n++) {
+/* Whether expected sections explain all rows: with the formula that is set, or each with its own. */
+static bool is_in_expected(reader *r, bool has_formula) {
+  for (size_t n = 0; r->expected && n < r->expected->count; n++) {
     const posenc_problem *problem = &r->expected->items[n].problem;
-    if (are_sections(problem) && is_of_problem(r, problem, problem->axes)) return true;
+    if (!are_sections(problem)) continue;
+    if (has_formula ? explains_given(r, problem->axes) : is_of_problem(r, problem, problem->axes)) return true;
   }
   return false;
 }
@@ -481,9 +471,9 @@ static bool is_of_expected(reader *r) {
   making how;
   if (!first || !are_sections(first) || !making_with(&at, first, &how)) return false;
   r->is_whole = true;
-  if (is_of_any(r) || is_of(r, &how.formula, how.amplitude, first)) return true;
+  if (is_in_expected(r, false) || is_of(r, &how.formula, how.amplitude, first)) return true;
   r->is_whole = false;
-  if (is_of_any(r) || is_of_suspects(r)) return true;
+  if (is_in_expected(r, false) || is_of_suspects(r)) return true;
   set_formula(r, &how.formula, how.amplitude, first);
   return is_continued(r);
 }
@@ -504,7 +494,10 @@ static bool find(reader *r, const columns *first) {
     for (size_t n = 0; n < count; n++) {
       const formula *f = &formulas[n];
       if (f->shift > 0.0 || !(f->base > 1.0)) continue;
-      if (is_of(r, f, 1.0, NULL) || is_in_expected_sections(r, f)) return true;
+      if (is_of(r, f, 1.0, NULL)) return true;
+      r->is_whole = false;
+      set_formula(r, f, 1.0, NULL);
+      if (is_in_expected(r, true)) return true;
     }
   }
   return false;
