@@ -716,6 +716,13 @@ x = np.random.default_rng(1).standard_normal((300, 64)).astype("f4")
 a, b, sine, cosine = x[:, :32].astype("f8"), x[:, 32:].astype("f8"), np.sin(angles), np.cos(angles)
 np.save("q", x)
 np.save("turned", np.concatenate([a * cosine - b * sine, b * cosine + a * sine], 1).astype("f4"))
+heads = np.random.default_rng(2).standard_normal((1, 300, 3, 64)).astype("f4")
+a, b = heads[..., :32].astype("f8"), heads[..., 32:].astype("f8")
+sine, cosine = sine[:, None], cosine[:, None]
+turned = np.concatenate([a * cosine - b * sine, b * cosine + a * sine], 3).astype("f4")
+np.save("heads", heads)
+np.save("exchanged", turned[:, :, [2, 1, 0]])
+np.save("rotated", turned[:, :, [1, 2, 0]])
 def table(angles, dtype):
     return np.stack([np.sin(angles), np.cos(angles)], 2).reshape(300, -1).astype(dtype)
 for base in (10000.0, 9999.0, 12345.678):
@@ -725,6 +732,10 @@ for base in (10000.0, 9999.0, 12345.678):
 END
   check 'rope in f64 is not of f32' eval \
     'ends 0 identify turned.npy --op rope --x q.npy && sed 1q out >first && lacks first "in f32"'
+  check 'heads exchanged' one_cause exchanged.npy plain.json 'heads 0 and 2 of 3 are exchanged' \
+    --op rope --x heads.npy
+  check 'three heads are not two' eval 'ends 1 check rotated.npy --op rope --x heads.npy --config plain.json &&
+    lacks out exchanged'
   check 'doubles pass without a limit' ends 0 check doubles-10000.npy
   check 'those of angles in f32 do not' eval 'ends 1 check angles-10000.npy && contains out \
     "FAIL: formula: the formula agrees, but errors are larger than those of code in f64: those of angles in f32; --max"'

@@ -535,8 +535,8 @@ static bool is_zero(cause_search *all) {
 
 /* The indices of an axis whose vectors, looked at alone, are not what is asked. */
 typedef struct wrong_indices {
-  int64_t count, first; /* -1: there is none */
-  int64_t zeros;        /* how many of them have zeros for results */
+  int64_t count, first, last; /* -1: there is none */
+  int64_t zeros;              /* how many of them have zeros for results */
 } wrong_indices;
 
 /* Whether no more than `most` are wrong, or zeros alone are. */
@@ -547,15 +547,44 @@ static bool are_few(const wrong_indices *wrong, int64_t most) {
 /* Looks at each index of an axis, at no more when those that are wrong are not few. The search is about the first of
    these from then on. */
 static wrong_indices look_along(cause_search *all, const trial *asked, int axis, int64_t most) {
-  wrong_indices wrong = {.first = -1};
+  wrong_indices wrong = {.first = -1, .last = -1};
   all->axis = axis;
   for (all->index = 0; all->index < all->v->at->axes[axis] && are_few(&wrong, most); all->index++) {
     if (is_made_by(all, asked)) continue;
     wrong.zeros += is_zero(all);
     if (!wrong.count++) wrong.first = all->index;
+    wrong.last = all->index;
   }
   all->index = wrong.first;
   return wrong;
+}
+
+/* Whether the results of one index of the axis are what is asked of the x of another one. */
+static bool is_of_other(cause_search *all, const trial *asked, int64_t index, int64_t other) {
+  const stored *at = all->v->at;
+  const int64_t rows = at->rows / at->axes[all->axis], count = least(rows, SAMPLES);
+  double *results = memory_take((size_t)at->dim, sizeof *results), beyond = 0.0;
+  bool is_right = true;
+  take_reference(all, asked);
+  for (int64_t n = 0; n < count && is_right; n++) {
+    all->index = index;
+    vectors_read(all->v, sampled(all, n, count));
+    memcpy(results, all->v->out, (size_t)at->dim * sizeof *results);
+    all->index = other;
+    const int64_t row = sampled(all, n, count);
+    vectors_read(all->v, row);
+    memcpy(all->v->out, results, (size_t)at->dim * sizeof *results);
+    is_right = isfinite(error_of_vector(all, asked, position_by(asked, all->request, row), &beyond)) && beyond <= 1.0;
+  }
+  free(results);
+  all->index = index;
+  return is_right;
+}
+
+/* Whether two indices of the axis alone are wrong, as their results are exchanged. */
+static bool are_exchanged(cause_search *all, const trial *asked, const wrong_indices *wrong) {
+  return wrong->count == 2 && is_of_other(all, asked, wrong->last, wrong->first) &&
+         is_of_other(all, asked, wrong->first, wrong->last);
 }
 
 /* Looks at the vectors of each head or batch alone. If some are right and others are not, finds the cause of the first
@@ -566,7 +595,10 @@ static void try_axis(cause_search *all, const trial *asked, int axis) {
   const char letter = all->request->arrays.axes[axis], *const name = letter == AXIS_HEADS ? "head" : "batch";
   if (letter == AXIS_POSITIONS || size < 2 || size > INDICES) return;
   const wrong_indices wrong = look_along(all, asked, axis, size);
-  if (wrong.count && wrong.count < size) {
+  if (are_exchanged(all, asked, &wrong)) {
+    snprintf(all->best.text, sizeof all->best.text, "%s %" PRId64 " and %" PRId64 " of %" PRId64 " are exchanged",
+             letter == AXIS_HEADS ? "heads" : "batches", wrong.first, wrong.last, size);
+  } else if (wrong.count && wrong.count < size) {
     char text[sizeof all->best.text];
     try_all(all, asked);
     snprintf(text, sizeof text, "%s", *all->best.text ? all->best.text : "the cause is not known");
