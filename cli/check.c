@@ -412,7 +412,7 @@ static table_part part_of(const options *given) {
 }
 
 static table_file *open_checked(const options *given, const char *file, table_part part) {
-  const table_half half = part == TABLE_BOTH ? TABLE_JOINED : part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND;
+  const table_half own = part == TABLE_COS ? TABLE_FIRST : TABLE_SECOND, half = part == TABLE_BOTH ? TABLE_JOINED : own;
   const char *tensor = tensor_of(given);
   table_file *table = open_table(NULL, file, tensor, half);
   const stored *at = table_stored(table);

@@ -208,12 +208,11 @@ static void record_applied_to(identified *made, const record_applied *applied) {
 void print_applied(const record_applied *applied, FILE *stream) {
   fprintf(stream, "%-15s %s to %s, axes %s: columns %" PRId64 " to %" PRId64 " of %" PRId64, "applied", applied->op,
           applied->x, applied->axes, applied->start, applied->start + applied->dim - 1, applied->columns);
-  if (*applied->pairs)
+  if (*applied->pairs) {
+    const char *written = strcmp(applied->written, "split") == 0 ? ", written as halves" : ", written as neighbours";
     fprintf(stream, ", pairs are %s%s, turned %s", strcmp(applied->pairs, "split") == 0 ? "halves" : "neighbours",
-            !*applied->written                       ? ""
-            : strcmp(applied->written, "split") == 0 ? ", written as halves"
-                                                     : ", written as neighbours",
-            applied->back ? "back" : "forward");
+            *applied->written ? written : "", applied->back ? "back" : "forward");
+  }
   fputc('\n', stream);
 }
 
@@ -407,7 +406,8 @@ static void add_agreement(const options *given, identified *made, const char *kn
   if (!agrees && *given->length_open && !made->has_formula && !*known)
     die("--config %s: whether the table agrees is not known: %s", given->config, given->length_open);
   snprintf(name, sizeof name, "%.200s%s%s%s", given->config, *text ? ", " : "", text, given->length_shown);
-  add_finding(made, "config", agrees, agrees ? name : *text ? text : "the cause is not known");
+  const char *cause = *text ? text : "the cause is not known";
+  add_finding(made, "config", agrees, agrees ? name : cause);
 }
 
 static void add_expected(const options *given, identified *made) {

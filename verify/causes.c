@@ -214,7 +214,7 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     all->turned = 0.0;
     const double of_limit = error / array_limit_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
-    worst = error <= worst ? worst : error == error ? error : INFINITY;
+    if (!(error <= worst)) worst = isnan(error) ? (double)INFINITY : error;
   }
   for (int64_t c = t->columns; c < all->request->problem.dim && !t->moved; c++)
     if (got[c] != x[c]) worst = INFINITY;
