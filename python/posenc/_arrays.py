@@ -161,46 +161,44 @@ def _address(x: Any) -> int:
 
 # Exceptions of the address of an array that has gaps or may not be written, and of a tensor that is not strided.
 NOT_QUICK = (TypeError, ValueError, BufferError, RuntimeError)
-of_buffer: Callable[[Any], Any] = c_char.from_buffer
+of_buffer: Callable[[Any], c_char] = c_char.from_buffer
 
 
 class Quick(NamedTuple):
-    """All arrays of one type, dtype and shape: how their addresses are found, and what they take."""
+    """All arrays of one type, dtype and shape: where they begin, how another is made, and what they take."""
 
-    address: Callable[[Any], int]
+    first: Callable[[Any], c_char]  # their first byte
     new: Callable[[Any], Any]  # another one as this
     dtype: str
     size: int  # in bytes
 
 
-def _buffer_address(x: Any) -> int:
-    return addressof(of_buffer(x))
+def _of_words(x: Any) -> c_char:
+    """An array of ml_dtypes, which has no buffer."""
+    return of_buffer(x.view("u2"))
 
 
-def _tensor_address(x: Any) -> int:
+def _of_tensor(x: Any) -> c_char:
     if not x.is_cpu or not x.is_contiguous() or x.requires_grad or x.is_neg():
         raise ValueError
-    return x.data_ptr()  # type: ignore[no-any-return]
+    return c_char.from_address(x.data_ptr())
 
 
 def quick(kind: type, dtype: Any, shape: tuple[int, ...]) -> Quick | None:
     """None if `memory` has to look at each of these arrays."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    first: Callable[[Any], c_char]
     if torch is not None and kind is torch.Tensor:
-        name, address, new = _torch_name(dtype), _tensor_address, torch.empty_like
+        name, first, new = _torch_name(dtype), _of_tensor, torch.empty_like
     elif numpy is not None and kind is numpy.ndarray and dtype.isnative:
-        name, address, new = str(dtype.name), _buffer_address, numpy.empty_like
-        if dtype.isbuiltin != 1:  # of ml_dtypes, which has no buffer
-            words = numpy.dtype("u2")
-
-            def address(x: Any) -> int:
-                return addressof(of_buffer(x.view(words)))
-
+        name, first, new = str(dtype.name), of_buffer, numpy.empty_like
+        if dtype.isbuiltin != 1:
+            first = _of_words
     else:
         return None
     if name not in NAMES:
         return None
-    return Quick(address, new, NAMES[name], math.prod(shape) * BYTES[NAMES[name]])
+    return Quick(first, new, NAMES[name], math.prod(shape) * BYTES[NAMES[name]])
 
 
 def _as_array(argument: str, x: Any, write: bool) -> Any:

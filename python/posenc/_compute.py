@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import math
 import sys
-from ctypes import POINTER, byref, c_int64, cast, sizeof
+from ctypes import POINTER, addressof, byref, c_int64, c_void_p, cast, sizeof
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, TypeVar
 
 from . import _arrays, _library
 from ._arrays import BYTES, Memory
-from ._library import LIB, Slice, integers, problem, require, whole
+from ._library import APPLY, LIB, Slice, integers, problem, require, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +168,7 @@ def rope_cache(
 
 # ---- add and rope ---------------------------------------------------------------------------------
 
-SLICE_SIZE, APPLY = sizeof(Slice), LIB.posenc_apply
+SLICE_SIZE = sizeof(Slice)
 NEED_COPIES = "x: on() takes arrays that need no copy, with the columns and heads of the plan"
 USUAL = {"add": {2: "ld", 3: "bld", 4: "blhd"}, "rope": {2: "ld", 3: "lhd", 4: "blhd"}}
 
@@ -249,7 +249,7 @@ class _Fit(NamedTuple):
     """Packed arrays of one type, dtype and shape, to which a plan applies its rows: without copies, once each."""
 
     arrays: _arrays.Quick
-    sequences: tuple[int, None, int, int]  # positions, no list of rows, number and distance, as Slice has them
+    rows: Slice  # the first of the plan
 
 
 @functools.lru_cache(maxsize=256)
@@ -271,25 +271,28 @@ def _fit(
     at = _axes(operation, axes, len(shape)).index("l")
     if _repeated(operation, dim, heads, shape, at, start) != 1:
         return None
-    return _Fit(arrays, (shape[at], None, math.prod(shape[:at]), math.prod(shape[at:])))
+    return _Fit(arrays, Slice(SLICE_SIZE, 0, shape[at], None, math.prod(shape[:at]), math.prod(shape[at:])))
 
 
-def _addresses(arrays: _arrays.Quick, x: Any, out: Any) -> tuple[int, int, Any] | None:
-    """The addresses of x and of what to write, and that array, which is new if `out` is None. None if they must be
+def _apply_quickly(handle: c_void_p, slice_: Any, arrays: _arrays.Quick, x: Any, out: Any) -> Any:
+    """Applies rows to such arrays, and returns what it wrote, which is new if `out` is None. None if the arrays must be
     looked at: they are not both such arrays, or overlap."""
     try:
-        source = target = arrays.address(x)
+        source = target = arrays.first(x)
         if out is not x:
             if out is None:
                 out = arrays.new(x)
             elif type(out) is not type(x) or out.dtype != x.dtype or out.shape != x.shape:
                 return None
-            target = arrays.address(out)
-            if 0 < abs(target - source) < arrays.size:
+            target = arrays.first(out)
+            if 0 < abs(addressof(target) - addressof(source)) < arrays.size:
                 return None
     except _arrays.NOT_QUICK:
         return None
-    return source, target, out
+    status = APPLY(handle, slice_, byref(source), byref(target))
+    if status:
+        require(status)
+    return out
 
 
 class Plan:
@@ -346,13 +349,12 @@ class Plan:
                 fit = _fit(self.operation, self.dtype, self.dim, self.heads, kind, x.dtype, x.shape, axes, start)
             except (TypeError, ValueError, AttributeError):
                 fit = None
-            found = fit and 0 <= row <= self.length - fit.sequences[0] and _addresses(fit.arrays, x, out)
-            if fit and found:
-                source, target, out = found
-                status = APPLY(self._plan.handle, byref(Slice(SLICE_SIZE, row, *fit.sequences)), source, target)
-                if status:
-                    require(status)
-                return out
+            if fit and 0 <= row <= self.length - fit.rows.rows:
+                slice_ = Slice.from_buffer_copy(fit.rows)
+                slice_.row = row
+                written = _apply_quickly(self._plan.handle, byref(slice_), fit.arrays, x, out)
+                if written is not None:
+                    return written
         place = _arrays.memory("x", x, write=out is x)
         return self._apply_to(x, place, _axes(self.operation, axes, len(place.shape)), row, rows, start, out)
 
@@ -400,14 +402,14 @@ class Plan:
             rows = (c_int64 * (count * repeated))(*(one for one in each for _ in range(repeated)))
         if rows is not None:
             slice_.index = cast(rows, POINTER(c_int64))
-        status = APPLY(self._plan.handle, byref(slice_), source.address, target.address)
+        status = APPLY(self._plan.handle, byref(slice_), c_void_p(source.address), c_void_p(target.address))
         if status:
             require(status)
 
     def on(self, x: Any, *, axes: str | None = None, out: Any = None) -> Callable[..., Any]:
         """A function of `row` alone, which applies rows from this one on to x: the arrays have been looked at before.
 
-        For buffers that stay, as those of a model that decodes: a call takes a third of the plan's. x and out lie
+        For buffers that stay, as those of a model that decodes: a call takes a quarter of the plan's. x and out lie
         packed, or as sequences that are, and x has the plan's columns and heads. One thread at a time may call it.
         """
         place = _arrays.memory("x", x, write=out is x)
@@ -441,7 +443,7 @@ class _Call:
     def __init__(self, plan: Plan, arrays: tuple[Any, Any], slice_: Slice, place: Memory, target: Memory) -> None:
         self._plan, self._arrays, self._slice = plan, arrays, slice_
         self._last = plan.length - slice_.rows
-        self._arguments = plan._plan.handle, byref(slice_), place.address, target.address
+        self._arguments = plan._plan.handle, byref(slice_), c_void_p(place.address), c_void_p(target.address)
 
     def __call__(self, row: int = 0) -> Any:
         if type(row) is not int:
@@ -475,9 +477,8 @@ class _Quick(NamedTuple):
     """A function applied to arrays of one type, dtype and shape that lie packed. It keeps the plan and the slice, which
     no call changes: threads share them."""
 
-    arrays: _arrays.Quick
-    kept: tuple[Plan, Slice]
-    arguments: tuple[Any, Any]
+    kept: tuple[Plan, _Fit]
+    arguments: tuple[c_void_p, Any, _arrays.Quick]
 
 
 @functools.lru_cache(typed=True, maxsize=KEPT)
@@ -500,8 +501,7 @@ def _quick(
     fit = _fit(operation, plan.dtype, plan.dim, plan.heads, kind, dtype, shape, axes, start)
     if fit is None:
         return None
-    slice_ = Slice(SLICE_SIZE, 0, *fit.sequences)
-    return _Quick(fit.arrays, (plan, slice_), (plan._plan.handle, byref(slice_)))
+    return _Quick((plan, fit), (plan._plan.handle, byref(fit.rows), fit.arrays))
 
 
 def _applied(operation: str, x: Any, out: Any, axes: str | None, dim: int | None, start: int, formula: Any) -> Any:
@@ -512,13 +512,10 @@ def _applied(operation: str, x: Any, out: Any, axes: str | None, dim: int | None
             quick = _quick(operation, kind, x.dtype, x.shape, axes, dim, start, **formula)
         except (TypeError, ValueError, AttributeError):
             quick = None
-        found = quick and _addresses(quick.arrays, x, out)
-        if quick and found:
-            source, target, out = found
-            status = APPLY(*quick.arguments, source, target)
-            if status:
-                require(status)
-            return out
+        if quick:
+            written = _apply_quickly(*quick.arguments, x, out)
+            if written is not None:
+                return written
     place = _arrays.memory("x", x, write=out is x)
     axes, start = _axes(operation, axes, len(place.shape)), whole("start", start)
     plan = _plan_of(operation, place.dtype, place.shape, axes, dim, start, **formula)

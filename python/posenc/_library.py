@@ -108,7 +108,6 @@ def _load() -> ctypes.CDLL:
         ("posenc_plan_destroy", None, c_void_p),
         ("posenc_execute", c_int, c_void_p, c_int64, c_int64, c_void_p),
         ("posenc_rope_cache", c_int, c_void_p, c_int64, c_int64, c_void_p, c_void_p),
-        ("posenc_apply", c_int, c_void_p, POINTER(Slice), c_void_p, c_void_p),
     )
     for name, result, *arguments in functions:
         function = getattr(lib, name)
@@ -117,6 +116,9 @@ def _load() -> ctypes.CDLL:
 
 
 LIB = _load()
+# ctypes does not look at the arguments of this one, which would take as long as one position: all must be objects of
+# ctypes, since a number would be cut to C's int.
+APPLY = LIB["posenc_apply"]
 
 
 def version() -> str:
