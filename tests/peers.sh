@@ -69,10 +69,11 @@ spec.loader.exec_module(times)
 print("interval", *times.interval(range(1, 16))[:2], *times.interval([5, 1, 3]))
 
 
-def line(package, way, seconds, problem="add"):
-    beside = times.quotient([x * seconds for x in range(1, 16)], list(range(1, 16)))
+def line(package, way, seconds, problem="add", kept=1.0):
+    beside, of_kept = (times.quotient([x * seconds for x in range(1, 16)], [x * own for x in range(1, 16)])
+                       for own in (1.0, kept))
     return {"package": package, "threads": 1, "problem": problem, "op": problem, "way": way, "sines": "given",
-            "seconds": seconds, "error": 0.0, "beside": {"posenc": beside, times.KEPT: beside}}
+            "seconds": seconds, "error": 0.0, "beside": {"posenc": beside, times.KEPT: of_kept}}
 
 
 class Spinning:
@@ -116,7 +117,9 @@ print("others", times.others(before) < 1.0, times.used()[1] > before[1])
 head["versions"] = {"posenc": "1", "torch": "2"}
 lines = [line("numpy", "posenc", 1.0), line("numpy", "numpy", 0.5), line("jax", "jax, jit", 0.25),
          line("jax", "posenc", 1.0, "rope"), line("jax", "jax, jit", 2.0, "rope"),
-         line("jax", "jax, jit", 3e-6, "empty")]
+         line("jax", "jax, jit", 3e-6, "empty"),
+         line("ggml", "posenc", 1.0, "step"), line("ggml", "ggml", 0.5, "step", kept=0.25),
+         line("vllm", "vllm", 0.75, "step", kept=0.25)]
 failed = {"package": "mlx", "threads": 1, "problem": "add", "op": "add", "failed": "no such thing"}
 times.report(".", head, [*lines, failed])
 PY
@@ -130,9 +133,13 @@ check 'the interval of 15 turns is from the 4th to the 12th' contains out 'inter
 check 'the row of a slower posenc is marked, beside the fastest package' \
   grep -q '^| add | 1 | 1e+03 ms | jax, jit, given | 0.25 .* | 3 µs | SLOWER |$' peers-times.md
 check 'that of a faster one is not' grep -q '^| rope | 1 | 1e+03 ms | jax, jit, given | 2.00 .* |  |$' peers-times.md
+check 'a graph that has its arrays is beside the plan that has them, others are beside the function' \
+  grep -q '^| step | 1 | 1e+03 ms | vllm, given | 0.75 .* | 3.00 .* | SLOWER |$' peers-times.md
+check 'and so it is in the table of all ways' \
+  grep -q '^| step | 1 | ggml | ggml | given | 500 ms | 0.50 .* |  |$' peers-times.md
 check 'versions are those of packages that have rows' lacks peers-times.md 'torch 2'
 check 'what failed is told' contains peers-times.md 'mlx, 1 threads: add: no such thing'
-check 'the JSON has all rows' test "$(grep -c '"package"' peers-times.json)" = 7
+check 'the JSON has all rows' test "$(grep -c '"package"' peers-times.json)" = 10
 check 'and that the machine was quiet' grep -q '^ "busy": false,$' peers-times.json
 sed -i 's/"others": 0.01/"others": 0.06/' reported.py
 PYTHONDONTWRITEBYTECODE=1 "$python" reported.py "$root/tools" >out 2>err

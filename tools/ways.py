@@ -683,6 +683,8 @@ def of_openvino(given, threads, held):
         yield Way("openvino, RoPE" if "RoPE" in kinds else "openvino", sines, call, read)
 
 
+# Packages whose calls name no arrays: those of a graph, of a binding or of a request are told before.
+BOUND = {"onnxruntime", "ggml", "openvino"}
 # The quick ones first: what they leave of the time is for the others.
 PACKAGES = {
     "numpy": of_numpy,
