@@ -155,6 +155,26 @@ EOF
   check 'and tells what a table is' says '^exact or, .* base 10000, interleaved, positions 0..63'
   venv/bin/posenc --version >out 2>err
   check 'the command is there, too' says '^posenc (posenc) '
+  if venv/bin/python -c 'import pytest' 2>/dev/null; then
+    cat >test_model.py <<'EOF'
+import numpy, posenc
+from posenc.testing import assert_accurate
+def test_table(): assert_accurate(posenc.table(64, 16), max_ulp=0.5)
+def test_rope():
+    x = numpy.ones((1, 64, 2, 16), numpy.float32)
+    assert_accurate(posenc.rope(x), x=x, max_ulp=2)
+def test_wrong():
+    assert_accurate(posenc.table(64, 16) + 1)
+EOF
+    # Plugins of other packages have warnings of their own.
+    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 venv/bin/python -W error -m pytest -W error -p no:cacheprovider --doctest-modules \
+      --pyargs posenc test_model.py >out 2>err
+    check 'pytest: examples of the package and tests of a model, without a warning' \
+      says '^=* 1 failed, 4 passed in [0-9.]*s'
+    check 'what fails is shown at the line of the test' says '^test_model.py:8: AssertionError$'
+  else
+    skip 'pytest' 'not there'
+  fi
   POSENC_BUILD=$abs_top_builddir venv/bin/pip install --no-index --no-deps --force-reinstall "$root/python" >out 2>err
   check 'pip builds it from the source, without a network' test $? -eq 0
 else

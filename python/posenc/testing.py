@@ -13,6 +13,9 @@ def assert_accurate(actual: Any, max_ulp: float | None = None, *, max_abs: float
 
     The arguments are those of `posenc.check`: the formula of the table, or x and how it is turned. The AssertionError
     has what posenc check prints, and of a table what posenc identify makes of it.
+
+    >>> import posenc
+    >>> assert_accurate(posenc.table(64, 8), max_ulp=0.5)
     """
     __tracebackhide__ = True  # pytest then shows the caller's line
     if max_ulp is None and max_abs is None:
