@@ -132,8 +132,9 @@ static void put_sums(judge *j, int64_t n, bool is_step, const double *values) {
     for (int64_t c = 0; c < width; c++) {
       const column_value *at = &j->columns[table].values[c];
       const double sine = values[at->index], cosine = values[pairs + at->index];
+      const double other = at->cosine ? -sine : cosine;
       first[c] = is_step || at->cosine ? cosine : sine;
-      second[c] = is_step ? sine : at->cosine ? -sine : cosine;
+      second[c] = is_step ? sine : other;
     }
   }
 }

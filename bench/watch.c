@@ -338,8 +338,8 @@ static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, co
 }
 
 /* Whether workers keep their memory between turns: if all that they need together, for the shapes that were prepared so
-   far, with their plans, is less than three quarters of what was available. The page faults of 512 MiB before each turn would take half
-   as long as a fast kernel's turn. */
+   far, with their plans, is less than three quarters of what was available. The page faults of 512 MiB before each turn
+   would take half as long as a fast kernel's turn. */
 static bool can_keep_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {
@@ -613,7 +613,8 @@ static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
 static void choose_plans(turn_terms *terms, int count, bool is_drawn) {
   uint64_t random = ~terms->seed;
   terms->of = count;
-  terms->plans = is_drawn ? 1 : terms->alone || count < 2 ? count : 2;
+  terms->plans = terms->alone || count < 2 ? count : 2;
+  if (is_drawn) terms->plans = 1;
   terms->step = count < 2 ? 0 : 1 + (int)random_below(&random, (uint64_t)count - 1);
   if (terms->plans > 2) terms->step |= 1; /* reaches all, as their number is a power of two */
 }

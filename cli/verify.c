@@ -256,7 +256,8 @@ static int run(options *given) {
   record_memory memory = {NULL};
   record_accuracy results = {0};
   if (encodings) results = record_of_encodings(encodings, &memory);
-  status = record && lacks_proposal(record) ? STATUS_FAILED_CHECK : trusted_status(record, encodings ? &results : NULL);
+  status = trusted_status(record, encodings ? &results : NULL);
+  if (record && lacks_proposal(record)) status = STATUS_FAILED_CHECK;
   const bool is_alone = !record;
   if (encodings) add_encodings(&record, encodings, &results, !print);
   record_release(&memory);

@@ -284,7 +284,7 @@ void identity_free(identity *found);
  */
 identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at);
 
-/* ---- the length of a sequence, which a config does not say (lengths.c) --------------------------- */
+/* ---- the length of a sequence, which a config does not say (sequence.c) -------------------------- */
 
 typedef enum length_verdict {
   LENGTH_OPEN,  /* the values do not tell it */

@@ -94,7 +94,7 @@ void trial_far(search *s, const columns *at, const formula *f);
 void trial_shift_phases(search *s, int64_t pairs, int quarters);
 
 /* Finds whole first positions, up to POSITION_NEAR, at which the frequencies in s->w explain all phases, whose angles
-   may have errors of f32: at most `most` of them, the nearest first. Sets s->phases. (lengths.c) */
+   may have errors of f32: at most `most` of them, the nearest first. Sets s->phases. (sequence.c) */
 void length_starts(search *s, int64_t *starts, size_t *count, size_t most);
 
 /* ---- the order in which they are tried (search.c) ------------------------------------------------ */
