@@ -267,7 +267,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
 
 /* Returns the exponent of the format's smallest subnormal number. */
 static int least_exponent(posenc_dtype dtype) {
-  static const int exponents[] = {[POSENC_F64] = -1074, [POSENC_F32] = -149, [POSENC_F16] = -24, [POSENC_BF16] = -133};
+  static const int exponents[] = {[POSENC_F32] = -149, [POSENC_F64] = -1074, [POSENC_F16] = -24, [POSENC_BF16] = -133};
   return exponents[dtype];
 }
 
