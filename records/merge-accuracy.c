@@ -111,7 +111,8 @@ static bool agree_in(const merger *m, const input *other, environment_use use, c
   return true;
 }
 
-/* Returns what decides which elements all results of a record are of. */
+/* Returns what decides which elements all results of a record are of. The rule by which they are drawn is that of the
+   sources, which are compared before. */
 static record_sample sample_of(const record_accuracy *record) {
   return (record_sample){.mode = "", .op = "", .seed = record->seed, .budget = record->budget};
 }

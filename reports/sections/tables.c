@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kinds of tables in which a column is shown, as bits; TIME if it needs times. */
-enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABLE_TIMES, TIME = 1 << TABLE_KINDS };
+/* The kinds of tables in which a column is shown, as bits; IF_TIMED: only where something was timed. */
+enum { HEADLINE = 1 << TABLE_HEADLINE, FULL = 1 << TABLE_FULL, TIMES = 1 << TABLE_TIMES, IF_TIMED = 1 << TABLE_KINDS };
 
-/* What a row is of: a row of a record, its table, and on a page the rows among which it stands, in CSV the state of
-   memory. */
+/* The objects that a column reads: a row of a record, its table, and a third: on a page the rows of the kernel's table,
+   so that twins can be told (say_twins), in times.csv the name of the state of memory. */
 enum { OF_ROW, OF_TABLE, OF_PLACE };
 
 #define IN_ROW(field) PAGE_AT(OF_ROW, record_row, field)
@@ -147,13 +147,13 @@ static const column all_columns[] = {
     {{"checks passed", true, .fill = checks}, FULL},
     {{NULL, true, "repetitions", PAGE_COUNT, IN_ROW(timing.repetitions)}, 0},
     {{"ns/element", true, "ns_per_element", PAGE_SPREAD, IN_ROW(timing.ns_per_element), .fill = ns_per_element},
-     HEADLINE | FULL | TIMES | TIME},
+     HEADLINE | FULL | TIMES | IF_TIMED},
     {{"GB/s", true, "bytes_per_second", PAGE_SPREAD, IN_ROW(timing.bytes_per_second), .scale = 1e-9},
-     FULL | TIMES | TIME},
+     FULL | TIMES | IF_TIMED},
     {{"% of limit", true, "of_limit", PAGE_SPREAD, IN_ROW(timing.of_limit), .scale = 100},
-     HEADLINE | FULL | TIMES | TIME},
-    {{"over naive", true, .fill = speed_up}, HEADLINE | FULL | TIMES | TIME},
-    {{"plan, µs", true, "plan_ns", PAGE_SPREAD, IN_ROW(timing.plan_ns), .scale = 1e-3}, FULL | TIMES | TIME},
+     HEADLINE | FULL | TIMES | IF_TIMED},
+    {{"over naive", true, .fill = speed_up}, HEADLINE | FULL | TIMES | IF_TIMED},
+    {{"plan, µs", true, "plan_ns", PAGE_SPREAD, IN_ROW(timing.plan_ns), .scale = 1e-3}, FULL | TIMES | IF_TIMED},
 };
 
 enum { MOST_COLUMNS = sizeof all_columns / sizeof *all_columns };
@@ -213,7 +213,7 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   shown_rows shown = {report, rows, 0, 0};
   size_t count = 0;
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
-    if (!(c->in & 1U << kind) || (c->in & TIME && !timed) || (c->head.offset == PLAN && !any_plan(table))) continue;
+    if (!(c->in & 1U << kind) || (c->in & IF_TIMED && !timed) || (c->head.offset == PLAN && !any_plan(table))) continue;
     heads[count++] = c->head;
   }
   RECORD_EACH(row, table, rows)
