@@ -49,7 +49,8 @@ static bool same_value(double a, double b) {
 
 static double size_of(double a, double b) {
   const double size = fabs(a - b);
-  return same_value(a, b) ? 0.0 : isfinite(size) ? size : INFINITY;
+  if (same_value(a, b)) return 0.0;
+  return isfinite(size) ? size : INFINITY;
 }
 
 static double ulps_of(const block *k, double a, double b, double size) {

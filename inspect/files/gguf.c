@@ -294,10 +294,13 @@ static bool read_unit(cursor *c, const json_t *found, size_t *unit) {
 
 /* Adds the description of a tensor as a header of safetensors has it. */
 static bool list_tensor(cursor *c, gguf_text name, const tensor *t, json_t *listed) {
-  static const char *const dtypes[] = {[0] = "F32", [1] = "F16", [28] = "F64", [30] = "BF16"};
+  static const struct {
+    const char *name;
+    uint64_t bytes;
+  } dtypes[] = {[0] = {"F32", 4}, [1] = {"F16", 2}, [28] = {"F64", 8}, [30] = {"BF16", 2}};
   char text[NAME_MAX_BYTES + 1];
-  const bool is_plain = t->type < sizeof dtypes / sizeof *dtypes && dtypes[t->type];
-  const uint64_t bytes = !is_plain ? 0 : t->type == 28 ? 8 : t->type == 0 ? 4 : 2;
+  const bool is_plain = t->type < sizeof dtypes / sizeof *dtypes && dtypes[t->type].name;
+  const uint64_t bytes = is_plain ? dtypes[t->type].bytes : 0;
   if (name.length > NAME_MAX_BYTES || json_object_size(listed) >= LISTED_MAX)
     return fault_say(c->why, "more than %d tensors, or a name of more than %d bytes", LISTED_MAX, NAME_MAX_BYTES);
   memcpy(text, name.text, name.length);
@@ -308,7 +311,7 @@ static bool list_tensor(cursor *c, gguf_text name, const tensor *t, json_t *list
     return fault_say(c->why, "a tensor is larger than any file");
   json_t *axes = json_array();
   for (uint64_t n = t->axis_count; n-- > 0;) json_array_append_new(axes, json_integer((json_int_t)t->axes[n]));
-  json_t *one = json_pack("{s:s, s:o, s:[I, I]}", "dtype", is_plain ? dtypes[t->type] : "quantized", "shape", axes,
+  json_t *one = json_pack("{s:s, s:o, s:[I, I]}", "dtype", is_plain ? dtypes[t->type].name : "quantized", "shape", axes,
                           "data_offsets", (json_int_t)t->offset, (json_int_t)end);
   return json_object_set_new(listed, text, one) == 0 || fault_say(c->why, "a name is no UTF-8");
 }

@@ -108,9 +108,8 @@ static bool take_tuple(cursor *c, int64_t *axes, size_t *count) {
 /* Reads the type of elements. *complex: whether each element is two columns. */
 static bool parse_descr(const char *descr, stored *found, bool *complex) {
   const bool ordered = *descr && strchr("<>|=", *descr);
-  const char order = *descr == '<' || *descr == '>' ? *descr : stored_swapped('<') ? '>' : '<';
   const char *const type = descr + ordered;
-  found->swapped = stored_swapped(order);
+  found->swapped = (*descr == '<' || *descr == '>') && stored_swapped(*descr);
   *complex = *type == 'c';
   if (strcmp(type, "f4") == 0 || strcmp(type, "c8") == 0)
     found->dtype = POSENC_F32;
@@ -141,24 +140,30 @@ typedef struct npy_text {
   size_t axis_count;
 } npy_text;
 
+enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
+
+static unsigned what_of(const char *key) {
+  if (strcmp(key, "descr") == 0) return DESCR;
+  if (strcmp(key, "fortran_order") == 0) return ORDER;
+  return strcmp(key, "shape") == 0 ? SHAPE : 0;
+}
+
+static bool take_value(cursor *c, unsigned what, npy_text *text) {
+  if (what == DESCR) return take_string(c, text->descr, sizeof text->descr);
+  if (what == ORDER) return take_bool(c, &text->by_columns);
+  return what == SHAPE && take_tuple(c, text->axes, &text->axis_count);
+}
+
 static bool parse_text(cursor c, npy_text *text, fault *why) {
-  enum { DESCR = 1, ORDER = 2, SHAPE = 4, ALL = 7 };
   static const char broken[] = "its header is no dict of descr, fortran_order and shape";
   char key[32];
   unsigned seen = 0;
   if (!take(&c, "{")) return fault_say(why, broken);
   while (!take(&c, "}")) {
     if (!take_string(&c, key, sizeof key) || !take(&c, ":")) return fault_say(why, broken);
-    const unsigned what = strcmp(key, "descr") == 0           ? DESCR
-                          : strcmp(key, "fortran_order") == 0 ? ORDER
-                          : strcmp(key, "shape") == 0         ? SHAPE
-                                                              : 0;
+    const unsigned what = what_of(key);
     if (what == DESCR && take(&c, "[")) return fault_say(why, "its elements are structures, not numbers");
-    const bool ok = what == DESCR   ? take_string(&c, text->descr, sizeof text->descr)
-                    : what == ORDER ? take_bool(&c, &text->by_columns)
-                    : what == SHAPE ? take_tuple(&c, text->axes, &text->axis_count)
-                                    : false;
-    if (!ok || seen & what) return fault_say(why, broken);
+    if (!take_value(&c, what, text) || seen & what) return fault_say(why, broken);
     seen |= what;
     if (!take(&c, ",") && (c.at == c.end || *c.at != '}')) return fault_say(why, broken);
   }

@@ -71,7 +71,7 @@ static bool take_whole(stored *s, const int64_t *axes, size_t count, const longe
   const int64_t *last = of->length + of->count;
   const bool has_matrices = of->count == 4 && last[-1] == 2 && last[-2] == 2,
              has_pairs = of->count == 3 && (last[-1] == 2 || last[-2] == 2);
-  const size_t of_row = has_matrices ? 3 : has_pairs ? 2 : 1;
+  const size_t of_row = has_matrices ? 3 : 1 + has_pairs;
   s->rows = s->dim = 1;
   if (of->count < 2) {
     s->vector = count == 1 || (count > 2 && axes[count - 1] == 1);

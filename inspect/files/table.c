@@ -452,7 +452,8 @@ static int64_t kept_column(fold_kind kind, int64_t width, int64_t n, int64_t *co
   const int blocks = blocks_of(kind);
   const int64_t block = blocks ? width / (4 * blocks) : 1, column = blocks ? n + n / block * block : 2 * n;
   *sign = kind == MATRICES && n % 2 ? -1.0 : 1.0;
-  *copy = kind < MATRICES ? column + block : column + (n % 2 ? -1 : 3);
+  const int64_t of_matrix = n % 2 ? -1 : 3;
+  *copy = column + (kind < MATRICES ? block : of_matrix);
   return column;
 }
 

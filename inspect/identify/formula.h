@@ -44,8 +44,9 @@ enum { WINDOW_SOME_ROWS = 33 };
    exist. */
 static inline int64_t window_sample(const table_window *w, int64_t rows, int64_t n) {
   rows = rows < w->count ? rows : w->count;
-  const int64_t row = n >= rows ? -1 : rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
-  return row < 0 || w->zero[row] ? -1 : row;
+  if (n >= rows) return -1;
+  const int64_t row = rows > 1 ? n * (w->count - 1) / (rows - 1) : 0;
+  return w->zero[row] ? -1 : row;
 }
 
 /* Sets the offset, which window_value subtracts. */

@@ -281,7 +281,8 @@ static bool set_frequencies(grid *g, spacing form) {
     before += pairs;
   }
   problem->base = restarted || dealt ? first : plainest(of_all, 1e-5).value;
-  axes->frequencies = restarted ? POSENC_AXES_RESTARTED : continued ? POSENC_AXES_CONTINUED : POSENC_AXES_DEALT;
+  axes->frequencies = continued ? POSENC_AXES_CONTINUED : POSENC_AXES_DEALT;
+  if (restarted) axes->frequencies = POSENC_AXES_RESTARTED;
   return restarted || continued || dealt;
 }
 

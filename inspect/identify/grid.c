@@ -215,10 +215,9 @@ static void print_grid(const grid *g, FILE *out) {
   for (int n = 0; n < g->count; n++) {
     const grid_part *p = &g->parts[g->order[n]];
     char *own = identity_sentence(p->found);
-    fprintf(out, "; %c: %s", letter_of(g, g->order[n]),
-            !own                               ? "?"
-            : first && strcmp(own, first) == 0 ? "the same"
-                                               : own);
+    const char *told = own ? own : "?";
+    if (own && first && strcmp(own, first) == 0) told = "the same";
+    fprintf(out, "; %c: %s", letter_of(g, g->order[n]), told);
     if (first)
       free(own);
     else
@@ -235,11 +234,12 @@ static const char *told_options(const grid *g, record_memory *in) {
   char *all = g->is_one ? problem_options(&g->problem) : NULL;
   if (!all) return NULL;
   char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
-       *rest = behind ? strstr(behind + 1, " --") : NULL;
+       *found = behind ? strstr(behind + 1, " --") : NULL;
+  const char *rest = found ? found : "";
   if (behind) *behind = '\0'; /* rows and columns come from the file */
   static const char *const parts[] = {"", " --part cos", " --part sin"};
   const char *layout = at->part != TABLE_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
-  const char *text = told ? record_format(in, "%s%s%s%s", told, rest ? rest : "", parts[at->part], layout) : NULL;
+  const char *text = told ? record_format(in, "%s%s%s%s", told, rest, parts[at->part], layout) : NULL;
   free(all);
   return text;
 }

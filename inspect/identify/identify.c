@@ -390,10 +390,8 @@ static bool is_negated(search *s, identity *found) {
     const columns *told = &s->best.how.columns;
     const bool all = n == 1 || told->part != TABLE_BOTH, cosines = (n == 0) == (told->layout == at.layout);
     char words[sizeof found->reason];
-    snprintf(found->negated, sizeof found->negated, "%s are negated",
-             all       ? "all values"
-             : cosines ? "the cosines"
-                       : "the sines");
+    const char *ones = cosines ? "the cosines" : "the sines";
+    snprintf(found->negated, sizeof found->negated, "%s are negated", all ? "all values" : ones);
     snprintf(words, sizeof words, "%s: base %s, shift %g, from position %.15g on", found->negated,
              number_within(f->base, f->base_error).text, f->shift, s->best.how.start.first);
     found->how.columns = *told;

@@ -316,13 +316,11 @@ static const char *told_options(const identity *found, bool halved, record_memor
   char *all = allocated(problem_options(&problem));
   const char *behind = strstr(all, "--dim "); /* rows and columns come from the file */
   behind = behind ? strstr(behind, " --") : NULL;
+  static const char *const part_options[] = {"", [TABLE_COS] = "--part cos", [TABLE_SIN] = "--part sin"};
   const bool untold = how->columns.part != TABLE_BOTH && how->columns.layout == POSENC_INTERLEAVED;
-  const char *text = record_format(in, "%s%s%s%s", behind ? behind + 1 : "",
-                                   how->columns.part == TABLE_BOTH ? ""
-                                   : behind                        ? " --part "
-                                                                   : "--part ",
-                                   how->columns.part == TABLE_BOTH ? "" : identity_parts[how->columns.part],
-                                   untold ? " --layout interleaved" : "");
+  const char *const told = behind ? behind + 1 : "", *const part = part_options[how->columns.part];
+  const char *text =
+      record_format(in, "%s%s%s%s", told, *told && *part ? " " : "", part, untold ? " --layout interleaved" : "");
   free(all);
   return text;
 }
@@ -537,10 +535,8 @@ static void print_formula(const identity *found, FILE *out) {
 
 static void print_columns(const identity *found, FILE *out) {
   const columns *at = &found->how.columns;
-  fprintf(out, ", %s%s", columns_layout_name(at),
-          at->part == TABLE_BOTH  ? ""
-          : at->part == TABLE_COS ? " (cos)"
-                                  : " (sin)");
+  static const char *const parts[] = {"", [TABLE_COS] = " (cos)", [TABLE_SIN] = " (sin)"};
+  fprintf(out, ", %s%s", columns_layout_name(at), parts[at->part]);
   const char *odd = identity_odd(found);
   if (odd) fprintf(out, ", odd %s", odd);
 }

@@ -371,10 +371,9 @@ static slope slope_at(const known_wave *k, double w, int64_t rows, bool by_noise
   for (int64_t row = 0; row < rows; row += k->step) {
     if (k->w->zero[row]) continue;
     const double position = k->first + k->direction * (double)row, s = sin(w * position), c = cos(w * position),
-                 x = window_value(k->w, row, k->column),
-                 noise = by_noise ? value_noise(k->w, x, k->amplitude.value, w * position * (k->cosine ? s : c)) : 1.0,
-                 wave = (k->cosine ? c : s) / noise,
-                 gain = k->amplitude.value * position * (k->cosine ? -s : c) / noise,
+                 derivative = k->cosine ? -s : c, x = window_value(k->w, row, k->column),
+                 noise = by_noise ? value_noise(k->w, x, k->amplitude.value, w * position * derivative) : 1.0,
+                 wave = (k->cosine ? c : s) / noise, gain = k->amplitude.value * position * derivative / noise,
                  left = x / noise - k->amplitude.value * wave;
     if (fabs(x - last) > 0.0) found.noise += of_run * of_run, of_run = 0.0;
     last = x;

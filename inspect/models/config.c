@@ -91,10 +91,9 @@ static layer_kind *add_kind(model *m, const char *name, unsigned layers) {
 }
 
 static unsigned place_of(const char *name) {
-  return strcmp(name, full) == 0         ? FULL
-         : strcmp(name, sliding) == 0    ? SLIDING
-         : strcmp(name, compressed) == 0 ? COMPRESS
-                                         : 0;
+  if (strcmp(name, full) == 0) return FULL;
+  if (strcmp(name, sliding) == 0) return SLIDING;
+  return strcmp(name, compressed) == 0 ? COMPRESS : 0;
 }
 
 /* Adds the types of layers that have keys of their own. */
@@ -147,10 +146,12 @@ static const char *type_of(const config_keys *w, int64_t layer) {
     return json_string_value(pattern)[(size_t)layer % json_string_length(pattern)] == 'L' ? sliding : full;
   if (json_is_array(pattern)) {
     const json_t *one = json_array_get(pattern, (size_t)layer);
-    return !one ? NULL : json_is_true(one) || json_integer_value(one) ? sliding : full;
+    if (!one) return NULL;
+    return json_is_true(one) || json_integer_value(one) ? sliding : full;
   }
   if (every > 0) return (layer + 1) % every ? sliding : full;
-  return full_every > 0 ? (layer % full_every ? sliding : full) : NULL;
+  if (full_every <= 0) return NULL;
+  return layer % full_every ? sliding : full;
 }
 
 /* Returns which of the types that have keys of their own a layer has; null if it has none of them. */
@@ -241,7 +242,8 @@ static int64_t count_layers(const config_keys *w) {
   for (size_t n = 0; (list = words_layer_list(w, n, &name)); n++)
     if (json_array_size(list) > most) most = json_array_size(list);
   const int64_t told = whole_of(w, LAYERS);
-  return told > 0 && told < LAYERS_MAX ? told : most < LAYERS_MAX ? (int64_t)most : 0;
+  if (told > 0 && told < LAYERS_MAX) return told;
+  return most < LAYERS_MAX ? (int64_t)most : 0;
 }
 
 /* Finds the kinds of layers. If it is not known which layers are of which type, the kinds are the types. */

@@ -101,7 +101,8 @@ static const json_t *value_of(const config_keys *w, int key) {
   if (!w->architecture) {
     const json_t *inner = places & ROPE ? present(json_object_get(w->rope, name)) : NULL;
     if (!inner && places & TOP) inner = present(json_object_get(w->own, name));
-    return inner ? inner : places & TOP ? present(json_object_get(w->top, name)) : NULL;
+    if (!inner && places & TOP) inner = present(json_object_get(w->top, name));
+    return inner;
   }
   if (places & TENSOR) return json_object_get(w->top, name);
   snprintf(full, sizeof full, "%s.%s", w->architecture, name);
@@ -130,11 +131,10 @@ key_name words_name(const config_keys *w, word what) {
   for (int other = 0; other < KEYS && key < 0; other++)
     if (keys[other].what == what && !(keys[other].places & others)) key = other;
   const bool is_prefixed = key >= 0 && w->architecture && !(keys[key].places & TENSOR);
-  snprintf(name.text, sizeof name.text, "%s%s%s",
-           is_inner      ? w->rope_name
-           : is_prefixed ? w->architecture
-                         : "",
-           is_inner || is_prefixed ? "." : "", key < 0 ? "?" : keys[key].name);
+  const char *prefix = is_prefixed ? w->architecture : "";
+  if (is_inner) prefix = w->rope_name;
+  snprintf(name.text, sizeof name.text, "%s%s%s", prefix, is_inner || is_prefixed ? "." : "",
+           key < 0 ? "?" : keys[key].name);
   return name;
 }
 
