@@ -600,15 +600,18 @@ static void take_stacked(options *given, const stored *at, const char *contents)
   if (at->last && given->model && !contents) given->problem.layout = POSENC_INTERLEAVED_CS;
 }
 
-/* Takes the layout that the values of a grid show, unless --layout gives one. Returns how the output tells of it; null
-   if no layout is taken. */
+/* Takes the layout that the values of a grid, or of a model's table, show, unless --layout gives one. Returns how the
+   output tells of it; null if no layout is taken. */
 static const char *take_layout(options *given, table_file *table) {
   static const char *const words[] = {[POSENC_INTERLEAVED] = "layout interleaved, as the values show; none is given",
                                       [POSENC_INTERLEAVED_CS] =
                                           "layout interleaved-cs, as the values show; none is given",
                                       [POSENC_SPLIT] = "layout split, as the values show; none is given",
                                       [POSENC_SPLIT_CS] = "layout split-cs, as the values show; none is given"};
-  if (!given->grid || is_given(given, OPTION_LAYOUT) || given->problem.dim % 2) return NULL;
+  const stored *at = table_stored(table);
+  const bool is_stacked = at->beside || at->last; /* take_stacked has the layout */
+  if (is_given(given, OPTION_LAYOUT) || given->problem.dim % 2) return NULL;
+  if (!given->grid && (!given->model || is_stacked)) return NULL;
   return layout_shown(table, &given->problem, &given->problem.layout) ? words[given->problem.layout] : NULL;
 }
 

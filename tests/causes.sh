@@ -318,7 +318,6 @@ while IFS='|' read -r written options cause found; do
   check 'is a fact to identify' eval \
     'ends 0 identify wrong.npy --config plain.json && sed 1q out | grep -qF -e "$found"'
 done <<END
---len 300 --layout split||the layout is split, not interleaved|, split, 
 --len 300|--layout split-cs|the layout is interleaved, not split-cs|, interleaved, 
 --len 300|--part cos|the file has sines and cosines, not the cosines alone, as --part cos says|, interleaved, 
 --len 300 --offset 1||positions are 1 more|positions 1..300
@@ -329,6 +328,23 @@ done <<END
 --positions $rounded|--offset 300|positions are rounded to bf16|a list of 300 positions
 --len 300 --padding 9||the row of position 9 is all zeros|padding row at 9
 END
+
+# A config has no layout of tables: the values show it, wherever cosines of slow columns are; options are held to it.
+for layout in interleaved interleaved-cs split split-cs; do
+  for offset in 0 5000 100000; do
+    "$POSENC" write --dim 64 --len 300 --offset $offset --layout $layout -o shown.npy
+    check "$layout from $offset on" eval 'ends 0 check shown.npy --config plain.json --offset $offset &&
+      contains out "layout $layout, as the values show"'
+    check 'of other positions' eval 'ends 1 check shown.npy --config plain.json --offset $((offset + 1)) &&
+      told out "FAIL: config: " "positions are 1 less"'
+  done
+  case $layout in split*) other=interleaved ;; *) other=split ;; esac
+  check 'another layout is asked' eval 'ends 1 check shown.npy --config plain.json --offset 100000 --layout $other &&
+    told out "FAIL: config: " "the layout is $layout, not $other"'
+done
+"$POSENC" write --dim 64 --len 300 --layout split -o wrong.npy
+check 'no config: tables of this program are interleaved' eval \
+  'ends 1 check wrong.npy && told out "FAIL: formula: " "the layout is split, not interleaved"'
 
 # Half a cache in a file of its own, and --part forgotten, or that of the other half.
 for layout in duplicated interleaved split; do
@@ -450,6 +466,7 @@ def save(name, positions, axes=chunked, w=frequencies(1e6), amplitude=1.0):
     c, s = amplitude * np.cos(angles), amplitude * np.sin(angles)
     np.save(name, np.stack([c, s]).astype("f4"))
     np.save(name + "-cos", c.astype("f4"))
+    np.save(name + "-sin", s.astype("f4"))
     np.save(name + "-bf16", bf16(np.stack([c, s])))
     x = np.random.default_rng(1).standard_normal((1, len(c), 2, 64)).astype("f4")
     for kind, of in (("", lambda a: a), ("-bf16", bf16)):
@@ -476,8 +493,14 @@ save("base", video(0.5), w=frequencies(1e5))
 save("unusual", video(0.5), w=frequencies(777777.0))
 save("exponent", video(0.5), w=frequencies(1e3))
 save("scale", 0.3 * video(1.0))
+save("times", video(0.5), amplitude=1.3)
+save("small", video(1.0), amplitude=0.3)
 save("attention", video(0.5), w=w * (1 - part) + w / 4 * part)
 save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.log(4) + 1)
+times = np.stack([np.random.default_rng(2).random(90) * 90] * 3)
+save("equal", times)
+save("times-equal", times, amplitude=1.3)
+save("factor", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=1.25)
 END
   while IFS='|' read -r name config verdict; do
     for of in $name $name-cos $name-bf16 "$name-turned --op rope --x $name-x" \
@@ -503,7 +526,18 @@ base|vl|the base is 100000, not 1000000
 exponent|vl|the exponent lacks its factor of 2 (i/dim instead of 2i/dim), or the base is 1000, not 1000000
 scale|vl|the scale is 0.3, not 1
 attention|vl-yarn|the attention factor is left out
+times|vl|all values are multiplied by 1.3, not by 1
+small|vl|all values are multiplied by 0.3, not by 1
+factor|vl-yarn|the attention factor is 1.25, not 1.13862944
 END
+  # Times of a text, the same on all axes.
+  for of in equal equal-cos equal-sin; do
+    check "M-RoPE at times: $of" eval 'ends 0 identify $of.npy --config vl.json && told out config "agrees: vl.json"'
+  done
+  check 'as times, not as a list of one axis' eval 'ends 0 identify equal.npy --config vl.json &&
+    contains out "; positions on 3 axes (thw), "'
+  check 'times 1.3' eval 'ends 1 identify times-equal.npy --config vl.json &&
+    told out config "DISAGREES: all values are multiplied by 1.3, not by 1"'
   check 'a base that no suspect has' eval 'ends 1 identify unusual.npy --config vl.json &&
     told out config "DISAGREES: the base is 777777, not 1000000"'
   for name in sections turns; do

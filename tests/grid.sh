@@ -131,9 +131,8 @@ if [ -n "$numpy" ]; then
   check 'diffusers is' named diffusers 'columns in the order wh, as in MAE, DiT and diffusers; w: '
   check 'DINOv3 is' named dino 'as in DINOv3; h: .* base 100 '
   check 'Pixtral is' named pixtral 'as in Pixtral; h: .*, split (cos), positions 0\.\.4'
-  check 'a learned scale' ends 0 identify scaled.npy
-  check 'is told, and no options that check would take' \
-    eval "says '^a grid of .*, times 0.7, ' && ! says '^posenc check'"
+  check 'a learned scale is' named scaled '^a grid of .*, as in timm; h: .*, times 0.7, '
+  check 'with the option for it' eval "grep -q -e '--scaling none,attention=0.7' options"
   check 'five axes are none' ends 1 identify five.npy
   check 'three axes are, one of which is short' ends 0 identify video.npy
   check 'which is said' says \

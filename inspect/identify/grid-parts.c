@@ -287,14 +287,15 @@ static bool set_frequencies(grid *g, spacing form) {
 }
 
 /* Whether a problem describes the table: it has no other amplitude, offset, damage or rows of zeros. */
-static bool is_plain(const identity *found) {
-  return found->verdict == IDENTIFY_TABLE && number_is_one(found->how.amplitude) && !(fabs(found->how.offset) > 0.0) &&
-         !found->damage_count && !found->paddings;
+static bool is_plain(const identity *found, double amplitude) {
+  return found->verdict == IDENTIFY_TABLE && !(fabs(found->how.amplitude - amplitude) > 0.0) &&
+         !(fabs(found->how.offset) > 0.0) && !found->damage_count && !found->paddings;
 }
 
 /* Sets sizes, strides and layout. Returns false if no problem has them. */
 static bool set_axes(grid *g) {
-  const columns *first = &g->parts[g->order[0]].found->how.columns;
+  const making *how = &g->parts[g->order[0]].found->how;
+  const columns *first = &how->columns;
   int64_t stride = 1, pairs = 0;
   bool whole;
   g->axes = posenc_grid(1, (const int64_t[]){1}, 2);
@@ -306,7 +307,7 @@ static bool set_axes(grid *g) {
     g->axes.axis[column] = (posenc_axis){own->pairs, g->parts[a].of.rows, stride, NULL, 1.0};
     stride *= g->parts[a].of.rows;
     pairs += own->pairs;
-    if (!is_plain(g->parts[a].found)) return false;
+    if (!is_plain(g->parts[a].found, how->amplitude)) return false;
     if (own->layout != first->layout || own->part != first->part || own->dim % 2) return false;
   }
   g->columns = (columns){first->layout, first->part, g->dim, pairs};
@@ -315,6 +316,7 @@ static bool set_axes(grid *g) {
   if (g->zeros == 1) g->problem.padding = -1;
   g->problem.layout = first->layout;
   g->problem.axes = &g->axes;
+  if (!number_is_one(how->amplitude)) g->problem.scaling.attention = how->amplitude;
   const bool is_split = first->layout == POSENC_SPLIT || first->layout == POSENC_SPLIT_CS;
   if (g->zeros > 1 || !find_columns(g, &whole)) return false;
   const bool is_twice = first->layout == POSENC_DUPLICATED, is_both = first->part == TABLE_BOTH;

@@ -29,11 +29,14 @@ typedef struct reader {
   const suspect_list *expected, *suspects;
   columns at;
   double amplitude;
-  double error, rounding;   /* of a value; of a value as a share of it */
+  double measured;          /* the amplitude of the values, within `unit`; 0: they have none */
+  double unit, least_unit;  /* the rounding of a value as a share of it; the error of small values */
+  double error, rounding;   /* of a value divided by the amplitude; of a value as a share of it */
   double relative;          /* the error of an angle as a share of it */
   double range;             /* positions are below that */
   bool is_recovered;        /* values have the request's error */
   bool is_whole;            /* only whole positions are tried */
+  bool is_one;              /* a formula explains all rows at whole positions, equal on all axes: there is one axis */
   long double *frequencies; /* of the formula */
   estimate *angles;         /* memory for those of a row */
   int64_t *numbers;         /* memory of the parts */
@@ -41,6 +44,48 @@ typedef struct reader {
   sections *found;
   bool failed;
 } reader;
+
+/* ---- the amplitude ------------------------------------------------------------------------------- */
+
+enum { AMPLITUDE_ROWS = 64, AMPLITUDE_LEAST = 32 };
+
+static const double of_mean = 0.125; /* the error of a mean as a share of that of one */
+
+/* Measures the length of pairs, not of those near an axis: these are slow, and their roundings have the same sign.
+   Returns 0 if the lengths differ by more than roundings. */
+static double length_of_pairs(const reader *r) {
+  const double aside = 0.2, room = 4.0;
+  double first = 0.0, sum = 0.0, count = 0.0, most = 0.0, least = INFINITY;
+  for (int64_t n = 0; n < AMPLITUDE_ROWS; n++) {
+    const int64_t row = window_sample(r->w, AMPLITUDE_ROWS, n);
+    for (int64_t pair = 0; row >= 0 && pair < r->at.pairs; pair++) {
+      const double a = window_value(r->w, row, columns_of(&r->at, pair, false)),
+                   b = window_value(r->w, row, columns_of(&r->at, pair, true)), length = hypot(a, b);
+      if (fmin(fabs(a), fabs(b)) <= aside * length) continue;
+      if (!(first > 0.0)) first = length;
+      sum += length - first;
+      most = fmax(most, length);
+      least = fmin(least, length);
+      count += 1.0;
+    }
+  }
+  const double mean = first + sum / count, error = (most - least) / (mean * sqrt(count));
+  if (count < AMPLITUDE_LEAST || most - least > room * (r->least_unit + r->unit * most)) return 0.0;
+  return plainest(mean, error + r->unit * of_mean).value;
+}
+
+/* Measures the amplitude. One part alone has slow cosines, of which some are nearly the amplitude. */
+static void measure(reader *r) {
+  r->measured = r->at.part == TABLE_BOTH ? length_of_pairs(r) : plainest(r->w->most, r->unit).value;
+}
+
+/* Returns the amplitude with which a formula of this one is tried: the measured one, if it is another. */
+static double amplitude_near(const reader *r, double wanted) {
+  const double unseen = r->at.part == TABLE_BOTH ? 0.0 : 0.01, /* values may all be below the amplitude */
+      off = r->measured / wanted - 1.0;
+  const bool is_other = r->measured > 0.0 && (off > r->unit || off < -r->unit - unseen);
+  return is_other ? r->measured : wanted;
+}
 
 /* ---- one pair ------------------------------------------------------------------------------------ */
 
@@ -264,6 +309,9 @@ static double scale_of(const reader *r) {
   if (count < AXIS_LEAST) return 1.0;
   numbers_sort(steps, count);
   const double step = steps[count / 2];
+  size_t alike = 0;
+  for (size_t n = 0; n < count; n++) alike += fabs(steps[n] - step) <= equal * step;
+  if (alike * 2 < count) return 1.0; /* positions in no step, as of times */
   return fabs(step - 1.0) <= equal ? 1.0 : plainest(step, equal / 8.0).value;
 }
 
@@ -277,7 +325,8 @@ static bool explains(reader *r, const posenc_axes *axes) {
   if (!read_rows(r, axes->count)) return false;
   for (int a = 1; a < axes->count; a++)
     differ |= memcmp(found->positions[0], found->positions[a], (size_t)count * sizeof(double)) != 0;
-  if (!differ) return false;
+  r->is_one |= !differ && r->is_whole && axes->frequencies == POSENC_AXES_CONTINUED;
+  if (!differ && r->is_whole) return false;
   found->scale = scale_of(r);
   if (!number_is_one(found->scale)) {
     for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] *= (long double)found->scale;
@@ -287,6 +336,7 @@ static bool explains(reader *r, const posenc_axes *axes) {
   }
   found->axes = *axes;
   found->columns = r->at;
+  found->amplitude = r->amplitude;
   for (int a = 0; a < axes->count; a++) {
     posenc_axis *axis = &found->axes.axis[a];
     axis->size = count;
@@ -394,6 +444,7 @@ static bool explains_as_models_do(reader *r, const posenc_axes *found) {
 
 /* Whether sections of continued frequencies explain all rows. */
 static bool is_continued(reader *r) {
+  if (r->is_one) return false;
   const int64_t few = least(r->found->zeros + FIRST_ROWS, r->w->count);
   posenc_axes axes;
   if (extent_of(r, 0, 1, few) >= AXIS_LEAST && find_chunks(r, &axes) &&
@@ -418,6 +469,8 @@ static bool is_equal(reader *r, const formula *f, posenc_axis_frequencies freque
 
 static void set_formula(reader *r, const formula *f, double amplitude, const posenc_problem *expected) {
   r->amplitude = amplitude;
+  r->error = r->least_unit / amplitude;
+  r->rounding = fabs(amplitude - r->measured) > 0.0 ? r->unit : 2.0 * r->unit;
   r->found->formula = *f;
   r->found->expected = expected;
   formula_frequencies(f, r->at.pairs, r->frequencies);
@@ -435,13 +488,15 @@ static bool are_sections(const posenc_problem *problem) {
   return problem->axes && problem->axes->frequencies == POSENC_AXES_CONTINUED;
 }
 
-/* Whether a problem explains all rows in these sections. */
-static bool is_of_problem(reader *r, const posenc_problem *problem, const posenc_axes *given) {
+/* Whether a problem explains all rows in these sections: a suspect with its own amplitude, another one with any. */
+static bool is_of_problem(reader *r, const posenc_problem *problem, const posenc_axes *given, bool is_suspect) {
   const long double most = 4.0L; /* frequencies that rise are no rope's */
   const making at = {.columns = r->at};
   making how;
   if (!making_with(&at, problem, &how)) return false;
-  set_formula(r, &how.formula, how.amplitude, problem);
+  const double amplitude = amplitude_near(r, how.amplitude);
+  if (is_suspect && fabs(amplitude - how.amplitude) > 0.0) return false;
+  set_formula(r, &how.formula, amplitude, problem);
   return r->frequencies[0] < most && r->frequencies[r->at.pairs - 1] < most && explains_given(r, given);
 }
 
@@ -450,7 +505,7 @@ static bool is_in_expected(reader *r, bool has_formula) {
   for (size_t n = 0; r->expected && n < r->expected->count; n++) {
     const posenc_problem *problem = &r->expected->items[n].problem;
     if (!are_sections(problem)) continue;
-    if (has_formula ? explains_given(r, problem->axes) : is_of_problem(r, problem, problem->axes)) return true;
+    if (has_formula ? explains_given(r, problem->axes) : is_of_problem(r, problem, problem->axes, false)) return true;
   }
   return false;
 }
@@ -459,7 +514,7 @@ static bool is_in_expected(reader *r, bool has_formula) {
 static bool is_of_suspects(reader *r) {
   const suspect_list *suspects = r->suspects;
   for (size_t n = 0; suspects && n < suspects->count; n++)
-    if (is_of_problem(r, &suspects->items[n].problem, r->expected->items[0].problem.axes)) return true;
+    if (is_of_problem(r, &suspects->items[n].problem, r->expected->items[0].problem.axes, true)) return true;
   return false;
 }
 
@@ -470,11 +525,12 @@ static bool is_of_expected(reader *r) {
   const making at = {.columns = r->at};
   making how;
   if (!first || !are_sections(first) || !making_with(&at, first, &how)) return false;
+  const double amplitude = amplitude_near(r, how.amplitude);
   r->is_whole = true;
-  if (is_in_expected(r, false) || is_of(r, &how.formula, how.amplitude, first)) return true;
+  if (is_in_expected(r, false) || is_of(r, &how.formula, amplitude, first)) return true;
   r->is_whole = false;
   if (is_in_expected(r, false) || is_of_suspects(r)) return true;
-  set_formula(r, &how.formula, how.amplitude, first);
+  set_formula(r, &how.formula, amplitude, first);
   return is_continued(r);
 }
 
@@ -487,16 +543,18 @@ static bool find(reader *r, const columns *first) {
     if (turn && first->part != TABLE_BOTH) r->at.part = TABLE_SIN;
     r->found->zeros = 0; /* sines of position 0 are zeros, too */
     while (r->at.part != TABLE_SIN && r->found->zeros < r->w->count && r->w->zero[r->found->zeros]) r->found->zeros++;
+    measure(r);
     if (is_of_expected(r)) return true;
+    const double amplitude = amplitude_near(r, 1.0);
     size_t count = list_formulas(r->w, &r->at, formulas);
     for (size_t b = 0; b < formula_base_count && count < FORMULAS_MAX; b++)
       formulas[count++] = formula_plain(formula_bases[b]);
     for (size_t n = 0; n < count; n++) {
       const formula *f = &formulas[n];
       if (f->shift > 0.0 || !(f->base > 1.0)) continue;
-      if (is_of(r, f, 1.0, NULL)) return true;
+      if (is_of(r, f, amplitude, NULL)) return true;
       r->is_whole = false;
-      set_formula(r, f, 1.0, NULL);
+      set_formula(r, f, amplitude, NULL);
       if (is_in_expected(r, true)) return true;
     }
   }
@@ -516,9 +574,9 @@ bool sections_find(const table_window *w, const identify_request *request, secti
   *failed = false;
   if (!w->finite || at.pairs < PAIRS_LEAST || at.dim != w->dim || at.dim % 2) return false;
   /* The bound of recovered values is that of pairs that are hardly turned. */
-  r.error = fmin(request->error, limit_of_value(w->held, limit_unit(w->held), LIMIT_OF_PAIR)) +
-            ldexp(1.0, format_of(w->held)->least);
-  r.rounding = ldexp(1.0, -format_of(w->held)->precision) + (is_double ? 0x1p-50 : 0x1p-23);
+  r.least_unit = fmin(request->error, limit_of_value(w->held, limit_unit(w->held), LIMIT_OF_PAIR)) +
+                 ldexp(1.0, format_of(w->held)->least);
+  r.unit = ldexp(1.0, -format_of(w->held)->precision) + (is_double ? 0x1p-50 : 0x1p-23);
   r.relative = is_double ? 0x1p-48 : 0x1p-20;
   r.numbers = calloc((size_t)at.pairs * 2, sizeof *r.numbers);
   r.frequencies = calloc((size_t)at.pairs, sizeof *r.frequencies);

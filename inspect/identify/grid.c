@@ -5,6 +5,7 @@
 #include "inspect/identify/search.h"
 #include "inspect/models/model.h"
 #include "reference/axes.h"
+#include "reference/scaling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -103,6 +104,7 @@ bool grid_find_lists(grid *g) {
       g->problem.scaling = found.expected->scaling;
     }
     g->problem.scale *= found.scale;
+    if (fabs(found.amplitude - attention_of(&g->problem)) > 0.0) g->problem.scaling.attention = found.amplitude;
     g->problem.layout = found.columns.layout;
     g->problem.first = -g->zeros;
     if (g->zeros) g->problem.padding = -1;
@@ -141,6 +143,12 @@ static const char *models_of(const grid *g) {
   if (problem->layout != POSENC_SPLIT || !pair) return NULL;
   if (axes->grouped) return reversed ? "MAE, DiT and diffusers" : "timm with interleave_sin_cos";
   return reversed || divided ? NULL : "timm";
+}
+
+/* Whether all values are multiplied by a number that no scaling gives. */
+static bool is_multiplied(const grid *g) {
+  const posenc_scaling *s = &g->problem.scaling;
+  return s->kind == POSENC_SCALING_NONE && s->attention > 0.0 && !number_is_one(s->attention);
 }
 
 /* ---- in words ------------------------------------------------------------------------------------ */
@@ -190,6 +198,7 @@ static void print_lists(const grid *g, FILE *out) {
   makers_print(g->makers, g->maker_count, "computed ", out);
   fprintf(out, ", base %s, %s%s", number_of_position(g->problem.base).text, columns_layout_name(&g->columns),
           parts[g->columns.part]);
+  if (is_multiplied(g)) fprintf(out, ", times %s", number_of_position(g->problem.scaling.attention).text);
   if (first && first->equal == first->compared)
     fputs(", bit for bit", out);
   else if (first)
@@ -339,7 +348,9 @@ static record_identified record_of(const grid *g, record_memory *in) {
   made.axes_count = (size_t)g->count;
   made.check = told_options(g, in);
   made.has_check = true;
-  made.config = config_record(&g->problem, g->is_one ? NULL : "its axes are no table of one base", in);
+  const char *refusal = g->is_one ? NULL : "its axes are no table of one base";
+  if (is_multiplied(g)) refusal = identity_amplitude_refusal(g->problem.scaling.attention, in);
+  made.config = config_record(&g->problem, refusal, in);
   made.agreement = agreement_of(g, in);
   free(sentence);
   if (has_lists(g)) record_lists(g, &made, in);

@@ -282,6 +282,10 @@ static posenc_problem problem_of(const identity *found) {
   return problem;
 }
 
+const char *identity_amplitude_refusal(double amplitude, record_memory *in) {
+  return record_format(in, "its amplitude is %.9g, without a scaling", amplitude);
+}
+
 record_facts config_record(const posenc_problem *problem, const char *refusal, record_memory *in) {
   fault why = {""};
   json_t *fragment = refusal ? NULL : model_fragment(problem, &why);
@@ -297,7 +301,7 @@ static record_facts told_config(const identity *found, record_memory *in) {
   const bool is_scaled = problem.scaling.kind != POSENC_SCALING_NONE;
   const char *refusal = identity_odd(found) ? "the number of columns is odd" : NULL;
   if (!is_scaled && !number_is_one(found->how.amplitude))
-    refusal = record_format(in, "its amplitude is %.9g, without a scaling", found->how.amplitude);
+    refusal = identity_amplitude_refusal(found->how.amplitude, in);
   return config_record(&problem, refusal, in);
 }
 

@@ -264,6 +264,9 @@ void makers_record(const maker *ranked, size_t count, record_identified *made, r
 /* Returns whether the table agrees with what is expected, with the cause if not. It is not `there` if nothing is. */
 record_agreement agreement_record(const identity *found, record_memory *in);
 
+/* Returns why no config makes a table of an amplitude other than 1 without a scaling. */
+const char *identity_amplitude_refusal(double amplitude, record_memory *in);
+
 /* Returns the part of config.json that makes the table, or the fact "refusal": why there is none, `refusal` if it is
    not null. */
 record_facts config_record(const posenc_problem *problem, const char *refusal, record_memory *in);
@@ -358,7 +361,8 @@ bool angles_are_twice(table_file *file);
 bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why);
 
 /* Finds the layout that the values of a table show, of an even dim of its columns: pairs have the length of sine and
-   cosine, and cosines, most of which are of slow columns, the larger sum. Returns false if the values show none. */
+   cosine, and the order that is nearer to the problem's table: at wrong positions, too, that of its slow columns is.
+   Returns false if the values show none. */
 bool layout_shown(table_file *file, const posenc_problem *problem, posenc_layout *layout);
 
 /* Frees the memory of recover's result. */

@@ -237,6 +237,7 @@ typedef struct sections {
   formula formula;
   const posenc_problem *expected; /* the expected problem whose formula it is; or null */
   double scale;                   /* of the positions, beside that of the formula */
+  double amplitude;               /* of all values */
   posenc_axes axes;               /* axes in the order of their columns, each with a list of positions of the rows */
   int64_t zeros;                  /* number of rows of zeros before the first position */
   double *positions[POSENC_AXES];
@@ -244,11 +245,11 @@ typedef struct sections {
 
 /*
  * Tries the formulas of expected problems, in their sections and in others; those of suspects in expected sections;
- * then the bases of models and the one that the slowest columns have, without scaling and with amplitude 1. Positions
- * are 0 or more. They are whole, unless sections are expected whose positions no whole ones explain. With continued
- * frequencies, a section is as long as all its pairs have one position in every row; if rounding hides its end, the
- * sections are those that the request expects, or that models have. With restarted or dealt frequencies, axes have
- * equal numbers of pairs.
+ * then the bases of models and the one that the slowest columns have, without scaling. An amplitude that differs from a
+ * formula's is measured. Positions are 0 or more. They are whole, unless sections are expected whose positions no whole
+ * ones explain. With continued frequencies, a section is as long as all its pairs have one position in every row; if
+ * rounding hides its end, the sections are those that the request expects, or that models have. With restarted or dealt
+ * frequencies, axes have equal numbers of pairs.
  *
  * Returns false if no such positions explain all elements of the window within recipes' roundings and the request's
  * error, or if all axes have the same positions; *failed: memory ran out. The result must be freed in any case.
