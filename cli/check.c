@@ -624,7 +624,8 @@ static file_result check_table(options *given, output **out) {
   angle_tables of_angles = {0};
   const char *mistake = NULL, *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
   if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file, &mistake);
-  if (!contents) contents = take_model_rows(given, table, file);
+  const char *const rows = contents ? NULL : take_model_rows(given, table, file);
+  if (rows) contents = rows;
   const stored *at = table_stored(table);
   require_places(given, at->rows);
   given->problem.rows = at->rows;
@@ -646,7 +647,9 @@ static file_result check_table(options *given, output **out) {
     options_require_table(given, file);
   else
     require_part(given, file);
-  if (part == TABLE_BOTH && !at->joined && !contents && !recorded) contents = take_layout(given, table);
+  const bool is_whole = part == TABLE_BOTH && !at->joined && !recorded; /* and no column is a copy */
+  const char *const shown = is_whole && contents == rows ? take_layout(given, table) : NULL;
+  if (!contents) contents = shown;
   *out = open_output("--output", given->output);
 
   const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};

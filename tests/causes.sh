@@ -500,6 +500,16 @@ save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.l
 times = np.stack([np.random.default_rng(2).random(90) * 90] * 3)
 save("equal", times)
 save("times-equal", times, amplitude=1.3)
+# vLLM's cache of a dynamic scaling: a length of 4097 x 1.7, which is no whole number, in as many rows; without it.
+places = np.arange(4097 * 1.7)[:, None]
+for name, base in ("vllm", 1e4 * (1.7 * 1.7 - 0.7) ** (64 / 62)), ("vllm-plain", 1e4):
+    a = places * frequencies(base)
+    np.save(name, np.concatenate([np.cos(a), np.sin(a)], 1).astype("f4"))
+# The table of short sequences and that of long ones in one array, as Phi-3's.
+short, long = (np.arange(rows)[:, None] * frequencies(1e4) / of for rows, of in ((512, 1.5), (2048, 6.0)))
+a = np.concatenate([short, long])
+attention = math.sqrt(1 + math.log(4) / math.log(512))
+np.save("two-lengths", (attention * np.concatenate([np.cos(a), np.sin(a)], 1)).astype("f4"))
 save("factor", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=1.25)
 END
   while IFS='|' read -r name config verdict; do
@@ -530,6 +540,22 @@ times|vl|all values are multiplied by 1.3, not by 1
 small|vl|all values are multiplied by 0.3, not by 1
 factor|vl-yarn|the attention factor is 1.25, not 1.13862944
 END
+  cat >vllm.json <<'END'
+{"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 4097,
+ "rope_scaling": {"type": "dynamic", "factor": 1.7}}
+END
+  check 'a length that is no whole number is not accused' is_refused 'which the values do not show: --context gives it' \
+    identify vllm.npy --config vllm.json
+  check 'the scaling is left out there' eval 'ends 1 identify vllm-plain.npy --config vllm.json && contains out \
+    "DISAGREES: the dynamic scaling is left out, as in sequences of at most 4097 positions"'
+  cat >two.json <<END
+{"model_type": "phi3", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 2048,
+ "original_max_position_embeddings": 512, "rope_scaling": {"type": "longrope",
+ "short_factor": [$(yes 1.5 | head -32 | paste -s -d , -)], "long_factor": [$(yes 6.0 | head -32 | paste -s -d , -)]}}
+END
+  for context in 512 2048; do
+    check "two tables in one array, of $context" ends 0 check two-lengths.npy --config two.json --context $context
+  done
   # Times of a text, the same on all axes.
   for of in equal equal-cos equal-sin; do
     check "M-RoPE at times: $of" eval 'ends 0 identify $of.npy --config vl.json && told out config "agrees: vl.json"'

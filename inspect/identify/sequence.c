@@ -215,8 +215,9 @@ static void take_lengths(const ladder *l, const posenc_problem *of, const found_
     made->least = (int64_t)from;
     made->length = (int64_t)nearest_length(l, s, found, from, to);
     made->base = base_of(l, of->base, &found->of);
-  } else if (least <= usual && usual <= most && usual >= end) {
-    made->verdict = LENGTH_OPEN; /* vLLM's caches are of a length that may be no whole number */
+  } else if (least <= usual && usual <= most && ceil(usual) >= end) {
+    made->verdict = LENGTH_OPEN; /* vLLM's caches are of a length that may be no whole number, in as many rows */
+    made->is_early = false;
   }
 }
 
