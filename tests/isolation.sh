@@ -259,7 +259,7 @@ else
   # A kernel that dies late has a profile made first, which takes time.
   posenc report --plugin "$plugin" \
     --kernel 'recipe/can-do-[ef]*,recipe/prepare-[ef]*,recipe/execute-exit,rotation-portable' \
-    --len 40 --dim 16 --budget 100 --repetitions 3 --min-time 0.001 --time-limit 20 -o page
+    --len 40 --dim 16 --budget 100p --repetitions 3 --min-time 0.001 --time-limit 20 -o page
   if no_pages; then
     skip 'report' "$why"
   else
