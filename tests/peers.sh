@@ -19,6 +19,10 @@ check 'the rows are listed' peers "$root" rows
 cp out rows
 check 'of 20 functions and more' test "$(cut -f 2 rows | sort -u | wc -l)" -ge 20
 check 'of 10 packages and more' test "$(cut -f 1 rows | sort -u | wc -l)" -ge 10
+cut -f 2 rows >functions
+for type in default linear dynamic ntk_alpha yarn longrope llama3 proportional axial; do
+  check "transformers' type of rope $type has a row" grep -q "RotaryEmbedding[,:].* $type\$" functions
+done
 posenc list --format names
 cp out names
 while IFS="$(printf '\t')" read -r package function dtype recipe problem; do

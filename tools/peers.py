@@ -187,6 +187,14 @@ def halves(cosine, sine, step=None):
     return numpy.concatenate([once(sine), once(cosine)], axis=1)
 
 
+def grouped(cosine, sine):
+    """For each of two axes sines, then cosines, from a cache of both whose halves are the axes', each doubled."""
+    import numpy
+
+    axes = [halves(c, s) for c, s in zip(cosine.chunk(2, dim=-1), sine.chunk(2, dim=-1))]
+    return numpy.concatenate(axes, axis=1)
+
+
 def swapped(table):
     """Sines, then cosines, from a table that has cosines first."""
     import numpy
@@ -237,18 +245,28 @@ def definition(module, name, **names):
     return scope[node.name]
 
 
-HF = {  # the classes of embedding and config
+HF = {  # the classes of embedding and config; those of a model's part that sees are in its module, too
     "llama": ("LlamaRotaryEmbedding", "LlamaConfig"),
     "gemma3": ("Gemma3RotaryEmbedding", "Gemma3TextConfig"),
     "gemma4": ("Gemma4TextRotaryEmbedding", "Gemma4TextConfig"),
+    "hunyuan_v1_dense": ("HunYuanDenseV1RotaryEmbedding", "HunYuanDenseV1Config"),
     "qwen2_vl": ("Qwen2VLRotaryEmbedding", "Qwen2VLTextConfig"),
+    "qwen2_vl_vision": ("Qwen2VLVisionRotaryEmbedding", "Qwen2VLVisionConfig"),
+    "kimi_k25_vision": ("Kimi_K25VisionRotaryEmbedding", "Kimi_K25VisionConfig"),
+    "gemma4_vision": ("Gemma4VisionRotaryEmbedding", "Gemma4VisionConfig"),
+    "minimax_m3_vl_vision": ("MiniMaxM3VLVisionRotaryEmbedding", "MiniMaxM3VLVisionConfig"),
+    "pixtral": ("PixtralVisionRotaryEmbedding", "PixtralVisionConfig"),
+    "step3p7_vision": ("Step3p7VisionRotaryEmbedding", "Step3p7VisionConfig"),
+    "sam3": ("Sam3ViTRotaryEmbedding", "Sam3ViTConfig"),
 }
 
 
 def hf_class(model, layer, dim, rope):
     """transformers' own class of a model, made for rope_parameters."""
-    modeling = importlib.import_module(f"transformers.models.{model}.modeling_{model}")
+    folder = model.removesuffix("_vision")
+    modeling = importlib.import_module(f"transformers.models.{folder}.modeling_{folder}")
     told = {"hidden_size": 8 * dim, "num_attention_heads": 8, "head_dim": dim, "rope_parameters": rope}
+    told["embed_dim"] = told["hidden_size"]  # of Qwen2-VL's part that sees
     told["max_position_embeddings"] = rope.pop("length", 1 << 40)
     if layer:
         kinds = ["sliding_attention", "full_attention"]
@@ -282,6 +300,22 @@ def qwen2_vl(first, rows):
     rope = {"rope_type": "default", "rope_theta": 1e6, "mrope_section": [16, 24, 24]}
     module = hf_class("qwen2_vl", None, 128, rope)
     return halves(*module(torch.zeros(1), torch.stack([torch.zeros_like(h), h, w])[:, None]))
+
+
+def hf_axial(model, columns="hw", cut=halves):
+    """Of the places of a picture or video, whose axes are columns in the order of the model's positions."""
+    sizes = {axis: size for axis, size in {"t": 3, "h": HEIGHT, "w": WIDTH}.items() if axis in columns}
+
+    def make(first, rows):
+        import torch
+
+        at = dict(zip(sizes, places(*sizes.values())))
+        module = hf_class(model, None, 128, {"rope_type": "axial", "rope_theta": 10000.0})
+        where = torch.stack([at[axis] for axis in columns], dim=-1)
+        cosine, sine = module(torch.zeros(1), where[None] if model == "gemma4_vision" else where)
+        return cut(cosine, sine)
+
+    return make
 
 
 def hf_embedding(model, name):
@@ -613,6 +647,9 @@ ROWS = [
         LONG_TOLD),
     Row("transformers", "LlamaRotaryEmbedding, llama3", "f32", "hf-rope", hf("llama3", **LLAMA3, rope_theta=5e5),
         "--base 500000 --scaling llama3"),
+    Row("transformers", "HunYuanDenseV1RotaryEmbedding: ntk_alpha", "f32", "hf-rope",
+        hf("dynamic", "hunyuan_v1_dense", factor=1.0, alpha=1000.0),
+        f"--base {10000.0 * 1000.0 ** (DIM / (DIM - 2))!r}"),
     Row("transformers", "Gemma3RotaryEmbedding, full", "f32", "hf-rope",
         hf("linear", "gemma3", layer="full_attention", factor=8.0, rope_theta=1e6),
         "--base 1e6 --scaling linear,factor=8"),
@@ -622,6 +659,20 @@ ROWS = [
         hf("proportional", "gemma4", layer="full_attention", rope_theta=1e6, partial_rotary_factor=1.0), "--base 1e6"),
     Row("transformers", "Qwen2VLRotaryEmbedding: M-RoPE", "f32", "hf-rope", qwen2_vl,
         f"--dim 128 --base 1e6 --grid t=1,h={HEIGHT},w={WIDTH},pairs=16:24:24,frequencies=continued", rows=0),
+    Row("transformers", "Qwen2VLVisionRotaryEmbedding: axial", "f32", "hf-rope", hf_axial("qwen2_vl_vision"),
+        "--dim 128 " + GRID, rows=0),
+    Row("transformers", "Step3p7VisionRotaryEmbedding: axial", "f32", "hf-rope", hf_axial("step3p7_vision"),
+        f"--dim 128 {GRID},columns=wh", rows=0),
+    Row("transformers", "Kimi_K25VisionRotaryEmbedding: axial", "f32", "hf-rope", hf_axial("kimi_k25_vision"),
+        f"--dim 128 {GRID},columns=wh,order=cyclic", rows=0),
+    Row("transformers", "Sam3ViTRotaryEmbedding: axial", "f32", "hf-rope",
+        hf_axial("sam3", "wh", functools.partial(halves, step=2)), f"--dim 128 {GRID},columns=wh", rows=0),
+    Row("transformers", "Gemma4VisionRotaryEmbedding: axial", "f32", "hf-rope",
+        hf_axial("gemma4_vision", "wh", grouped), f"--dim 128 {GRID},columns=wh,grouped=yes", rows=0),
+    Row("transformers", "MiniMaxM3VLVisionRotaryEmbedding: axial", "f32", "hf-rope",
+        hf_axial("minimax_m3_vl_vision", "thw"), "--dim 126 " + VIDEO, rows=0),
+    Row("transformers", "PixtralVisionRotaryEmbedding: axial", "f32", "hf-rope", hf_axial("pixtral"),
+        f"--dim 128 {GRID},frequencies=dealt", rows=0),
     Row("transformers", "whisper.sinusoids", "f32", "whisper", hf_embedding("whisper", ""), "--shift 1"),
     Row("transformers", "MarianSinusoidalPositionalEmbedding", "f32", "xlm",
         hf_embedding("marian", "MarianSinusoidalPositionalEmbedding"), how=BOUND, ulps=0, rows=4096),
@@ -715,7 +766,8 @@ def angle_limits(row):
     import numpy
 
     if not row.rows:  # a grid, whose positions are below its width
-        return numpy.full(64, WIDTH * 2.0**-24 * 200)
+        given = problem(row)
+        return numpy.full(int(given[given.index("--dim") + 1]) // 2, WIDTH * 2.0**-24 * 200)
     sine, cosine = numpy.split(written(row, 1, 1, "--dtype", "f64")[0], 2)
     w, i = numpy.arctan2(sine, cosine), numpy.arange(len(sine))
     return w * 2.0**-24 * (8 + 3 * abs(numpy.log(w / w[0])) + 4 * math.log(2) * i)
