@@ -46,9 +46,14 @@ static int64_t model_length(const options *given, const posenc_problem *problem)
                                                                                                      : length;
 }
 
+/* Returns the scaling of a rope for a sequence of `length` positions, or of that which a file shows. */
+static posenc_scaling scaling_at(const options *given, const model_rope *rope, int64_t length) {
+  return model_scaling(rope, given->part_length > 0.0 ? given->part_length : (double)length);
+}
+
 void take_model_length(options *given) {
   if (!given->model || is_given(given, OPTION_SCALING)) return;
-  given->problem.scaling = model_scaling(&given->rope, model_length(given, &given->problem));
+  given->problem.scaling = scaling_at(given, &given->rope, model_length(given, &given->problem));
   given->factors = given->rope.factor_count;
 }
 
@@ -64,8 +69,9 @@ static void take_dynamic(options *given, const posenc_scaling *s, const table_le
   char *const cause = given->length_cause;
   const size_t size = sizeof given->length_cause;
   const bool is_shown = found->verdict == LENGTH_SHOWN, is_in = found->least <= length && length <= found->most,
-             is_same = is_in || is_same_length(s, length, found->least), is_asked = given->context,
-             is_other = is_shown && !is_same && !is_asked;
+             is_part = is_shown && found->part > 0.0 && (!given->context || fabs((double)length - found->part) < 1.0),
+             is_same = !is_part && (is_in || is_same_length(s, length, found->least)),
+             is_asked = given->context && !is_part, is_other = is_shown && !is_same && !is_asked;
   if (found->verdict == LENGTH_OPEN && !is_asked)
     snprintf(given->length_open, sizeof given->length_open,
              "its scaling depends on the length of the sequence, which the values do not show: --context gives it");
@@ -83,7 +89,11 @@ static void take_dynamic(options *given, const posenc_scaling *s, const table_le
              length);
   if (!is_other || found->base > 0.0) return;
   given->context = found->length;
-  if (found->least == found->most)
+  given->part_length = found->part;
+  if (is_part)
+    snprintf(given->length_shown, sizeof given->length_shown, ", in a sequence of %.12g positions, as the values show",
+             found->part);
+  else if (found->least == found->most)
     snprintf(given->length_shown, sizeof given->length_shown,
              ", in a sequence of %" PRId64 " positions, as the values show", found->length);
   else
@@ -103,7 +113,7 @@ void take_shown_length(options *given, table_file *table, double error) {
   posenc_problem of = posenc_table(at->rows, rope->has_dim ? rope->dim : at->dim);
   of.base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE) ? given->problem.base : rope->base;
   of.scale = given->problem.scale;
-  of.scaling = model_scaling(rope, length);
+  of.scaling = model_scaling(rope, (double)length);
   if (of.scaling.kind == POSENC_SCALING_DYNAMIC) {
     table_length found;
     if (!length_find(&request, &of, &found)) memory_end();
@@ -255,7 +265,7 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     }
     problem = posenc_table(at->rows, rope.has_dim ? rope.dim : at->dim);
     problem.base = has_base ? given->problem.base : rope.base;
-    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
+    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : scaling_at(given, &rope, length);
     problem.scale = given->problem.scale;
     problem.shift = given->problem.shift;
     if (rope.has_grid && !given->grid)
@@ -376,7 +386,7 @@ static json_t *rope_json(const options *given, const model_rope *rope) {
   const bool is_known = rope->has_dim && (!rope->has_grid || *rope->grid);
   posenc_problem problem = posenc_table(1, rope->axis);
   problem.base = rope->base;
-  problem.scaling = model_scaling(rope, length);
+  problem.scaling = model_scaling(rope, (double)length);
   problem.scale = rope->scale;
   const record_scaling scaled = scaling_record(&problem.scaling, rope->dim);
   json_t *scaling = scaled.there ? record_write_scaling(&scaled) : json_null();

@@ -183,6 +183,8 @@ struct options {
   bool resume, help, manual, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
   int64_t context; /* also the length that a file shows */
+  double
+      part_length; /* the length that a file shows if it is no whole number, of which context is the next one; else 0 */
   /* Words for a length that a file shows, for a wrong one, and for one that nothing tells; or "". */
   char length_shown[100], length_cause[160], length_open[160];
   const char *x, *x_tensor, *axes;

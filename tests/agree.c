@@ -93,7 +93,7 @@ static void check_family(const family *f, bool with_mistakes) {
   if (!m || !model_rope_of(m, f->layer, NULL, NULL, &rope, &why)) abort();
   posenc_problem problem = posenc_table(ROWS, rope.dim);
   problem.base = rope.base;
-  problem.scaling = model_scaling(&rope, f->length);
+  problem.scaling = model_scaling(&rope, (double)f->length);
   expected.count = suspects.count = 0;
   suspects_add(&expected, &problem, "it");
   model_suspects(m, f->layer, &rope, f->length, &problem, &suspects);

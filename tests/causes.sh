@@ -500,11 +500,18 @@ save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.l
 times = np.stack([np.random.default_rng(2).random(90) * 90] * 3)
 save("equal", times)
 save("times-equal", times, amplitude=1.3)
-# vLLM's cache of a dynamic scaling: a length of 4097 x 1.7, which is no whole number, in as many rows; without it.
-places = np.arange(4097 * 1.7)[:, None]
-for name, base in ("vllm", 1e4 * (1.7 * 1.7 - 0.7) ** (64 / 62)), ("vllm-plain", 1e4):
-    a = places * frequencies(base)
-    np.save(name, np.concatenate([np.cos(a), np.sin(a)], 1).astype("f4"))
+# vLLM's cache of a dynamic scaling: a length of 4097 x factor, which is no whole number, in as many rows; of the next
+# whole length; of another one; without the scaling; and positions that are off by one.
+for factor in 1.7, 1.0015:
+    length = 4097 * factor
+    places = np.arange(length)[:, None]
+    for name, of, first in (("", length, 0), ("-next", np.ceil(length), 0), ("-less", length - 40, 0),
+                            ("-plain", 4097, 0), ("-off", length, 1)):
+        a = (places + first) * frequencies(1e4 * (factor * of / 4097 - factor + 1) ** (64 / 62))
+        table = np.concatenate([np.cos(a), np.sin(a)], 1).astype("f4")
+        np.save(f"vllm-{factor}{name}-f32", table)
+        np.save(f"vllm-{factor}{name}-bf16", bf16(table))
+        np.save(f"vllm-{factor}{name}-part", bf16(table)[200:400])
 # The table of short sequences and that of long ones in one array, as Phi-3's.
 short, long = (np.arange(rows)[:, None] * frequencies(1e4) / of for rows, of in ((512, 1.5), (2048, 6.0)))
 a = np.concatenate([short, long])
@@ -540,14 +547,36 @@ times|vl|all values are multiplied by 1.3, not by 1
 small|vl|all values are multiplied by 0.3, not by 1
 factor|vl-yarn|the attention factor is 1.25, not 1.13862944
 END
-  cat >vllm.json <<'END'
+  for factor in 1.7 1.0015; do
+    cat >vllm.json <<END
 {"model_type": "llama", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 4097,
- "rope_scaling": {"type": "dynamic", "factor": 1.7}}
+ "rope_scaling": {"type": "dynamic", "factor": $factor}}
 END
-  check 'a length that is no whole number is not accused' is_refused 'which the values do not show: --context gives it' \
-    identify vllm.npy --config vllm.json
-  check 'the scaling is left out there' eval 'ends 1 identify vllm-plain.npy --config vllm.json && contains out \
-    "DISAGREES: the dynamic scaling is left out, as in sequences of at most 4097 positions"'
+    length=$(awk "BEGIN { printf \"%.12g\", 4097 * $factor }")
+    whole=${length%.*}
+    shown="agrees: vllm.json, in a sequence of $length positions, as the values show"
+    for dtype in f32 bf16; do
+      for of in check identify; do
+        check "a length that is no whole number, $factor, $dtype, $of" eval \
+          'ends 0 $of vllm-$factor-$dtype.npy --config vllm.json && told out config "$shown"'
+        for context in $whole $((whole + 1)); do
+          check "asked for $context" eval \
+            'ends 0 $of vllm-$factor-$dtype.npy --config vllm.json --context $context && told out config "$shown"'
+        done
+        check 'but not for one more' ends 1 $of vllm-$factor-$dtype.npy --config vllm.json --context $((whole + 2))
+        check 'the next length' eval \
+          'ends 0 $of vllm-$factor-next-$dtype.npy --config vllm.json && told out config "agrees: vllm.json"'
+        check 'a shorter one' eval 'ends 1 $of vllm-$factor-less-$dtype.npy --config vllm.json && contains out DISAGREES'
+        check 'positions are off by one' eval \
+          'ends 1 $of vllm-$factor-off-$dtype.npy --config vllm.json && contains out DISAGREES'
+        check 'the scaling is left out' eval 'ends 1 $of vllm-$factor-plain-$dtype.npy --config vllm.json && contains out \
+          "DISAGREES: the dynamic scaling is left out, as in sequences of at most 4097 positions"'
+      done
+    done
+    check 'some of its rows' eval \
+      'ends 0 identify vllm-$factor-part.npy --config vllm.json && told out config "$shown"'
+    check 'at their positions' ends 0 check vllm-$factor-part.npy --config vllm.json --offset 200
+  done
   cat >two.json <<END
 {"model_type": "phi3", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 2048,
  "original_max_position_embeddings": 512, "rope_scaling": {"type": "longrope",

@@ -32,7 +32,7 @@ static void check_family(const family *f) {
   const bool is_read = m && model_rope_of(m, f->layer, NULL, NULL, &rope, &why);
   if (!ok(is_read, "%s", f->name)) printf("# %s\n", why.text);
   if (is_read) {
-    const posenc_scaling scaling = model_scaling(&rope, f->length);
+    const posenc_scaling scaling = model_scaling(&rope, (double)f->length);
     char *text = scaling_text(&scaling, rope.dim);
     ok(rope.base == f->base && rope.dim == f->dim && rope.head == f->head && rope.positions == f->positions &&
            rope.pairs == f->pairs && rope.has_pairs && rope.start + (f->head == 192 ? 64 : rope.dim) <= rope.head,
@@ -574,7 +574,7 @@ static void check_fragment(const family *f) {
   if (!m || !model_rope_of(m, f->layer, NULL, NULL, &rope, &why)) return;
   posenc_problem problem = posenc_table(1, rope.dim);
   problem.base = rope.base;
-  problem.scaling = model_scaling(&rope, f->length);
+  problem.scaling = model_scaling(&rope, (double)f->length);
   json_t *fragment = model_fragment(&problem, &why);
   if (problem.scaling.kind == POSENC_SCALING_DYNAMIC) {
     ok(!fragment && strstr(why.text, "dynamic"), "no config from dynamic: %s", why.text);
@@ -583,7 +583,7 @@ static void check_fragment(const family *f) {
     char *text = json_dumps(fragment, 0);
     model *other = text ? model_open_memory(text, strlen(text), &why) : NULL;
     const bool is_read = other && model_rope_of(other, NULL, NULL, NULL, &again, &why);
-    const posenc_scaling scaling = model_scaling(&again, f->length);
+    const posenc_scaling scaling = model_scaling(&again, (double)f->length);
     char *one = scaling_text(&problem.scaling, rope.dim), *two = is_read ? scaling_text(&scaling, again.dim) : NULL;
     ok(two && again.base == rope.base && again.dim == rope.dim && again.head == rope.head && strcmp(one, two) == 0,
        "%s from its own fragment: %.100s", f->name, text ? text : why.text);
@@ -622,7 +622,7 @@ static void check_suspects(size_t n, const char *const *words) {
   if (!m || !model_rope_of(m, families[n].layer, NULL, NULL, &rope, &why)) return;
   posenc_problem asked = posenc_table(families[n].length, rope.dim);
   asked.base = rope.base;
-  asked.scaling = model_scaling(&rope, families[n].length);
+  asked.scaling = model_scaling(&rope, (double)families[n].length);
   list.count = 0;
   model_suspects(m, families[n].layer, &rope, families[n].length, &asked, &list);
   for (; *words; words++) ok(find_suspect(&list, *words), "%s: suspects that %s", families[n].name, *words);

@@ -298,6 +298,7 @@ typedef enum length_verdict {
 typedef struct table_length {
   length_verdict verdict;
   int64_t least, most, length; /* the range of those that fit, and one of them */
+  double part;                 /* the length, if it is no whole number; else 0 */
   double base;                 /* the base of models that makes the same table without a scaling; 0: there is none */
   bool is_early;               /* the range is that of LENGTH_NONE: of sequences that end before the last row */
 } table_length;

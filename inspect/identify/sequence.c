@@ -178,10 +178,14 @@ static double base_of(const ladder *l, double base, const stretches *s) {
   return 0.0;
 }
 
-/* Returns how far the phases of row 0 are from those of a stretch: the sum of squares, in units of their errors. */
+/* Returns how far the frequencies and the phases of row 0 are from those of a stretch: the sum of squares, in units of
+   their errors. */
 static double distance_of(const ladder *l, double position, double stretched) {
   double squares = 0.0;
   for (int64_t i = 0; i < l->pairs; i++) {
+    const estimate *w = &l->s->frequencies[i];
+    const double slower = w->value - frequency_at(l, i, stretched), of_value = w->error + of_angles * w->value;
+    if (formula_mark(w)) squares += slower * slower / (of_value * of_value);
     const double angle = position * frequency_at(l, i, stretched), of_product = 1e-7 * angle,
                  off = remainder(l->s->phases[i].value - angle, full_turn) / (l->s->phases[i].error + of_product);
     squares += isfinite(l->s->phases[i].error) ? off * off : 0.0;
@@ -202,23 +206,40 @@ static double nearest_length(const ladder *l, const posenc_scaling *s, const fou
   return nearest;
 }
 
-/* Takes the lengths of a start: whole ones, of a sequence that has its rows. */
+/* Takes the length of vLLM's caches, positions times the factor, in as many rows as the next whole length has: if it is
+   no whole number, and the values are nearer to it than to the length that is asked or, if that is none of those that
+   fit, to the nearest one. */
+static void take_part(const ladder *l, const posenc_scaling *s, const found_start *found, table_length *made) {
+  const double end = found->position + (double)l->s->window.rows, part = s->factor * (double)s->original,
+               stretch = stretch_of(s, part);
+  if (!(part != rint(part) && found->of.least <= stretch && stretch <= found->of.most && ceil(part) >= end)) return;
+  const bool is_least = made->least <= s->length || made->least <= s->original,
+             is_asked = is_least && s->length <= made->most;
+  const double whole = (double)(is_asked ? s->length : made->length);
+  if (made->verdict == LENGTH_SHOWN &&
+      distance_of(l, found->position, stretch_of(s, whole)) < distance_of(l, found->position, stretch))
+    return;
+  made->verdict = LENGTH_SHOWN;
+  made->length = (int64_t)ceil(part);
+  made->part = part;
+  made->is_early = false;
+}
+
+/* Takes the lengths of a start: whole ones, of a sequence that has its rows, or the one of take_part. */
 static void take_lengths(const ladder *l, const posenc_problem *of, const found_start *found, table_length *made) {
   const posenc_scaling *s = &of->scaling;
-  const double end = found->position + (double)l->s->window.rows, usual = s->factor * (double)s->original,
+  const double end = found->position + (double)l->s->window.rows,
                least = found->of.least > 0.0 ? length_of(s, found->of.least) : 1.0, most = length_of(s, found->of.most);
   const double from = ceil(fmax(least, end)), to = floor(fmax(most, (double)s->original));
   *made = (table_length){.verdict = LENGTH_NONE, .least = (int64_t)ceil(least), .most = (int64_t)to};
   made->is_early = to < end;
+  made->base = base_of(l, of->base, &found->of);
   if (from <= to) {
     made->verdict = LENGTH_SHOWN;
     made->least = (int64_t)from;
     made->length = (int64_t)nearest_length(l, s, found, from, to);
-    made->base = base_of(l, of->base, &found->of);
-  } else if (least <= usual && usual <= most && ceil(usual) >= end) {
-    made->verdict = LENGTH_OPEN; /* vLLM's caches are of a length that may be no whole number, in as many rows */
-    made->is_early = false;
   }
+  take_part(l, s, found, made);
 }
 
 /* Finds the lengths of all starts, until some fit. */

@@ -330,7 +330,7 @@ static void suspect_layers(model *m, const char *layer, int64_t length, const po
     fault unused;
     const char *name = model_layer(m, n);
     if ((layer && strcmp(name, layer) == 0) || !model_rope_of(m, name, NULL, NULL, &rope, &unused)) continue;
-    const posenc_scaling scaling = model_scaling(&rope, length);
+    const posenc_scaling scaling = model_scaling(&rope, (double)length);
     posenc_problem other = scaled(asked, &scaling);
     other.base = rope.base;
     if (rope.has_dim) other.dim = rope.dim;
@@ -390,9 +390,11 @@ static void suspect_length(const model_rope *rope, int64_t length, const posenc_
                is_longer ? "shorter" : "longer", (long long)rope->switch_at + is_longer, (long long)length);
 }
 
-/* Adds dynamic scalings for other lengths: those at which a model's buffers are made. */
+/* Adds dynamic scalings for other lengths: those at which a model's buffers are made. A length that is no whole number
+   is one that the values show, so no other one is added. */
 static void suspect_dynamic(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
   const posenc_scaling *s = &asked->scaling;
+  if (s->original != rope->scaling.original) return;
   const int64_t lengths[] = {rope->positions, (int64_t)((double)s->original * s->factor), 2 * s->original, s->original};
   for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
     posenc_problem other = *asked;

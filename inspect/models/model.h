@@ -87,8 +87,9 @@ const char *model_layer_kind(const model *m, int64_t layer, const char **none);
    `tell`; parts that it cannot contain are errors. Returns false and sets `why` on failure. */
 bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why);
 
-/* Returns the scaling for a sequence of `length` positions. */
-posenc_scaling model_scaling(const model_rope *rope, int64_t length);
+/* Returns the scaling for a sequence of `length` positions, at most 2^40. A length may be no whole number, as that of a
+   cache for positions times a factor; the scaling is then that of longer sequences, whose base has the same stretch. */
+posenc_scaling model_scaling(const model_rope *rope, double length);
 
 /* Writes the frequencies of a problem, the nearest doubles: what configs of transformers call inv_freq. */
 void model_frequencies(const posenc_problem *problem, double *frequencies);
