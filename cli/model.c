@@ -64,6 +64,12 @@ static bool is_same_length(const posenc_scaling *s, int64_t a, int64_t b) {
   return a == b || (a <= s->original && b <= s->original);
 }
 
+/* Returns the roundest number of a range in binary, as lengths of sequences mostly are. */
+static int64_t roundest(int64_t least, int64_t most) {
+  while (most & (most - 1) && (most & (most - 1)) >= least) most &= most - 1;
+  return most;
+}
+
 /* Takes what was found of a dynamic scaling. length: the one that is asked. */
 static void take_dynamic(options *given, const posenc_scaling *s, const table_length *found, int64_t length) {
   char *const cause = given->length_cause;
@@ -83,7 +89,8 @@ static void take_dynamic(options *given, const posenc_scaling *s, const table_le
     snprintf(cause, size, "the dynamic scaling is left out, as in sequences of at most %" PRId64 " positions",
              s->original);
   else if (found->is_early)
-    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, before the last row", found->most);
+    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, before the last row",
+             roundest(found->least, found->most));
   else if (is_shown && !is_same && is_asked)
     snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, not of %" PRId64, found->length,
              length);
