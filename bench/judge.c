@@ -25,8 +25,8 @@ typedef struct angle_sums {
   double *anchors, *steps;
 } angle_sums;
 
-/* What sums of angles are wrong by, by the attention factor: four numbers of which two have an error of 2^-53, two of
-   twice that, and two products and a sum, whose absolute values are at most 1 together. */
+/* The error bound of a sum of angles, without the attention factor: of four numbers two have an error of 2^-53 and two
+   of twice that; two products and a sum are rounded, whose absolute values are at most 1 together. */
 static const double sum_error = 0x1p-50;
 
 struct judge {
@@ -200,9 +200,8 @@ static void allocate(judge *j) {
       memory_end();
   j->width = j->columns[0].columns;
   if (j->is_sum) {
-    const bool is_applied = op_is_applied(j->problem.op);
-    const size_t row = 2 * (size_t)(is_applied ? j->pairs : j->width) * sizeof(double);
-    for (int t = 0; t < (is_applied ? 1 : j->tables); t++) {
+    const size_t row = 2 * (size_t)(op_is_applied(j->problem.op) ? j->pairs : j->width) * sizeof(double);
+    for (int t = 0; t < j->tables; t++) {
       j->of[t] =
           (angle_sums){allocated(posenc_alloc((size_t)anchors_of(j) * row + 1)), allocated(posenc_alloc(STEPS * row))};
     }
@@ -444,12 +443,15 @@ TURN_TIERS(DEFINE_ADDITIONS)
 static void read_row(const judge *j, int64_t row, double *sines, double *cosines) {
   const int64_t pairs = j->pairs;
   const size_t bytes = (size_t)pairs * sizeof *sines;
-  const bool is_sum = j->is_sum;
-  const double *const from = is_sum ? j->of[0].anchors + row / STEPS * 2 * pairs : j->sines + row * pairs;
-  memcpy(sines, from, bytes);
-  memcpy(cosines, is_sum ? from + pairs : j->cosines + row * pairs, bytes);
-  if (!is_sum) return;
+  if (!j->is_sum) {
+    memcpy(sines, j->sines + row * pairs, bytes);
+    memcpy(cosines, j->cosines + row * pairs, bytes);
+    return;
+  }
+  const double *const anchor = j->of[0].anchors + row / STEPS * 2 * pairs;
   const double *const step = j->of[0].steps + row % STEPS * 2 * pairs;
+  memcpy(sines, anchor, bytes);
+  memcpy(cosines, anchor + pairs, bytes);
   TURN_TIER(turn_by)(sines, cosines, step, step + pairs, pairs);
   if (!is_padding(j, row)) return;
   memset(sines, 0, bytes);

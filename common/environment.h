@@ -11,7 +11,7 @@
 typedef void environment_listener(void *to, const char *key, const char *value);
 void environment_tell(environment_listener *tell, void *to);
 
-/* What a fact decides beside being told. */
+/* The decisions that a fact of a record takes part in. A record tells every fact. */
 typedef enum environment_use {
   FACT_SOURCES = 1,  /* records of other ones are of other sources, and cannot be parts of one run */
   FACT_BITS = 2,     /* the bits of kernels that are not reproducible depend on it, on every CPU with the same tiers */

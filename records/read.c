@@ -477,7 +477,7 @@ record_result record_result_of(const record_row *from, const record_table_shape 
   return made;
 }
 
-/* What results of all kinds have. */
+/* The fields that results of all kinds share. */
 #define FOUND(NEED)                                                                                                    \
   FOUND_OF(NEED, )                                                                                                     \
   FOUND_ERRORS(NEED, OBJECT)                                                                                           \

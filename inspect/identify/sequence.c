@@ -141,20 +141,18 @@ static void refine(ladder *l, found_start *found) {
 static bool ladder_open(ladder *l, search *s) {
   const size_t size = (size_t)s->columns.pairs + 1;
   *l = (ladder){.s = s, .pairs = s->columns.pairs, .rows = (double)s->window.count};
-  l->plain = calloc(size, sizeof *l->plain);
-  l->share = calloc(size, sizeof *l->share);
-  l->room = calloc(size, sizeof *l->room);
-  l->slow = calloc(size, sizeof *l->slow);
-  l->fast = calloc(size, sizeof *l->fast);
-  return l->plain && l->share && l->room && l->slow && l->fast;
+  double *const all = calloc(5 * size, sizeof *all);
+  if (!all) return false;
+  l->plain = all; /* the first of five arrays in one block */
+  l->share = all + size;
+  l->room = all + 2 * size;
+  l->slow = all + 3 * size;
+  l->fast = all + 4 * size;
+  return true;
 }
 
 static void ladder_close(ladder *l) {
   free(l->plain);
-  free(l->share);
-  free(l->room);
-  free(l->slow);
-  free(l->fast);
 }
 
 /* Sets the frequencies of a dynamic scaling, of all lengths that the measured ones allow. */

@@ -148,7 +148,7 @@ typedef struct front_beside {
 bool front_read(front_beside *made, json_t *json, record_fault *fault);
 void front_close(front_beside *of);
 
-/* What stands beside a report on its front page. */
+/* Figures and machines that a report's front page shows beside its own. */
 typedef struct front_inputs {
   const char *label;          /* the name of the report's machine; null: its CPU */
   const front_beside *beside; /* as many as count */

@@ -31,7 +31,7 @@ typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FI
 #define WRONG(text) "\5" text "\5" /* red, where there are colours */
 #define LINK(file) "\4" file "\4"  /* a link to a file beside the page */
 
-/* What a column has of each row. A page shows it for readers, CSV has it exactly. */
+/* The kind of value that a column has in each row. A page shows the value for readers, CSV has it exactly. */
 typedef enum page_kind {
   PAGE_FILLED, /* what `fill` writes */
   PAGE_TEXT,   /* a text */
