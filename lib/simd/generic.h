@@ -126,7 +126,11 @@ INLINE flags flag_small(flags so_far, u32s x, uint32_t limit) {
 }
 
 INLINE bool has_zeros(flags found) {
-  return (found[0] | found[1] | found[2] | found[3]) != 0;
+#ifdef __SSE2__
+  return _mm_movemask_epi8((__m128i)found) != 0;
+#else
+  return any_bits((u64s)found);
+#endif
 }
 
 INLINE bool has_small(flags found, uint32_t limit) {
