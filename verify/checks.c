@@ -12,21 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- windows --------------------------------------------------------------------------------------------------- */
-
-/* Compares a window with the exact values. The bound holds for the positions within its domain, which may end inside
-   the window. */
-static void check_accuracy(subject *s, window w, fast_oracle *reference, const unsigned char *out) {
-  const posenc_problem *problem = &s->shape->problem;
-  const bool has_bound = !subject_unbound(s);
-  for (int64_t from = 0, to; from < w.rows; from = to) {
-    const bool is_bound = has_bound && subject_is_bound(s, problem->first + w.row + from);
-    for (to = from + 1; to < w.rows && is_bound == (has_bound && subject_is_bound(s, problem->first + w.row + to));)
-      to++;
-    fast_check(reference, problem->first - s->origin + w.row + from, to - from, out + row_bytes(problem) * (size_t)from,
-               is_bound ? &s->bound : NULL, &s->found);
-  }
-}
+/* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 static inline __attribute__((always_inline)) row_norms
 norms_of(const unsigned char *row, posenc_dtype dtype, posenc_columns at, int64_t step, int64_t pairs, double square) {
@@ -109,26 +95,6 @@ void subject_take_each(subject *s, const row_checks *found, const uint64_t *dige
   check_merge(&s->checks[BOUNDED], &found->bounded);
   check_merge(&s->checks[PAIR_NORM], &found->pair_norm);
   s->digest = digest_of(s->digest, (const unsigned char *)digests, (size_t)rows * sizeof *digests, sizeof *digests);
-}
-
-static void check_each_row(subject *s, window w, const unsigned char *out) {
-  uint64_t digests[ROWS_OF_CHECKS];
-  for (int64_t row = 0; row < w.rows; row += ROWS_OF_CHECKS) {
-    const window some = {w.row + row, least(w.rows - row, ROWS_OF_CHECKS)};
-    row_checks found = {.bounded = {.compared = 0}};
-    subject_check_each(s, some, out + row_bytes(&s->shape->problem) * (size_t)row, &found, digests);
-    subject_take_each(s, &found, digests, some.rows);
-  }
-}
-
-void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
-                          uint64_t *random) {
-  const double start = clock_thread_seconds();
-  const unsigned char *out = subject_execute(s, s->plan, w.row, w.rows, whole);
-  const window same = subject_again(w, clock_thread_seconds() - start);
-  check_each_row(s, w, out);
-  check_accuracy(s, w, reference, out);
-  if (again) subject_check_again(s, same, NULL, out, other, random);
 }
 
 /* ---- relations ------------------------------------------------------------------------------------------------- */
@@ -214,7 +180,7 @@ void subject_check_relations(subject *s, fast_oracle *reference, arena *one, are
   }
 }
 
-/* ---- windows in parts ---------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /* Limits of waiting windows: pieces that one anchor of the reference reaches, and the number of all their blocks. */
 enum { MOST_PIECES = 16, MOST_PARTS = 160, MOST_OF_PIECE = FAST_BLOCK_ROWS + 1 };
@@ -226,7 +192,9 @@ typedef struct part {
   int64_t block;
   element_error *sums; /* sums of the piece */
   window rows;
-  const char *fault; /* the fault of the thread's environment after the call */
+  const posenc_bound *bound; /* null if it does not hold for these rows */
+  const unsigned char *made; /* the rows; null: who judges the part makes them */
+  const char *fault;         /* the fault of the thread's environment after the call */
   check memory;
   row_checks found;
   uint64_t digests[ROWS_OF_CHECKS];
@@ -259,28 +227,26 @@ part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows) {
   p->threads = threads_most();
   p->own = memory_take((size_t)p->threads, sizeof *p->own);
   p->sums = memory_take((size_t)fast_groups(reference) * MOST_PARTS, sizeof *p->sums);
-  for (int t = 0; t < p->threads; t++) p->own[t] = arena_create(bytes);
+  for (int t = 0; rows && t < p->threads; t++) p->own[t] = arena_create(bytes);
   return p;
 }
 
-bool parts_can(const subject *s, window w) {
-  const int64_t first = s->shape->problem.first + w.row, last = first + w.rows - 1;
-  if (!s->shared || !s->kernel->bound.derived) return false; /* may compute each row from position 0 on */
-  return subject_unbound(s) || (subject_is_bound(s, first) && subject_is_bound(s, last));
+/* Makes the rows of a part, in any thread. */
+static const unsigned char *make_rows(const subject *s, part *now, arena *own) {
+  const posenc_slice slice = posenc_rows(now->rows.row, now->rows.rows);
+  unsigned char *out = arena_place(own, subject_extent(&s->shape->problem, &slice), false);
+  subject_call(s->plan, &slice, NULL, out);
+  now->fault = fpenv_restore();
+  subject_check_memory(&now->memory, &s->shape->problem, &slice, own, false);
+  return out;
 }
 
 /* Checks a part, in any thread. */
 static void judge(const part_team *p, part *now, arena *own, accuracy *found) {
   const subject *s = p->s;
-  const posenc_problem *problem = &s->shape->problem;
-  const posenc_slice slice = posenc_rows(now->rows.row, now->rows.rows);
-  unsigned char *out = arena_place(own, subject_extent(problem, &slice), false);
-  subject_call(s->plan, &slice, NULL, out);
-  now->fault = fpenv_restore();
-  subject_check_memory(&now->memory, problem, &slice, own, false);
-  subject_check_each(s, now->rows, out, &now->found, now->digests);
-  fast_check_block(p->reference, now->of, now->block, out, subject_unbound(s) ? NULL : &s->bound, &s->found, found,
-                   now->sums);
+  const unsigned char *rows = now->made ? now->made : make_rows(s, now, own);
+  subject_check_each(s, now->rows, rows, &now->found, now->digests);
+  fast_check_block(p->reference, now->of, now->block, rows, now->bound, &s->found, found, now->sums);
 }
 
 static void take_memory(check *into, const check *from) {
@@ -307,7 +273,8 @@ static void check_waiting(part_team *p) {
   }
   for (int n = 0; n < p->count; n++) {
     const part *now = &p->part[n];
-    if (now->block == 0 || now->fault) subject_end_calls_of(s, s->shape->problem.first + now->rows.row, now->fault);
+    if (!now->made && (now->block == 0 || now->fault))
+      subject_end_calls_of(s, s->shape->problem.first + now->rows.row, now->fault);
     take_memory(&s->checks[MEMORY], &now->memory);
     subject_take_each(s, &now->found, now->digests, now->rows.rows);
   }
@@ -317,19 +284,42 @@ static void check_waiting(part_team *p) {
   p->tiles = 0;
 }
 
-void parts_take(part_team *p, window w) {
-  const int64_t origin = p->s->shape->problem.first - p->s->origin;
+/* Returns the bound for a position of the table, or null. */
+static const posenc_bound *bound_at(const subject *s, int64_t position) {
+  return !subject_unbound(s) && subject_is_bound(s, position) ? &s->bound : NULL;
+}
+
+/* Returns for how many rows of a window, from its first on, the bound holds, or does not. Its domain has no gaps. */
+static int64_t rows_alike(const subject *s, window w) {
+  const int64_t first = s->shape->problem.first + w.row;
+  const posenc_bound *bound = bound_at(s, first);
+  int64_t rows = 1;
+  if (bound && bound_at(s, first + w.rows - 1)) return w.rows;
+  while (rows < w.rows && bound_at(s, first + rows) == bound) rows++;
+  return rows;
+}
+
+/* Takes a window, whose rows are made or to be made by the threads, which is checked now or later. */
+static void take(part_team *p, window w, const unsigned char *made) {
+  const subject *s = p->s;
+  const posenc_problem *problem = &s->shape->problem;
+  const int64_t origin = problem->first - s->origin;
   while (w.rows > 0) {
     if (p->count && (p->pieces == MOST_PIECES || p->count > MOST_PARTS - MOST_OF_PIECE ||
                      !fast_reaches(p->reference, origin + w.row)))
       check_waiting(p);
     fast_blocks *piece = &p->piece[p->pieces++];
-    *piece = fast_blocks_of(p->reference, origin + w.row, w.rows);
+    *piece = fast_blocks_of(p->reference, origin + w.row, rows_alike(s, w));
     for (int64_t block = 0; block < piece->blocks; block++) {
       part *added = &p->part[p->count++];
-      *added = (part){.of = piece, .block = block, .sums = p->sums + p->tiles};
+      *added = (part){.of = piece,
+                      .block = block,
+                      .sums = p->sums + p->tiles,
+                      .bound = bound_at(s, problem->first + w.row),
+                      .made = made};
       fast_block_rows(piece, block, &added->rows.row, &added->rows.rows);
       added->rows.row -= origin;
+      if (made) made += row_bytes(problem) * (size_t)added->rows.rows;
     }
     p->tiles += piece->tiles;
     w.row += piece->rows;
@@ -342,4 +332,18 @@ void parts_end(part_team *p) {
   const accuracy none = {0};
   check_waiting(p);
   fast_witnesses(p->reference, &none, &p->s->found);
+}
+
+void parts_check_window(part_team *p, window w, arena *whole, arena *other, bool again, uint64_t *random) {
+  subject *s = p->s;
+  if (s->shared && s->kernel->bound.derived) { /* others may compute each row from position 0 on */
+    take(p, w, NULL);
+    return;
+  }
+  const double start = clock_thread_seconds();
+  const unsigned char *out = subject_execute(s, s->plan, w.row, w.rows, whole);
+  const window same = subject_again(w, clock_thread_seconds() - start);
+  take(p, w, out);
+  parts_end(p);
+  if (again) subject_check_again(s, same, NULL, out, other, random);
 }

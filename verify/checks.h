@@ -10,11 +10,6 @@
 #include "reference/oracle.h"
 #include "verify/subject.h"
 
-/* Checks accuracy, memory, boundedness, pair norm and environment of a window; with `again`, also determinism and
-   extension, in `other`. */
-void subject_check_window(subject *s, window w, fast_oracle *reference, arena *whole, arena *other, bool again,
-                          uint64_t *random);
-
 /* Boundedness and pair norm of at most ROWS_OF_CHECKS rows, and the digest of each. The table's digest is one of these
    digests, so threads can make them in parallel. Findings are added in the order of the rows. */
 enum { ROWS_OF_CHECKS = 64 };
@@ -46,25 +41,24 @@ typedef struct turned_row {
 } turned_row;
 void check_turn(check *c, const turned_row *r);
 
-/* ---- windows in parts ------------------------------------------------------------------------------------------ */
+/* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /*
- * Windows of a table, checked by several threads at once: each takes a block of rows, makes them by the kernel, and
- * checks them while they are in its cache. The findings and the record are those of subject_check_window for the same
- * windows, to the last bit.
+ * Windows of a table, checked by all threads, block by block: accuracy, memory, boundedness, pair norm and environment.
+ * If the kernel may be called for few rows at a time, by several threads, each thread makes the rows of a block, and
+ * checks them while they are in its cache; otherwise one call makes all rows. The findings and the record are the same,
+ * to the last bit.
  */
 typedef struct part_team part_team;
 
-/* Windows may have at most `rows` rows. To be created and destroyed while one thread runs. */
+/* The threads make up to `rows` rows of a window; 0: they make none. To be created and destroyed while one thread
+   runs. */
 part_team *parts_create(subject *s, fast_oracle *reference, int64_t rows);
 void parts_destroy(part_team *p);
 
-/* Whether the kernel may be called for few rows at a time, and its bound holds for all of the window or for none of
-   it. */
-bool parts_can(const subject *s, window w);
-
-/* Takes a window, which is checked now or later, together with others; parts_end checks all waiting windows. */
-void parts_take(part_team *p, window w);
+/* Takes a window. If one call makes its rows, in `whole`, it is checked at once; with `again`, also determinism and
+   extension, in `other`. Otherwise it is checked now or later, together with others; parts_end checks all that wait. */
+void parts_check_window(part_team *p, window w, arena *whole, arena *other, bool again, uint64_t *random);
 void parts_end(part_team *p);
 
 /* ---- row-checks.c: other rows, and a rope cache -------------------------------------------------------------- */

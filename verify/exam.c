@@ -178,14 +178,10 @@ static void close_exam(exam_run *t) {
 }
 
 static void check_window(exam_run *t, window w, bool again) {
-  if (t->applied) {
+  if (t->applied)
     applied_check_window(t->applied, w, again, &t->streams[OF_PIECES]);
-  } else if (parts_can(&t->s, w)) {
-    parts_take(t->parts, w);
-  } else {
-    parts_end(t->parts);
-    subject_check_window(&t->s, w, t->reference, t->one, t->other, again, &t->streams[OF_PIECES]);
-  }
+  else
+    parts_check_window(t->parts, w, t->one, t->other, again, &t->streams[OF_PIECES]);
 }
 
 /* Checks the windows of the range. Other ranges than the first share work from their first window on. */

@@ -327,7 +327,9 @@ void variant_collect(stress *t, subject *other, property p) {
 void variant_examine_window(stress *t, subject *other, window w, fast_oracle *reference, bool again) {
   other->origin = 0;
   if (!op_is_applied(other->shape->problem.op)) {
-    subject_check_window(other, w, reference, t->one, t->other, again, t->random);
+    part_team *parts = parts_create(other, reference, 0);
+    parts_check_window(parts, w, t->one, t->other, again, t->random);
+    parts_destroy(parts);
     return;
   }
   applied_begin(t->applied, other, random_below(t->random, UINT64_MAX), reference);
