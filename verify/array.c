@@ -292,8 +292,8 @@ static void open_exam(array_exam *e, const array_request *request) {
   *e = (array_exam){.of = {.name = request->name,
                            .problem = request->problem,
                            .width = at->dim,
-                           .source = {rows_of_file, request->arrays.out},
-                           .of_x = {rows_of_file, request->arrays.x},
+                           .source = {.read = rows_of_file, .from = request->arrays.out},
+                           .of_x = {.read = rows_of_file, .from = request->arrays.x},
                            .judge = judge_vectors},
                     .request = request,
                     .at = at,
@@ -345,9 +345,9 @@ bool array_make(array_exam *e, int64_t row, int64_t rows, void *out, int64_t *ba
   const size_t row_bytes = (size_t)e->at->dim * posenc_dtype_bytes(e->at->dtype);
   for (int64_t r = 0; r < rows; r++) {
     *bad_row = row + r;
-    table_rows(e->request->arrays.x, row + r, 1, e->of.x);
-    if (!is_finite_row(e, e->of.x)) return false;
-    make_vector(e, row + r, e->of.x, (unsigned char *)out + (size_t)r * row_bytes);
+    const unsigned char *x = rows_of_file(e->request->arrays.x, row + r, 1, e->of.room_of_x);
+    if (!is_finite_row(e, x)) return false;
+    make_vector(e, row + r, x, (unsigned char *)out + (size_t)r * row_bytes);
   }
   *bad_row = -1;
   return true;

@@ -125,14 +125,16 @@ void octaves_record(record_file *found, const octaves *all, const double *positi
 /* The exam of tables in files; of lists of positions, axes and odd dims by kernels; and of results of add and rope in
    files. */
 
-/* Where rows are from, a file or the calls of a kernel: `read` writes rows [row, row + rows), packed. */
-typedef void rows_reader(void *from, int64_t row, int64_t rows, void *out);
+/* Where rows are from, a file or the calls of a kernel: `read` returns rows [row, row + rows), packed, in `room` or in
+   memory of its own until its next call. */
+typedef const unsigned char *rows_reader(void *from, int64_t row, int64_t rows, unsigned char *room);
 typedef struct rows_source {
   rows_reader *read;
   void *from;
+  int64_t most; /* rows of a call; 0: any number */
 } rows_source;
 
-void rows_of_file(void *from, int64_t row, int64_t rows, void *out); /* from: a table_file */
+rows_reader rows_of_file; /* from: a table_file */
 
 /* The exam of rows from a source, with the rows of an x or without, by one judge. */
 typedef struct row_exam row_exam;
@@ -143,7 +145,8 @@ struct row_exam {
   int64_t width;      /* elements of a row as it is read */
   size_t bytes, room; /* of such a row; and of the longest one that the judge makes of it */
   rows_source source, of_x;
-  unsigned char *rows, *x; /* a block of each; no x: null */
+  unsigned char *room_of_rows, *room_of_x; /* for a block of each; no x: null */
+  const unsigned char *rows, *x;           /* the block */
   /* Compares a block, and adds what it finds. Returns false if there is no answer. */
   bool (*judge)(row_exam *e, window block);
   octaves by_size;
@@ -217,6 +220,9 @@ void table_exam_free(table_exam *e);
 
 /* Compares the rows of a window with the exact values, and some with each other. The errors are in `by_size`. */
 void table_exam_rows(table_exam *e, window w);
+
+/* The judge of these rows, for another one that looks further at them. */
+bool table_exam_judge(row_exam *e, window block);
 
 /* ---- results of add and rope (array.c) ------------------------------------------------------------------- */
 

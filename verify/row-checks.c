@@ -17,7 +17,7 @@ enum { CALL_BYTES = 1 << 20 };
 typedef struct made_rows {
   subject *s;
   arena *one, *other;
-  int64_t most;        /* most rows of a call */
+  window now;          /* rows that are looked at */
   int64_t looked, all; /* number of rows, so far and in all */
 } made_rows;
 
@@ -43,17 +43,13 @@ static posenc_problem part_of(const posenc_problem *problem, int64_t from, int64
 
 /* ---- values --------------------------------------------------------------------------------------- */
 
-static void make_rows(void *from, int64_t row, int64_t rows, void *out) {
+static const unsigned char *make_rows(void *from, int64_t row, int64_t rows, unsigned char *room) {
   made_rows *m = from;
-  const size_t bytes = row_bytes(problem_of(m));
-  for (int64_t done = 0, some; done < rows; done += some) {
-    char doing[80];
-    some = least(m->most, rows - done);
-    snprintf(doing, sizeof doing, "row %" PRId64 " and %" PRId64 " more", row + done, some - 1);
-    isolate_say(doing, (double)m->looked / (double)m->all);
-    memcpy((char *)out + bytes * (size_t)done, subject_execute(m->s, m->s->plan, row + done, some, m->one),
-           bytes * (size_t)some);
-  }
+  char doing[80];
+  (void)room;
+  snprintf(doing, sizeof doing, "row %" PRId64 " and %" PRId64 " more", row, rows - 1);
+  isolate_say(doing, (double)m->looked / (double)m->all);
+  return subject_execute(m->s, m->s->plan, row, rows, m->one);
 }
 
 /* ---- bits ----------------------------------------------------------------------------------------- */
@@ -93,39 +89,38 @@ static void check_alone(made_rows *m, int64_t row, int64_t rows, const unsigned 
   posenc_plan_destroy(plan);
 }
 
-/* Adds rows [from, from + rows) to the digest, and checks the first and the last of them further. */
-static void check_runs(made_rows *m, int64_t from, int64_t rows) {
+/* Compares the rows of a call with the exact values, adds them to the digest, and checks the first and the last call of
+   a window further. */
+static bool judge_made(row_exam *e, window block) {
   enum { AGAIN_ROWS = 64, ALONE_ROWS = 16 };
+  made_rows *m = e->source.from;
   subject *s = m->s;
-  const size_t bytes = row_bytes(problem_of(m));
-  for (int64_t done = 0, some; done < rows; done += some) {
-    some = least(m->most, rows - done);
-    const int64_t row = from + done, again = least(AGAIN_ROWS, some), alone = least(ALONE_ROWS, some);
-    const bool is_end = done == 0 || done + some == rows;
-    const unsigned char *whole = subject_execute(s, s->plan, row, some, m->one),
-                        *last = whole + bytes * (size_t)(some - again);
-    s->digest = digest_of(s->digest, whole, bytes * (size_t)some, posenc_dtype_bytes(s->shape->problem.dtype));
-    if (!is_end) continue;
-    check_again(m, row + some - again, again, last);
-    check_alone(m, row + some - alone, alone, last + bytes * (size_t)(again - alone));
-  }
+  const int64_t end = block.row + block.rows, again = least(AGAIN_ROWS, block.rows),
+                alone = least(ALONE_ROWS, block.rows);
+  const unsigned char *after = e->rows + e->bytes * (size_t)block.rows;
+  table_exam_judge(e, block);
+  s->digest = digest_of(s->digest, e->rows, e->bytes * (size_t)block.rows, posenc_dtype_bytes(e->problem.dtype));
+  m->looked += block.rows;
+  if (block.row != m->now.row && end != m->now.row + m->now.rows) return true;
+  check_again(m, end - again, again, after - e->bytes * (size_t)again);
+  check_alone(m, end - alone, alone, after - e->bytes * (size_t)alone);
+  return true;
 }
 
 void subject_check_rows(subject *s, const sampling *v) {
   const posenc_problem *problem = &s->shape->problem;
-  const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem);
-  made_rows m = {.s = s, .most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS};
-  m.one = arena_create((size_t)m.most * row_bytes(problem));
-  m.other = arena_create((size_t)m.most * row_bytes(problem));
-  m.all = v->exhaustive ? v->all : v->windows * v->rows;
+  const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem),
+                most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS;
+  made_rows m = {.s = s, .all = v->exhaustive ? v->all : v->windows * v->rows};
+  m.one = arena_create((size_t)most * row_bytes(problem));
+  m.other = arena_create((size_t)most * row_bytes(problem));
   const table_request request = {.problem = *problem, .limit = subject_unbound(s) ? NULL : &s->bound};
-  table_exam *e = table_exam_create(&request, (rows_source){make_rows, &m}, problem->dim);
+  table_exam *e = table_exam_create(&request, (rows_source){make_rows, &m, most}, problem->dim);
+  e->of.judge = judge_made;
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
   for (int64_t n = 0; n < v->windows; n++) {
-    const window w = sampling_window(v, n, NULL);
-    table_exam_rows(e, w);
-    m.looked += w.rows;
-    check_runs(&m, w.row, w.rows);
+    m.now = sampling_window(v, n, NULL);
+    table_exam_rows(e, m.now);
   }
   octaves_sum(&e->of.by_size, &s->found);
   check_merge(&s->checks[BOUNDED], &e->of.checks[BOUNDED]);

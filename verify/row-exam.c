@@ -12,8 +12,9 @@
 /* The size of a block of rows, which fits a cache. */
 enum { BLOCK_BYTES = 1 << 23 };
 
-void rows_of_file(void *from, int64_t row, int64_t rows, void *out) {
-  table_rows(from, row, rows, out);
+const unsigned char *rows_of_file(void *from, int64_t row, int64_t rows, unsigned char *room) {
+  table_rows(from, row, rows, room);
+  return room;
 }
 
 unsigned char *row_exam_block(const row_exam *e) {
@@ -27,24 +28,25 @@ void row_exam_open(row_exam *e, table_part part) {
 
 void row_exam_allocate(row_exam *e, size_t room) {
   e->room = e->bytes < room ? room : e->bytes;
-  e->rows = row_exam_block(e);
-  if (e->of_x.read) e->x = row_exam_block(e);
+  e->room_of_rows = row_exam_block(e);
+  if (e->of_x.read) e->room_of_x = row_exam_block(e);
 }
 
 void row_exam_close(row_exam *e) {
   column_map_free(&e->columns);
-  free(e->rows);
-  free(e->x);
+  free(e->room_of_rows);
+  free(e->room_of_x);
 }
 
 bool row_exam_look(row_exam *e, window w) {
-  const int64_t most = e->room < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->room : 1, end = w.row + w.rows;
+  const int64_t fitting = e->room < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->room : 1,
+                most = e->source.most ? least(e->source.most, fitting) : fitting, end = w.row + w.rows;
   for (window now = w; now.row < end; now.row += now.rows) {
     now.rows = least(most, end - now.row);
     if (e->name)
       progress_show("check", e->name, (double)now.row * (double)e->width, (double)end * (double)e->width, "elements");
-    if (e->of_x.read) e->of_x.read(e->of_x.from, now.row, now.rows, e->x);
-    e->source.read(e->source.from, now.row, now.rows, e->rows);
+    if (e->of_x.read) e->x = e->of_x.read(e->of_x.from, now.row, now.rows, e->room_of_x);
+    e->rows = e->source.read(e->source.from, now.row, now.rows, e->room_of_rows);
     if (!e->judge(e, now)) return false;
   }
   return true;

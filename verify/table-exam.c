@@ -155,8 +155,8 @@ static const unsigned char *rows_of(const table_exam *e, const table_axis *a, in
 }
 
 static void read_row(table_exam *e, const table_axis *a, int64_t row, unsigned char *out) {
-  e->of.source.read(e->of.source.from, row, 1, e->of.rows);
-  memcpy(out, rows_of(e, a, 0, e->of.rows, 1, e->own), row_bytes(&a->problem));
+  const unsigned char *raw = e->of.source.read(e->of.source.from, row, 1, e->of.room_of_rows);
+  memcpy(out, rows_of(e, a, 0, raw, 1, e->own), row_bytes(&a->problem));
 }
 
 /* ---- block by block -------------------------------------------------------------------------------------------- */
@@ -332,8 +332,7 @@ static void check_rotations(table_exam *e, table_axis *a, window w) {
   }
 }
 
-/* Compares a block. */
-static bool judge_rows(row_exam *all, window block) {
+bool table_exam_judge(row_exam *all, window block) {
   table_exam *e = (table_exam *)all;
   for (int copy = e->of.columns.copies - 1; copy >= 0; copy--)
     for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
@@ -457,7 +456,7 @@ table_exam *table_exam_create(const table_request *request, rows_source source, 
                            .problem = *problem,
                            .width = width,
                            .source = source,
-                           .judge = judge_rows}};
+                           .judge = table_exam_judge}};
   row_exam_open(&e->of, request->part);
   e->axes = problem->axes ? problem->axes->count : 1;
   for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {
@@ -503,9 +502,9 @@ static int64_t column_of_witness(table_exam *e, const witness *w) {
   const bool cosine = is_part(e) ? e->request->part == TABLE_COS : w->cosine;
   const int64_t first = e->of.columns.at[0][cosine][w->index], second = e->of.columns.at[1][cosine][w->index];
   if (e->of.columns.copies == 1) return first;
-  e->of.source.read(e->of.source.from, row, 1, e->of.rows);
-  const double values[] = {format_element(e->of.problem.dtype, e->of.rows, first),
-                           format_element(e->of.problem.dtype, e->of.rows, second)};
+  const unsigned char *raw = e->of.source.read(e->of.source.from, row, 1, e->of.room_of_rows);
+  const double values[] = {format_element(e->of.problem.dtype, raw, first),
+                           format_element(e->of.problem.dtype, raw, second)};
   return memcmp(&values[0], &w->got, sizeof w->got) != 0 && memcmp(&values[1], &w->got, sizeof w->got) == 0 ? second
                                                                                                             : first;
 }
@@ -573,8 +572,8 @@ static file_result result_of(table_exam *e) {
 }
 
 file_result verify_table(const table_request *request) {
-  table_exam *e =
-      table_exam_create(request, (rows_source){rows_of_file, request->table}, table_stored(request->table)->dim);
+  table_exam *e = table_exam_create(request, (rows_source){.read = rows_of_file, .from = request->table},
+                                    table_stored(request->table)->dim);
   table_exam_rows(e, (window){0, request->problem.rows});
   octaves_sum(&e->of.by_size, &e->of.found);
   check_unique(e);
