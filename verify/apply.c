@@ -34,44 +34,33 @@ void applied_close(applied *a) {
   free(a->digests);
 }
 
-void applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference) {
-  s->checks[SEARCH].skip = "the search is one of tables";
-  a->s = s;
-  a->elements = 0;
-  a->allowed.known = false;
-  operand_open(&a->operand, &s->shape->problem, seed, reference);
+/* Returns a pair of a head. */
+static applied_pair pair_at(const applied *a, const unsigned char *row, int64_t head, int64_t i) {
+  const posenc_problem *problem = &a->of.problem;
+  const int64_t from = head * problem->dim;
+  return (applied_pair){format_element(problem->dtype, row, from + a->of.columns.at[0][0][i]),
+                        format_element(problem->dtype, row, from + a->of.columns.at[0][1][i])};
 }
 
-void applied_end(applied *a) {
-  operand_close(&a->operand);
-}
-
-applied_x applied_x_of(applied *a, const witness *w) {
-  const posenc_problem *problem = problem_of(a);
-  const int64_t half = problem->dim / 2, from = w->index / half * problem->dim;
-  const pair_columns at = axes_pair(problem, w->index % half);
-  unsigned char *x = arena_place(a->x, row_bytes(problem), false);
-  if (problem->rows) operand_draw(&a->operand, w->position - problem->first, 1, 0, x);
-  return (applied_x){format_element(problem->dtype, x, from + at.first),
-                     format_element(problem->dtype, x, from + at.second)};
-}
-
-int64_t applied_bounded(const applied *a, int64_t position) {
+/* Returns the position for the bound: this one, or with axes the farthest from 0 of the place. */
+static int64_t applied_bounded(const applied *a, int64_t position) {
   const posenc_axes *axes = problem_of(a)->axes;
   return axes ? axes_farthest(axes, position) : position;
 }
 
-const posenc_bound *applied_bound(const applied *a, int64_t position) {
+/* Returns the bound, or null if there is none for this position. */
+static const posenc_bound *applied_bound(const applied *a, int64_t position) {
   return !subject_unbound(a->s) && subject_is_bound(a->s, applied_bounded(a, position)) ? &a->s->applied : NULL;
 }
 
-/* ---- accuracy -------------------------------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------------------------- */
 
 /* Compares every element with the exact values, and digests the bits. Sums are made per row, so that they do not depend
    on the number of threads. */
-static void check_accuracy(applied *a, window w, const unsigned char *x, const unsigned char *out) {
+static bool judge_results(row_exam *e, window w) {
+  applied *a = e->source.from;
   const posenc_problem *problem = problem_of(a);
-  const size_t bytes = row_bytes(problem);
+  const size_t bytes = e->bytes;
   subject *s = a->s;
   for (int64_t done = 0, count; done < w.rows; done += count) {
     const accuracy known = s->found;
@@ -87,8 +76,8 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
                                  .position = position,
                                  .bounded = applied_bounded(a, position),
                                  .exact_pairs = operand_pairs(&a->operand, position),
-                                 .x = x + bytes * (size_t)r,
-                                 .got = out + bytes * (size_t)r,
+                                 .x = e->x + bytes * (size_t)r,
+                                 .got = e->rows + bytes * (size_t)r,
                                  .attention = s->attention,
                                  .plain = operand_is_plain(w.row + r)};
         a->sums[r] = applied_check(&row, &known, &mine);
@@ -103,28 +92,73 @@ static void check_accuracy(applied *a, window w, const unsigned char *x, const u
     s->found.sum_abs += a->sums[r].abs;
     s->digest = digest_of(s->digest, (const unsigned char *)&a->digests[r], sizeof *a->digests, sizeof *a->digests);
   }
-  a->elements += w.rows * row_width(problem);
+  a->elements += w.rows * e->width;
+  return true;
+}
+
+static const unsigned char *draw_x(void *from, int64_t row, int64_t rows, unsigned char *room) {
+  applied *a = from;
+  unsigned char *x = room ? room : arena_place(a->x, a->of.bytes * (size_t)rows, false);
+  operand_draw(&a->operand, row, rows, 0, x);
+  if (!room && a->again) memcpy(a->drawn, x, a->of.bytes * (size_t)rows);
+  return x;
+}
+
+/* Applies the kernel to the x of a window. */
+static const unsigned char *make_results(void *from, int64_t row, int64_t rows, unsigned char *room) {
+  applied *a = from;
+  const posenc_slice slice = posenc_rows(row, rows);
+  const double start = clock_thread_seconds();
+  const unsigned char *out = subject_run(a->s, a->s->plan, &slice, a->of.x, a->one, false);
+  (void)room;
+  a->seconds = clock_thread_seconds() - start;
+  return out;
+}
+
+void applied_begin(applied *a, subject *s, uint64_t seed, fast_oracle *reference) {
+  const posenc_problem *problem = &s->shape->problem;
+  s->checks[SEARCH].skip = "the search is one of tables";
+  a->s = s;
+  a->elements = 0;
+  a->allowed.known = false;
+  a->of = (row_exam){.problem = *problem,
+                     .width = row_width(problem),
+                     .of_x = {.read = draw_x, .from = a},
+                     .source = {.read = make_results, .from = a},
+                     .judge = judge_results};
+  row_exam_open(&a->of, TABLE_BOTH);
+  operand_open(&a->operand, problem, seed, reference);
+}
+
+void applied_end(applied *a) {
+  row_exam_close(&a->of);
+  operand_close(&a->operand);
+}
+
+applied_pair applied_x_of(applied *a, const witness *w) {
+  const posenc_problem *problem = problem_of(a);
+  const int64_t half = problem->dim / 2;
+  unsigned char *x = arena_place(a->x, row_bytes(problem), false);
+  if (problem->rows) draw_x(a, w->position - problem->first, 1, x);
+  return pair_at(a, x, w->index / half, w->index % half);
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------------- */
 
-double applied_pair_bound(const applied *a, int64_t position, double length) {
+/* Returns the allowed error of the result for a pair of that length: √2 times the bound of each of its elements. */
+static double applied_pair_bound(const applied *a, int64_t position, double length) {
   return sqrt(2.0) *
          posenc_applied_bound_at(&a->s->applied, problem_of(a), applied_bounded(a, position), a->s->attention * length);
 }
 
-/* Returns a pair in a row of x, or of results. */
-applied_pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i) {
-  const pair_columns at = axes_pair(problem, i);
-  return (applied_pair){format_element(problem->dtype, row, head * problem->dim + at.first),
-                        format_element(problem->dtype, row, head * problem->dim + at.second)};
-}
-
-double pair_length(applied_pair p) {
+static double pair_length(applied_pair p) {
   return sqrt(p.first * p.first + p.second * p.second);
 }
 
-void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out, visit_pair *visit) {
+/* Calls `visit` for every pair of these rows of x, and of results, at positions with a bound. */
+typedef void visit_pair(applied *a, int64_t position, int64_t index, applied_pair given, applied_pair got);
+static void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out,
+                              visit_pair *visit) {
   const posenc_problem *problem = problem_of(a);
   const size_t bytes = row_bytes(problem);
   const int64_t half = problem->dim / 2;
@@ -132,8 +166,8 @@ void applied_each_pair(applied *a, window w, const unsigned char *x, const unsig
     const int64_t position = problem->first + w.row + r;
     if (!applied_bound(a, position)) continue;
     for (int64_t n = 0; n < problem->heads * half; n++)
-      visit(a, position, n, pair_at(problem, x + bytes * (size_t)r, n / half, n % half),
-            pair_at(problem, out + bytes * (size_t)r, n / half, n % half));
+      visit(a, position, n, pair_at(a, x + bytes * (size_t)r, n / half, n % half),
+            pair_at(a, out + bytes * (size_t)r, n / half, n % half));
   }
 }
 
@@ -165,32 +199,17 @@ static void visit_norm(applied *a, int64_t position, int64_t index, applied_pair
 
 void applied_check_window(applied *a, window w, bool again, uint64_t *random) {
   const posenc_problem *problem = problem_of(a);
-  const posenc_slice slice = posenc_rows(w.row, w.rows);
-  const size_t bytes = row_bytes(problem) * (size_t)w.rows;
-  unsigned char *x = arena_place(a->x, bytes, false);
-  operand_draw(&a->operand, w.row, w.rows, 0, x);
-  if (again) memcpy(a->drawn, x, bytes);
-  const double start = clock_thread_seconds();
-  const unsigned char *out = subject_run(a->s, a->s->plan, &slice, x, a->one, false);
-  const window same = subject_again(w, clock_thread_seconds() - start);
-  check_accuracy(a, w, x, out);
+  a->again = again;
+  row_exam_look(&a->of, w);
   if (!again) return;
+  const unsigned char *x = a->of.x, *out = a->of.rows;
+  const window same = subject_again(w, a->seconds), few = {w.row, least(w.rows, CHECKED_ROWS)};
   check_bits(&a->s->checks[IN_PLACE], problem, a->drawn, x, problem->first + w.row, w.rows);
-  const window few = {w.row, least(w.rows, CHECKED_ROWS)};
   subject_check_again(a->s, same, x, out, a->other, random);
   const posenc_slice in_place = posenc_rows(same.row, same.rows);
   check_bits(&a->s->checks[IN_PLACE], problem, out, subject_run_in_place(a->s, &in_place, x, a->other),
              problem->first + same.row, same.rows);
   if (problem->op == POSENC_ROPE) applied_each_pair(a, few, x, out, visit_norm);
-}
-
-static void draw(void *argument, int64_t row, int64_t rows, unsigned char *x) {
-  applied *a = argument;
-  operand_draw(&a->operand, row, rows, 0, x);
-}
-
-void applied_check_threads(applied *a, bool again) {
-  subject_check_threads(a->s, again, draw, a);
 }
 
 /* ---- relations between rows ------------------------------------------------------------------------------ */
@@ -302,8 +321,8 @@ static void check_relative(applied *a, int64_t m, int64_t n) {
   for (int64_t head = 0; head < problem->heads; head++) {
     double product = 0.0, wanted = 0.0, allowed = 0.0;
     for (int64_t i = 0; i < problem->dim / 2; i++) {
-      const applied_pair x_q = pair_at(problem, x, head, i), x_k = pair_at(problem, x + bytes, head, i);
-      const applied_pair got_q = pair_at(problem, query, head, i), got_k = pair_at(problem, key, head, i);
+      const applied_pair x_q = pair_at(a, x, head, i), x_k = pair_at(a, x + bytes, head, i);
+      const applied_pair got_q = pair_at(a, query, head, i), got_k = pair_at(a, key, head, i);
       const fast_lanes *group = &by[i / FAST_LANES];
       const double sine = (problem->inverse ? -1.0 : 1.0) * group->sin_high[i % FAST_LANES],
                    cosine = group->cos_high[i % FAST_LANES];
@@ -428,21 +447,21 @@ static void check_special(applied *a, int64_t row, int64_t rows, uint64_t *rando
                   head = is_first ? 0 : (int64_t)random_below(random, (uint64_t)problem->heads),
                   i = is_first ? 0 : (int64_t)random_below(random, (uint64_t)(problem->dim / 2)),
                   position = problem->first + row + r;
-    const pair_columns at = axes_pair(problem, i);
-    const bool second = (is_first && at.first > at.second) || (!is_first && random_below(random, 2));
-    const int64_t from = r * row_width(problem) + head * problem->dim, mine = from + (second ? at.second : at.first);
+    const int64_t first_column = a->of.columns.at[0][0][i], second_column = a->of.columns.at[0][1][i];
+    const bool second = (is_first && first_column > second_column) || (!is_first && random_below(random, 2));
+    const int64_t from = r * row_width(problem) + head * problem->dim,
+                  mine = from + (second ? second_column : first_column);
     unsigned char kept[sizeof(double)];
     memcpy(kept, x + bytes_of(problem, mine), element);
     store_bits(problem->dtype, x, mine, specials[n].bits);
     const double given = format_element(problem->dtype, x, mine);
     const unsigned char *out = specials[n].in_place ? subject_run_in_place(a->s, &slice, x, a->other)
                                                     : subject_run(a->s, a->s->plan, &slice, x, a->other, true);
-    const applied_pair got = {format_element(problem->dtype, out, from + at.first),
-                              format_element(problem->dtype, out, from + at.second)};
+    const applied_pair got = pair_at(a, out + bytes_of(problem, r * row_width(problem)), head, i);
     check_special_pair(a, &(struct special){given, second, position, i}, got);
     int64_t touched = 0;
     for (int64_t j = 0; j < rows * row_width(problem); j++)
-      if (j != mine && !(problem->op == POSENC_ROPE && (j == from + at.first || j == from + at.second)))
+      if (j != mine && !(problem->op == POSENC_ROPE && (j == from + first_column || j == from + second_column)))
         touched += memcmp(out + bytes_of(problem, j), before + bytes_of(problem, j), element) != 0;
     check_note(c, (double)touched, 0.0, position, i);
     memcpy(x + bytes_of(problem, mine), kept, element);

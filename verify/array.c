@@ -18,6 +18,7 @@
 /* The exam of an array, whose rows are vectors of the last axis. */
 struct array_exam {
   row_exam of; /* of its problem, which has no list */
+  row_findings all;
   const array_request *request;
   const stored *at;
   axes_reference *reference;
@@ -101,7 +102,7 @@ static void check_untouched(array_exam *e, int64_t row, int64_t position, const 
   const posenc_problem *problem = &e->request->problem;
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t end = e->request->start + problem->dim;
-  check *c = &e->of.checks[UNTOUCHED];
+  check *c = &e->all.checks[UNTOUCHED];
   for (int64_t column = 0; column < e->at->dim; column++) {
     if (column >= e->request->start && column < end) continue;
     const size_t at = (size_t)column * element;
@@ -156,7 +157,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   const size_t ahead = (size_t)e->request->start * posenc_dtype_bytes(problem->dtype);
   applied_row vector = vector_of(e, row, x + ahead);
   const int64_t position = vector.position;
-  octave *in = octaves_at(&e->of.by_size, position);
+  octave *in = octaves_at(&e->all.by_size, position);
   vector.got = got + ahead;
   const element_error sums = applied_check(&vector, &in->found, &in->found);
   check_limits(e, position, vector.exact_pairs, vector.x, vector.got);
@@ -164,16 +165,16 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   in->found.sum_ulp += sums.ulp;
   in->found.sum_abs += sums.abs;
   const bool is_first = e->rows_of[0] < 0;
-  if (is_first || in->found.max_ulp.ulp > e->of.found.max_ulp.ulp) {
-    e->of.found.max_ulp = in->found.max_ulp;
+  if (is_first || in->found.max_ulp.ulp > e->all.found.max_ulp.ulp) {
+    e->all.found.max_ulp = in->found.max_ulp;
     e->rows_of[0] = row;
   }
-  if (is_first || in->found.max_abs.abs > e->of.found.max_abs.abs) {
-    e->of.found.max_abs = in->found.max_abs;
+  if (is_first || in->found.max_abs.abs > e->all.found.max_abs.abs) {
+    e->all.found.max_abs = in->found.max_abs;
     e->rows_of[1] = row;
   }
   for (int64_t c = 0; c < problem->dim; c++)
-    e->of.not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
+    e->all.not_finite += !isfinite(format_element(problem->dtype, got + ahead, c));
   check_untouched(e, row, position, x, got);
 }
 
@@ -198,11 +199,11 @@ static bool judge_vectors(row_exam *all, window block) {
 
 /* Sums up what was found, with the witnesses whose rows are known. */
 static void sum_up(array_exam *e) {
-  const witness by_ulp = e->of.found.max_ulp, by_abs = e->of.found.max_abs;
-  e->of.found = (accuracy){0};
-  octaves_sum(&e->of.by_size, &e->of.found);
-  e->of.found.max_ulp = by_ulp;
-  e->of.found.max_abs = by_abs;
+  const witness by_ulp = e->all.found.max_ulp, by_abs = e->all.found.max_abs;
+  e->all.found = (accuracy){0};
+  octaves_sum(&e->all.by_size, &e->all.found);
+  e->all.found.max_ulp = by_ulp;
+  e->all.found.max_abs = by_abs;
 }
 
 /* ---- the record ------------------------------------------------------------------------------------------------ */
@@ -210,7 +211,7 @@ static void sum_up(array_exam *e) {
 static void tell_witness(row_exam *all, const witness *w, record_witness *made, record_memory *in) {
   const array_exam *e = (const array_exam *)all;
   char where[400];
-  made->row = e->rows_of[w == &all->found.max_abs];
+  made->row = e->rows_of[w == &e->all.found.max_abs];
   made->column = e->request->start + e->of.columns.at[0][w->cosine][w->index];
   tell_place(e->request, made->row, made->column, where, sizeof where);
   made->place = record_format(in, "%s", where);
@@ -219,10 +220,10 @@ static void tell_witness(row_exam *all, const witness *w, record_witness *made, 
 
 static void finish_checks(array_exam *e, const char *figures) {
   const array_request *request = e->request;
-  check *accurate = &e->of.checks[ACCURACY], *untouched = &e->of.checks[UNTOUCHED];
+  check *accurate = &e->all.checks[ACCURACY], *untouched = &e->all.checks[UNTOUCHED];
   const bool by_ulp = request->max_ulp > 0.0;
-  accurate->compared = e->of.found.elements;
-  accurate->worst = by_ulp ? e->of.found.max_ulp.ulp : e->of.found.max_abs.abs;
+  accurate->compared = e->all.found.elements;
+  accurate->worst = by_ulp ? e->all.found.max_ulp.ulp : e->all.found.max_abs.abs;
   accurate->bound = by_ulp ? request->max_ulp : request->max_abs;
   accurate->broken = !(accurate->worst <= accurate->bound);
   if (!by_ulp && request->max_abs == 0.0) {
@@ -249,10 +250,10 @@ static file_result result_of(array_exam *e) {
                           .shape = &of,
                           .command = request->replay,
                           .limit = is_limited ? &limit : NULL,
-                          .found = &e->of.found};
+                          .found = &e->all.found};
   char figures[120];
-  finish_checks(e, row_exam_figures(&e->of, figures, sizeof figures));
-  file_result found = row_exam_record(&e->of, &file, RESULTS, tell_witness);
+  finish_checks(e, row_exam_figures(&e->all.found, figures, sizeof figures));
+  file_result found = row_exam_record(&e->of, &e->all, &file, RESULTS, tell_witness);
   record_file *made = &found.of;
   made->of = e->at->rows * request->problem.dim;
   if (is_limited) made->worst = made->max_ulp; /* the limit is one for all elements */
@@ -274,7 +275,7 @@ static bool is_at_zero(const array_request *request) {
 /* Returns the result, with what bits tell of results that are within the limit of a check without one. */
 static file_result result_of_all(array_exam *e) {
   const array_request *request = e->request;
-  const bool is_open = request->max_ulp == 0.0 && request->max_abs == 0.0 && e->beyond == 0 && e->of.not_finite == 0;
+  const bool is_open = request->max_ulp == 0.0 && request->max_abs == 0.0 && e->beyond == 0 && e->all.not_finite == 0;
   const array_cause cause = is_open && request->problem.axes ? array_cause_of(request) : (array_cause){.text = ""};
   e->beyond += cause.unlike;
   file_result found = result_of(e);

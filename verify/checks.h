@@ -180,16 +180,54 @@ const fast_lanes *operand_apart(operand *o, int64_t position, int64_t from);
 /* Sets an element, truncated for bf16. */
 void operand_store(posenc_dtype dtype, void *x, int64_t at, float value);
 
+/* ---- rows of any origin (row-exam.c) -------------------------------------------------------------------------- */
+
+/* The exam of tables in files; of lists of positions, axes and odd dims by kernels; and of results of add and rope, in
+   files and by kernels. */
+
+rows_reader rows_of_file; /* from: a table_file */
+
+/* The exam of rows from a source, with the rows of an x or without, by one judge. */
+typedef struct row_exam row_exam;
+struct row_exam {
+  const char *name; /* of the file, for the progress; null: it is not shown */
+  posenc_problem problem;
+  column_map columns; /* of the rows, of the first of several heads; of x, from the first one that is worked on */
+  int64_t width;      /* elements of a row as it is read */
+  size_t bytes, room; /* of such a row; and of the longest one that the judge makes of it */
+  int64_t most;       /* rows of a block */
+  rows_source source, of_x;
+  unsigned char *room_of_rows, *room_of_x; /* for a block of each; no x: null */
+  const unsigned char *rows, *x;           /* the block; x is read first */
+  /* Compares a block, and adds what it finds. Returns false if there is no answer. */
+  bool (*judge)(row_exam *e, window block);
+};
+
+/* Finds the columns of an exam of `width` columns. Each read is a block, unless row_exam_allocate makes room for
+   blocks. */
+void row_exam_open(row_exam *e, table_part part);
+void row_exam_allocate(row_exam *e, size_t room);
+
+/* Returns memory for one block more, after row_exam_allocate. */
+unsigned char *row_exam_block(const row_exam *e);
+void row_exam_close(row_exam *e);
+
+/* Judges the rows of a window, block by block. Returns false, without those behind, at a block without an answer. */
+bool row_exam_look(row_exam *e, window w);
+
 /* ---- apply.c: add and rope ----------------------------------------------------------------------------------- */
 
 /* Checks of one kernel in add or rope. Rows of x that are not plain are compared with their bounds only, and do not
    count in the figures of errors. */
 
 typedef struct applied {
+  row_exam of; /* of windows of the subject's rows */
   subject *s;
   operand operand;
+  double seconds;         /* of the last call for a window */
   arena *x, *one, *other; /* x, and two results */
   arena *lists;           /* of rows */
+  bool again;             /* the window is checked further, which takes `drawn` */
   unsigned char *drawn;   /* a copy of x that is not passed to any call */
   element_error *sums;    /* sums of each row of a window */
   uint64_t *digests;      /* digests of each row of a window */
@@ -220,34 +258,11 @@ void applied_end(applied *a);
    extension. */
 void applied_check_window(applied *a, window w, bool again, uint64_t *random);
 
-/* See subject_check_threads. */
-void applied_check_threads(applied *a, bool again);
-
-/* The elements of x of a witness's pair; in add, of its element and the neighbour. */
-typedef struct applied_x {
-  double first, second;
-} applied_x;
-applied_x applied_x_of(applied *a, const witness *w);
-
-/* Returns the position for the bound: this one, or with axes the farthest from 0 of the place. */
-int64_t applied_bounded(const applied *a, int64_t position);
-
-/* Returns the bound, or null if there is none for this position. */
-const posenc_bound *applied_bound(const applied *a, int64_t position);
-
-/* A pair in a row of x, or of results. */
+/* A pair in a row of x, or of results; in add, an element and its neighbour. Returns that of a witness in x. */
 typedef struct applied_pair {
   double first, second;
 } applied_pair;
-applied_pair pair_at(const posenc_problem *problem, const unsigned char *row, int64_t head, int64_t i);
-double pair_length(applied_pair p);
-
-/* Returns the allowed error of the result for a pair of that length: √2 times the bound of each of its elements. */
-double applied_pair_bound(const applied *a, int64_t position, double length);
-
-/* Calls `visit` for every pair of these rows of x, and of results, at positions with a bound. */
-typedef void visit_pair(applied *a, int64_t position, int64_t index, applied_pair given, applied_pair got);
-void applied_each_pair(applied *a, window w, const unsigned char *x, const unsigned char *out, visit_pair *visit);
+applied_pair applied_x_of(applied *a, const witness *w);
 
 /* Checks all relations at places drawn from `random`. */
 void applied_check_relations(applied *a, uint64_t *random);

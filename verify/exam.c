@@ -125,10 +125,7 @@ static void check_threads(exam_run *t, void *argument) {
   const bool again = t->e->brief && !t->e->request->exam.brief; /* the exam that is not brief has more */
   (void)argument;
   isolate_say("rows by many threads at once", 0.0);
-  if (t->applied)
-    applied_check_threads(t->applied, again);
-  else
-    subject_check_threads(&t->s, again, NULL, NULL);
+  subject_check_threads(&t->s, again, t->applied ? &t->applied->of.of_x : NULL);
 }
 
 /* Adds the position to the notes of checks on a list, where the position of a witness is a row. */

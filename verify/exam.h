@@ -120,58 +120,23 @@ void octaves_sum(const octaves *all, accuracy *found);
 /* Sets "positions", from the most negative ones on. positions: those of a list's rows, or null. */
 void octaves_record(record_file *found, const octaves *all, const double *positions, record_memory *in);
 
-/* ---- rows of any origin (row-exam.c) -------------------------------------------------------------------------- */
+/* ---- what is found of rows in files, and of other rows than a subject's successive ones (row-exam.c) ----------- */
 
-/* The exam of tables in files; of lists of positions, axes and odd dims by kernels; and of results of add and rope in
-   files. */
-
-/* Where rows are from, a file or the calls of a kernel: `read` returns rows [row, row + rows), packed, in `room` or in
-   memory of its own until its next call. */
-typedef const unsigned char *rows_reader(void *from, int64_t row, int64_t rows, unsigned char *room);
-typedef struct rows_source {
-  rows_reader *read;
-  void *from;
-  int64_t most; /* rows of a call; 0: any number */
-} rows_source;
-
-rows_reader rows_of_file; /* from: a table_file */
-
-/* The exam of rows from a source, with the rows of an x or without, by one judge. */
-typedef struct row_exam row_exam;
-struct row_exam {
-  const char *name; /* of the file, for the progress; null: it is not shown */
-  posenc_problem problem;
-  column_map columns; /* of the rows; of x, from the first one that is worked on */
-  int64_t width;      /* elements of a row as it is read */
-  size_t bytes, room; /* of such a row; and of the longest one that the judge makes of it */
-  rows_source source, of_x;
-  unsigned char *room_of_rows, *room_of_x; /* for a block of each; no x: null */
-  const unsigned char *rows, *x;           /* the block */
-  /* Compares a block, and adds what it finds. Returns false if there is no answer. */
-  bool (*judge)(row_exam *e, window block);
+typedef struct row_findings {
   octaves by_size;
   accuracy found; /* of all octaves, in the end */
   int64_t not_finite;
   check checks[PROPERTIES];
-};
+} row_findings;
 
-/* Finds the columns, and allocates memory for a block, of an exam of `width` columns. */
-void row_exam_open(row_exam *e, table_part part);
-void row_exam_allocate(row_exam *e, size_t room);
-
-/* Returns memory for one block more, after row_exam_allocate. */
-unsigned char *row_exam_block(const row_exam *e);
-void row_exam_close(row_exam *e);
-
-/* Judges the rows of a window, block by block. Returns false, without those behind, at a block without an answer. */
-bool row_exam_look(row_exam *e, window w);
-
-/* Returns the record of what was found, with the checks of `subjects`. `tell` adds the place of a witness. */
+/* Returns the record of what was found in the rows of an exam, with the checks of `subjects`. `tell` adds the place of
+   a witness. */
 typedef void place_teller(row_exam *e, const witness *w, record_witness *made, record_memory *in);
-file_result row_exam_record(row_exam *e, const file_exam *of, unsigned subjects, place_teller *tell);
+file_result row_exam_record(row_exam *e, const row_findings *r, const file_exam *of, unsigned subjects,
+                            place_teller *tell);
 
 /* Returns the largest errors, in `text`, as the reason why accuracy is not checked without a limit. */
-const char *row_exam_figures(const row_exam *e, char *text, size_t size);
+const char *row_exam_figures(const accuracy *found, char *text, size_t size);
 
 /* ---- tables ---------------------------------------------------------------------------------------------- */
 
@@ -204,6 +169,7 @@ typedef struct table_axis {
 /* The exam of one table. The positions here are of a list the rows, and with axes the places. */
 typedef struct table_exam {
   row_exam of;
+  row_findings all;
   const table_request *request; /* its limit may grow with the position, and have a domain */
   table_axis axis[POSENC_AXES];
   int axes;

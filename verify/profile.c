@@ -436,7 +436,7 @@ static void add_scan(record_profile *made, subject *of, const collision *of_poin
   collision collisions[FORMATS];
   scan s;
   scan_make(&s, of->shape->problem.shift);
-  subject_check_threads(of, false, NULL, NULL);
+  subject_check_threads(of, false, NULL);
   subject_share(of);
   scan_rows(&s, of, rows);
   of->shared = false;

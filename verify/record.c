@@ -231,7 +231,7 @@ static record_witness witness_of_applied(const witness *w, const exam *e, applie
   const posenc_problem *problem = &e->of->problem;
   const bool is_rope = problem->op == POSENC_ROPE;
   const int64_t half = problem->dim / 2;
-  const applied_x x = applied_x_of(a, w);
+  const applied_pair x = applied_x_of(a, w);
   const char **given = record_allocate(in, 2, sizeof *given);
   record_witness made = witness_record(w, replay_of(e, e->of, in), in);
   made.index = w->index % half;

@@ -122,10 +122,10 @@ void subject_check_rows(subject *s, const sampling *v) {
     m.now = sampling_window(v, n, NULL);
     table_exam_rows(e, m.now);
   }
-  octaves_sum(&e->of.by_size, &s->found);
-  check_merge(&s->checks[BOUNDED], &e->of.checks[BOUNDED]);
-  if (request.limit) check_merge(&s->checks[PAIR_NORM], &e->of.checks[PAIR_NORM]);
-  if (request.limit) check_merge(&s->checks[ROTATION], &e->of.checks[ROTATION]);
+  octaves_sum(&e->all.by_size, &s->found);
+  check_merge(&s->checks[BOUNDED], &e->all.checks[BOUNDED]);
+  if (request.limit) check_merge(&s->checks[PAIR_NORM], &e->all.checks[PAIR_NORM]);
+  if (request.limit) check_merge(&s->checks[ROTATION], &e->all.checks[ROTATION]);
   table_exam_free(e);
   arena_destroy(m.one);
   arena_destroy(m.other);

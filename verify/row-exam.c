@@ -23,11 +23,14 @@ unsigned char *row_exam_block(const row_exam *e) {
 
 void row_exam_open(row_exam *e, table_part part) {
   e->bytes = (size_t)e->width * posenc_dtype_bytes(e->problem.dtype);
+  e->most = INT64_MAX;
   if (!column_map_find(&e->columns, &e->problem, part)) memory_end();
 }
 
 void row_exam_allocate(row_exam *e, size_t room) {
   e->room = e->bytes < room ? room : e->bytes;
+  e->most = e->room < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->room : 1;
+  if (e->source.most) e->most = least(e->source.most, e->most);
   e->room_of_rows = row_exam_block(e);
   if (e->of_x.read) e->room_of_x = row_exam_block(e);
 }
@@ -39,10 +42,9 @@ void row_exam_close(row_exam *e) {
 }
 
 bool row_exam_look(row_exam *e, window w) {
-  const int64_t fitting = e->room < BLOCK_BYTES ? BLOCK_BYTES / (int64_t)e->room : 1,
-                most = e->source.most ? least(e->source.most, fitting) : fitting, end = w.row + w.rows;
+  const int64_t end = w.row + w.rows;
   for (window now = w; now.row < end; now.row += now.rows) {
-    now.rows = least(most, end - now.row);
+    now.rows = least(e->most, end - now.row);
     if (e->name)
       progress_show("check", e->name, (double)now.row * (double)e->width, (double)end * (double)e->width, "elements");
     if (e->of_x.read) e->x = e->of_x.read(e->of_x.from, now.row, now.rows, e->room_of_x);
@@ -52,29 +54,30 @@ bool row_exam_look(row_exam *e, window w) {
   return true;
 }
 
-const char *row_exam_figures(const row_exam *e, char *text, size_t size) {
-  snprintf(text, size, "no limit was given; max %.6g ulp, max abs %.3g", e->found.max_ulp.ulp, e->found.max_abs.abs);
+const char *row_exam_figures(const accuracy *found, char *text, size_t size) {
+  snprintf(text, size, "no limit was given; max %.6g ulp, max abs %.3g", found->max_ulp.ulp, found->max_abs.abs);
   return text;
 }
 
-file_result row_exam_record(row_exam *e, const file_exam *of, unsigned subjects, place_teller *tell) {
+file_result row_exam_record(row_exam *e, const row_findings *r, const file_exam *of, unsigned subjects,
+                            place_teller *tell) {
   file_result found = {.memory = {NULL}};
   record_file *made = &found.of;
   record_memory *in = &found.memory;
-  const witness *const from[] = {&e->found.max_ulp, &e->found.max_abs, &e->found.worst};
+  const witness *const from[] = {&r->found.max_ulp, &r->found.max_abs, &r->found.worst};
   record_check *checks = file_begin(&found, of, PROPERTIES);
   record_witness *const to[] = {&made->max_ulp, &made->max_abs, &made->worst};
   made->checks_count = 0;
   for (property p = 0; p < PROPERTIES; p++)
     if (property_subjects(p) & subjects)
-      checks[made->checks_count++] = check_record(property_name(p), &e->checks[p], in);
-  made->not_finite = e->not_finite;
+      checks[made->checks_count++] = check_record(property_name(p), &r->checks[p], in);
+  made->not_finite = r->not_finite;
   for (int n = 0; n < (of->limit ? 3 : 2); n++) {
     *to[n] = witness_record(from[n], of->command, in);
     to[n]->has_row = to[n]->has_column = true;
     tell(e, from[n], to[n], in);
   }
-  octaves_record(made, &e->by_size, e->problem.positions, in);
+  octaves_record(made, &r->by_size, e->problem.positions, in);
   return found;
 }
 

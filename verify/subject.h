@@ -107,6 +107,15 @@ table_pair subject_pair(subject *s, const posenc_plan *plan, int64_t row, int64_
 /* Allows several threads to compute windows of the subject at the same time, if it passed MEMORY and THREADS. */
 void subject_share(subject *s);
 
+/* Where rows are from, a file or the calls of a kernel: `read` returns rows [row, row + rows), packed, in `room` or in
+   memory of its own until its next call. */
+typedef const unsigned char *rows_reader(void *from, int64_t row, int64_t rows, unsigned char *room);
+typedef struct rows_source {
+  rows_reader *read;
+  void *from;
+  int64_t most; /* rows of a call; 0: any number */
+} rows_source;
+
 /* ---- checks of any operation ---------------------------------------------------------------------------------- */
 
 /* The number of rows for which the checks of threads and relations need room in an arena. */
@@ -117,10 +126,8 @@ void subject_check_again(subject *s, window w, const unsigned char *x, const uns
                          uint64_t *random);
 
 /* Checks THREADS (teams.c): compares rows from more threads than CPUs with those of one thread; with `again`, where
-   another exam of the kernel does so for longer, in fewer rows and less time. `draw`, null for a table, sets x of some
-   rows. */
-typedef void draw_rows_of(void *argument, int64_t row, int64_t rows, unsigned char *x);
-void subject_check_threads(subject *s, bool again, draw_rows_of *draw, void *argument);
+   another exam of the kernel does so for longer, in fewer rows and less time. of_x: null for a table. */
+void subject_check_threads(subject *s, bool again, const rows_source *of_x);
 
 /* Adds a failure in another problem, which the note describes. */
 __attribute__((format(printf, 4, 5))) void check_break(check *c, const subject *s, const posenc_problem *problem,

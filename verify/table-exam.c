@@ -53,12 +53,12 @@ static int64_t whole_position(const table_exam *e, const table_axis *a, int64_t 
 
 /* Returns the octave of a row's position. */
 static octave *octave_of(table_exam *e, const table_axis *a, int64_t row) {
-  return octaves_at(&e->of.by_size, whole_position(e, a, row));
+  return octaves_at(&e->all.by_size, whole_position(e, a, row));
 }
 
 /* Returns the octave that has the errors of a row: with axes, that of the first place. */
 static octave *octave_shown(table_exam *e, const table_axis *a, int64_t row) {
-  return e->of.problem.axes ? octaves_at(&e->of.by_size, e->of.problem.first) : octave_of(e, a, row);
+  return e->of.problem.axes ? octaves_at(&e->all.by_size, e->of.problem.first) : octave_of(e, a, row);
 }
 
 static bool is_padding(const table_exam *e, int64_t row) {
@@ -179,7 +179,7 @@ static void check_padding(table_exam *e, const table_axis *a, const unsigned cha
   for (int64_t c = 0; c < 2 * pairs; c++) {
     if (a->picked[0][c] < 0) continue;
     const double got = format_element(a->problem.dtype, row, c);
-    e->of.not_finite += !isfinite(got);
+    e->all.not_finite += !isfinite(got);
     accuracy_add(&octave_shown(e, a, 0)->found, format_of(a->problem.dtype), e->request->limit ? &nothing : NULL, &zero,
                  got, (element_place){e->of.problem.padding, a->pairs.number[c % pairs], c >= pairs});
   }
@@ -263,11 +263,11 @@ static void check_values(table_exam *e, const table_axis *a, window w, const uns
     const double d = allowed(e, a, row), factor = a->attention;
     const row_norms found = row_norms_of(rows, &a->problem, at, factor * factor);
     if (is_zero && e->of.problem.axes) continue; /* see check_padding */
-    if (isinf(found.value)) e->of.not_finite += count_not_finite(&a->problem, rows);
-    check_note_all(&e->of.checks[BOUNDED], is_part(e) ? pairs : 2 * pairs, found.value,
+    if (isinf(found.value)) e->all.not_finite += count_not_finite(&a->problem, rows);
+    check_note_all(&e->all.checks[BOUNDED], is_part(e) ? pairs : 2 * pairs, found.value,
                    isinf(found.value) ? 0.0 : factor + d, position_of(e, row));
     if (!is_part(e) && !is_zero)
-      check_note_all(&e->of.checks[PAIR_NORM], pairs, found.norm, allowed_norm(factor, d), position_of(e, row));
+      check_note_all(&e->all.checks[PAIR_NORM], pairs, found.norm, allowed_norm(factor, d), position_of(e, row));
   }
 }
 
@@ -317,7 +317,7 @@ static void check_rotation(table_exam *e, table_axis *a, window w, int64_t n, in
                              .position = position_of(e, other)};
   check_turn(&found, &turned);
   if (a->pairs.number) found.index = a->pairs.number[found.index];
-  check_merge(&e->of.checks[ROTATION], &found);
+  check_merge(&e->all.checks[ROTATION], &found);
 }
 
 /* Checks rotations by every power of two, from the first row of a window, from the middle and to the last one. */
@@ -394,7 +394,7 @@ static void judge_equal(table_exam *e, int64_t p, int64_t q) {
     apart = d;
     most = limit;
   }
-  check_note(&e->of.checks[UNIQUE_ROWS], apart, most, position_of(e, q), -1);
+  check_note(&e->all.checks[UNIQUE_ROWS], apart, most, position_of(e, q), -1);
 }
 
 static number_text position_text(const table_exam *e, int64_t position) {
@@ -406,7 +406,7 @@ static number_text position_text(const table_exam *e, int64_t position) {
 
 static void check_unique(table_exam *e) {
   enum { JUDGED = 64 };
-  check *c = &e->of.checks[UNIQUE_ROWS];
+  check *c = &e->all.checks[UNIQUE_ROWS];
   qsort(e->digests, (size_t)e->digested, sizeof *e->digests, compare_digests);
   for (int64_t n = 1, begin = 0; n < e->digested; n++) {
     if (e->digests[n].digest != e->digests[begin].digest) begin = n;
@@ -528,15 +528,15 @@ static record_equal_rows equal_rows_of(const table_exam *e, record_memory *in) {
 }
 
 static void finish_checks(table_exam *e, const char *figures) {
-  check_bound(&e->of.checks[ACCURACY], &e->of.found);
+  check_bound(&e->all.checks[ACCURACY], &e->all.found);
   for (property p = BOUNDED; p <= PAIR_NORM; p++) {
-    check *c = &e->of.checks[p];
+    check *c = &e->all.checks[p];
     if (c->broken)
       snprintf(c->note, sizeof c->note, "%" PRId64 " of %" PRId64 " rows beyond the bound; the worst at p = %s",
                c->broken, e->of.problem.rows, position_text(e, c->position).text);
   }
   for (property p = 0; p < PROPERTIES; p++) {
-    check *c = &e->of.checks[p];
+    check *c = &e->all.checks[p];
     if (e->of.problem.positions && c->broken && c->index >= 0 && !*c->note)
       snprintf(c->note, sizeof c->note,
                "%" PRId64 " of %" PRId64 " beyond the bound; the worst at p = %s, i = %" PRId64, c->broken, c->compared,
@@ -559,10 +559,10 @@ static file_result result_of(table_exam *e) {
                           .shape = &of,
                           .command = request->replay,
                           .limit = request->limit,
-                          .found = &e->of.found};
+                          .found = &e->all.found};
   char figures[120];
-  finish_checks(e, row_exam_figures(&e->of, figures, sizeof figures));
-  file_result found = row_exam_record(&e->of, &file, FILES, tell_place);
+  finish_checks(e, row_exam_figures(&e->all.found, figures, sizeof figures));
+  file_result found = row_exam_record(&e->of, &e->all, &file, FILES, tell_place);
   record_file *made = &found.of;
   made->of = of.problem.rows * e->of.width;
   made->recorded = request->recorded;
@@ -575,7 +575,7 @@ file_result verify_table(const table_request *request) {
   table_exam *e = table_exam_create(request, (rows_source){.read = rows_of_file, .from = request->table},
                                     table_stored(request->table)->dim);
   table_exam_rows(e, (window){0, request->problem.rows});
-  octaves_sum(&e->of.by_size, &e->of.found);
+  octaves_sum(&e->all.by_size, &e->all.found);
   check_unique(e);
   const file_result found = result_of(e);
   progress_clear();

@@ -130,27 +130,27 @@ static bool run_first(subject *s, race_job *jobs, unsigned char *want, size_t ap
 
 /* Checks THREADS. The rows of the threads are spread over the table, so that threads that disturb each other write
    different values. */
-void subject_check_threads(subject *s, bool again, draw_rows_of *draw, void *argument) {
+void subject_check_threads(subject *s, bool again, const rows_source *of_x) {
   /* The bytes of a thread are limited, as clearing memory takes longer than making the rows. It has more rows than a
      kernel's block. */
   enum { LINE = 64, BESIDE = 1 << 16, MOST_BYTES = 1 << 18, AGAIN_BYTES = 1 << 16, FEWEST_ROWS = 17 };
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = (again ? AGAIN_BYTES : MOST_BYTES) / (int64_t)row_bytes(problem),
                 most = least(CHECKED_ROWS, fitting > FEWEST_ROWS ? fitting : FEWEST_ROWS),
-                rows = least(draw ? problem->rows : problem->rows / 2, most);
+                rows = least(of_x ? problem->rows : problem->rows / 2, most);
   const int count = race_threads();
   /* Results are apart, so that a write beside one, which MEMORY finds, does not change that of another thread. */
   const size_t bytes = row_bytes(problem) * (size_t)rows, apart = (bytes + 2 * LINE - 1) / LINE * LINE,
-               all = (size_t)count * apart, room_bytes = (draw ? 3 : 2) * all + LINE;
+               all = (size_t)count * apart, room_bytes = (of_x ? 3 : 2) * all + LINE;
   check *c = &s->checks[THREADS];
   if (rows == 0) return;
   unsigned char *room = allocated(posenc_alloc(room_bytes + BESIDE)); /* rows may be streamed */
   race_job *jobs = memory_take((size_t)count, sizeof *jobs);
   memset(room, ARENA_POISON, room_bytes);
   for (int i = 0; i < count; i++) {
-    unsigned char *out = room + LINE + all + (size_t)i * apart, *x = draw ? out + all : NULL;
+    unsigned char *out = room + LINE + all + (size_t)i * apart, *x = of_x ? out + all : NULL;
     const posenc_slice slice = posenc_rows((problem->rows - rows) * i / (count - 1), rows);
-    if (draw) draw(argument, slice.row, rows, x);
+    if (of_x) of_x->read(of_x->from, slice.row, rows, x);
     jobs[i] = (race_job){.plan = s->plan, .slice = slice, .x = x, .out = out, .bytes = bytes};
   }
   const bool all_run = run_first(s, jobs, room + LINE, apart, count) &&
