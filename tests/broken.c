@@ -287,6 +287,21 @@ static void test_mutant(const struct mutant *m, int64_t rows) {
   record_free(run);
 }
 
+/* Tests that the bound holds to the end of its domain, inside a window that one call makes or that threads make. */
+static void test_end_of_domain(void) {
+  static const int64_t all[] = {100, FAR_ROWS / 2};
+  for (int n = 0; n < 2; n++) {
+    const posenc_problem problem = posenc_table(all[n], 4 * DIM);
+    posenc_kernel kernel = *good;
+    kernel.bound.max_position = all[n] - all[n] / 4;
+    const record_accuracy *run = verify_one(&kernel, &problem, VERIFY_DEFAULT_BUDGET);
+    const int64_t compared = check_of(run->records, "accuracy")->compared, rows = kernel.bound.max_position + 1;
+    ok(compared == rows * problem.dim, "the bound holds for %lld of %lld rows: %lld elements", (long long)rows,
+       (long long)all[n], (long long)compared);
+    record_free(run);
+  }
+}
+
 /* Tests that one thread and three threads make the same record of several windows. */
 static void test_threads_of_verify(void) {
 #ifdef _OPENMP
@@ -608,6 +623,7 @@ int main(void) {
   good = posenc_kernel_find("rotation-portable");
   for (size_t n = 0; n < sizeof mutants / sizeof *mutants; n++) test_mutant(&mutants[n], ROWS);
   for (size_t n = 0; n < sizeof far_mutants / sizeof *far_mutants; n++) test_mutant(&far_mutants[n], FAR_ROWS);
+  test_end_of_domain();
   test_threads_of_verify();
   test_last_row(270000, 8, VERIFY_DEFAULT_BUDGET, "exhaustive");
   test_last_row(100000, 64, 20000, "sampled");
