@@ -29,6 +29,7 @@ struct fast_oracle {
   posenc_columns columns;
   size_t row_bytes;
   bool no_sines, no_cosines; /* columns that the checked table lacks */
+  bool keeps_witnesses;      /* see fast_keep_witnesses */
   oracle *exact;             /* without the padding row, as that may be an anchor */
   const format *format;
   tier tier;
@@ -588,6 +589,10 @@ static void check_tile(const table_tile *t, accuracy *a, element_error *sums) {
 
 /* ---- a table ----------------------------------------------------------------------------------- */
 
+void fast_keep_witnesses(fast_oracle *f) {
+  f->keeps_witnesses = true;
+}
+
 void fast_part(fast_oracle *f, bool sines, bool cosines) {
   f->no_sines = !sines;
   f->no_cosines = !cosines;
@@ -676,5 +681,5 @@ void fast_check(fast_oracle *f, int64_t row, int64_t rows, const void *table, co
     next += f->row_bytes * (size_t)b.rows;
     done += b.rows;
   }
-  if (rows > 0) fast_witnesses(f, &before, a);
+  if (rows > 0 && !f->keeps_witnesses) fast_witnesses(f, &before, a);
 }

@@ -81,6 +81,10 @@ void fast_check_block(const fast_oracle *f, const fast_blocks *b, int64_t block,
 void fast_blocks_add(const fast_blocks *b, const element_error *sums, accuracy *a);
 void fast_witnesses(const fast_oracle *f, const accuracy *before, accuracy *a);
 
+/* Leaves witnesses of later calls with the fast reference's values, whose high part is the same double. Three values by
+   MPFR take longer than a table of few rows. */
+void fast_keep_witnesses(fast_oracle *f);
+
 /* Sets whether the tables of later calls of fast_check have sines and cosines, or only one of them. */
 void fast_part(fast_oracle *f, bool sines, bool cosines);
 

@@ -236,6 +236,7 @@ static void examine_columns(stress *t, const posenc_problem *p, window w, proper
   posenc_problem table = posenc_table_of(p);
   table.first = 0;
   fast_oracle *reference = allocated(fast_create_some(&table, &c.of, 0));
+  fast_keep_witnesses(reference);
   const size_t taken = (size_t)(w.rows * p->heads) * row_bytes(&c.narrow);
   unsigned char *room = memory_grow(NULL, 2 * taken, 1), *x = NULL;
   if (op_is_applied(p->op)) {

@@ -353,7 +353,9 @@ void variant_examine(stress *t, subject *other, fast_oracle *reference, property
 fast_oracle *variant_reference(const posenc_problem *problem) {
   posenc_problem table = posenc_table_of(problem);
   table.first = 0;
-  return allocated(fast_create(&table, 0));
+  fast_oracle *reference = allocated(fast_create(&table, 0));
+  fast_keep_witnesses(reference);
+  return reference;
 }
 
 /* ---- probes ---------------------------------------------------------------------------------------------------- */
