@@ -292,6 +292,7 @@ static void check_inverse(applied *a, int64_t row, int64_t rows) {
   posenc_problem back = *problem_of(a);
   const posenc_slice slice = posenc_rows(row, rows);
   back.inverse = !back.inverse;
+  back.rows = row + rows; /* a plan that holds all rows of a large problem would take new memory for each draw */
   posenc_plan *plan = other_plan(a, &back, &a->s->checks[INVERSE]);
   if (!plan) return;
   unsigned char *x = arena_place(a->x, row_bytes(&back) * (size_t)rows, true);
@@ -345,6 +346,7 @@ static void check_padding(applied *a, int64_t row, int64_t rows) {
   const posenc_slice slice = posenc_rows(row, rows);
   check *c = &a->s->checks[PADDING];
   padded.padding = padded.first + row + rows / 2;
+  padded.rows = row + rows; /* as in check_inverse */
   posenc_plan *plan = other_plan(a, &padded, c);
   if (!plan) return;
   unsigned char *x = arena_place(a->x, bytes * (size_t)rows, true);

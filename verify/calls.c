@@ -277,14 +277,14 @@ static double try_large_call(probe *r, int64_t rows, const arena *large, unsigne
 /* Checks more than 2^8, 2^12, 2^16 and 2^20 rows with few columns, all of them against calls for a part. Each number
    takes 16 times as long as the one before, or 256 times for a kernel that computes each row from the first one on; so
    it is left out if it may take too long when the time grows as it last did. */
-static void check_many_rows(stress *t) {
-  enum { ROWS = (1 << 20) + (1 << 18), TIMES = 16, PART = STRESS_ROWS - 5, PAIRS = 2 };
-  posenc_problem p = variant_problem(t, ROWS, 2 * (1 + (int64_t)random_below(t->random, PAIRS)));
+enum { MANY_ROWS = (1 << 20) + (1 << 18), MANY_PAIRS = 2 };
+static void check_many_rows(stress *t, arena *large) {
+  enum { TIMES = 16, PART = STRESS_ROWS - 5 };
+  posenc_problem p = variant_problem(t, MANY_ROWS, 2 * (1 + (int64_t)random_below(t->random, MANY_PAIRS)));
   probe r;
   p.heads = 1;
   if (p.op == POSENC_ROPE) p.inverse = random_below(t->random, 2);
   if (t->apply_known || !probe_open(&r, t, &p, false)) return;
-  arena *large = arena_create(r.row_bytes * (size_t)ROWS);
   double seconds = 0.0, growth = TIMES;
   for (int octave = 8; octave <= 20 && !subject_takes_long(growth * seconds); octave += 4) {
     const int64_t least_rows = (INT64_C(1) << octave) + 1,
@@ -296,27 +296,29 @@ static void check_many_rows(stress *t) {
     for (int64_t row = 0; row < rows; row += PART) compare_piece(&r, row, least(PART, rows - row), rows, all);
   }
   probe_close(&r);
-  arena_destroy(large);
 }
 
-/* Checks every number of rows up to 64; then calls that are four times as large as the one before, also off alignment
-   except for the largest, or the two largest of a slow kernel. */
-void check_call_sizes(stress *t) {
-  enum { ROWS = 64, WIDTH = 1024 };
-  posenc_problem p = variant_done(t, ROWS, 0);
+/* Checks every number of rows up to 64. */
+static void check_few_rows(stress *t) {
+  enum { ROWS = 64 };
+  const posenc_problem p = variant_done(t, ROWS, 0);
   probe r;
-  if (probe_open(&r, t, &p, true)) {
-    for (int64_t rows = 1; rows <= ROWS; rows++)
-      probe_compare(&r, CALL_SIZE, ROWS - rows, rows, t->one, arena_place(t->one, r.row_bytes * (size_t)rows, true));
-    probe_close(&r);
-  }
-  check_many_rows(t);
-  const size_t element = posenc_dtype_bytes(p.dtype), row_bytes = WIDTH * element,
-               most = (size_t)(p.dtype == POSENC_F32 ? 64 : 16) << 20; /* large enough for streaming stores */
-  p = variant_problem(t, (int64_t)(most / row_bytes) + 1, p.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
+  if (!probe_open(&r, t, &p, true)) return;
+  for (int64_t rows = 1; rows <= ROWS; rows++)
+    probe_compare(&r, CALL_SIZE, ROWS - rows, rows, t->one, arena_place(t->one, r.row_bytes * (size_t)rows, true));
+  probe_close(&r);
+}
+
+/* Checks calls that are four times as large as the one before, also off alignment except for the largest, or the two
+   largest of a slow kernel. */
+static void check_large_calls(stress *t, size_t most, arena *large) {
+  enum { WIDTH = 1024 };
+  const posenc_problem like = *posenc_plan_problem(t->s->plan);
+  const size_t element = posenc_dtype_bytes(like.dtype), row_bytes = WIDTH * element;
+  posenc_problem p = variant_problem(t, (int64_t)(most / row_bytes) + 1, like.op == POSENC_ROPE ? WIDTH / 8 : WIDTH);
+  probe r;
   if (p.op == POSENC_ROPE) p.heads = 8;
   if (t->apply_known || !probe_open(&r, t, &p, false)) return; /* no larger calls reach the kernel then */
-  arena *large = arena_create((size_t)p.rows * row_bytes);
   /* The seconds of the call before, at most twice the limit; the next call takes four times as long. It may be the
      first with streaming stores, so it is made in a build with a sanitizer, too, which is ten times as slow. */
   double seconds = 0.0;
@@ -328,6 +330,17 @@ void check_call_sizes(stress *t) {
       try_large_call(&r, rows, large, arena_place_off(large, placed, element));
   }
   probe_close(&r);
+}
+
+/* Calls of many rows and large ones share an arena: new pages take longer than a fast kernel's calls. */
+void check_call_sizes(stress *t) {
+  const posenc_dtype dtype = posenc_plan_problem(t->s->plan)->dtype;
+  const size_t most = (size_t)(dtype == POSENC_F32 ? 64 : 16) << 20, /* large enough for streaming stores */
+      beyond = 1 << 16, narrow = (size_t)MANY_ROWS * 2 * MANY_PAIRS * posenc_dtype_bytes(dtype);
+  arena *large = arena_create(most > narrow ? most + beyond : narrow);
+  check_few_rows(t);
+  check_many_rows(t, large);
+  check_large_calls(t, most, large);
   arena_destroy(large);
 }
 
