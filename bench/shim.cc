@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The only C++ file. No exception leaves it, as its callers are C. */
+/* The only C++ file of the command. No exception leaves it, as its callers are C. */
 #include "bench/shim.h"
 
 #include <benchmark/benchmark.h>

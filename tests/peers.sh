@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests the table of packages, tools/peers.py and peers.txt, without any of them: the pins are well-formed, and each row
-# names a recipe and a problem that posenc writes. Of tools/time-peers.py: its options, problems and report.
+# names a recipe and a problem that posenc writes. Of tools/time-peers.py and time-sines.py: options, problems, reports.
 . "${srcdir:-.}/tests/command.sh"
 python=${PYTHON:-python3}
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
@@ -44,6 +44,20 @@ check 'a hash that is cut off is refused' contains err 'neither a comment nor a 
 sed '/^torch==/d' "$root/tools/peers.txt" >wrong/tools/peers.txt
 peers wrong pins
 check 'and a package that is wanted, but has no pin' contains err 'wanted, but not pinned: torch'
+sed '/libsleef3_/d' "$root/tools/peers.txt" >wrong/tools/peers.txt
+peers wrong pins
+check 'also one of Debian' contains err 'wanted, but not pinned: libsleef3'
+sed '/libsleef3_/s/.$//' "$root/tools/peers.txt" >wrong/tools/peers.txt
+peers wrong pins
+check 'whose hash is refused, too, if it is cut off' contains err 'neither a comment nor a pinned package: pool/'
+mkdir no-debian debian
+printf '#!/bin/sh\necho http://localhost/ubuntu/\n' >no-debian/apt-get
+chmod +x no-debian/apt-get
+: >debian/of-before
+(PATH=$PWD/no-debian:$PATH; peers "$root" debian debian)
+check 'without a source of Debian this is told' contains out 'peers: apt has no source of Debian'
+check 'with the packages that could not be had' grep -q '^peers: could not be had: libsleef3_.*_amd64\.deb$' out
+check 'and the folder is a new one' test ! -e debian/of-before
 
 times() { # ARGUMENT...
   PYTHONDONTWRITEBYTECODE=1 "$python" "$root/tools/time-peers.py" "$@" >out 2>err
@@ -151,5 +165,44 @@ check 'a busy one is told so' grep -q '^ "busy": true,$' peers-times.json
 check 'in the heading' contains peers-times.md '# All ways (busy)'
 check 'quotients are there' grep -q '^| add | 1 | jax, jit, given | 0.25 .* | SLOWER |$' peers-times.md
 check 'times are not' lacks peers-times.md ' ms |'
+
+sines() { # ARGUMENT...
+  PYTHONDONTWRITEBYTECODE=1 "$python" "$root/tools/time-sines.py" "$@" >out 2>err
+}
+sines debian --turns 2
+check 'time-sines.py --turns 2 is refused' test "$?" = 2
+check 'with the name of the option' contains err '--turns'
+cat >sines.py <<'PY'
+import importlib
+import pathlib
+import sys
+
+sys.path.insert(0, sys.argv[1])
+sines = importlib.import_module("time-sines")
+folder = pathlib.Path("debian")
+print("without", sines.versions(folder), sines.plugin(folder, "."), sines.command(folder)[0])
+(folder / "libc6_2.41-12+deb13u5_amd64.deb").touch()
+libraries = folder / "usr/lib/x86_64-linux-gnu"
+libraries.mkdir(parents=True, exist_ok=True)
+(libraries / "ld-linux-x86-64.so.2").touch()
+print("with", sines.versions(folder), *sines.command(folder)[:3])
+turns = [float(x) for x in range(1, 10)]
+lines = [{"libraries": "packages", "problem": "8x8", "kernel": kernel, "version": "3.9", "of": "own",
+          "seconds": 5.0 * times, "beside": sines.times.quotient([times * x for x in turns], turns), "error": 0.5,
+          "at": 7} for kernel, times in (("own", 1.0), ("slow", 2.0), ("fast", 0.5))]
+head = {"date": "2026-11-29", "machine": "m", "turns": 9, "others": float(sys.argv[2])}
+sines.report(".", head, lines)
+PY
+PYTHONDONTWRITEBYTECODE=1 "$python" sines.py "$root/tools" 0.01 >out 2>err
+check 'what is not there has no version, no plugin and no loader' contains out 'without {} [] env'
+check "glibc's own loader runs posenc, if it is there" \
+  contains out "with {'libmvec': '2.41'} $PWD/debian/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 --library-path"
+check "posenc's own row has no quotient" grep -q '^| 8x8 | packages | own | 3.9 | 5e+03 ms |  | 0.5 | 7 |  |$' \
+  sines-times.md
+check 'a slower kernel is not marked' grep -q '^| 8x8 | packages | slow .* | 2.00 \[2.00, 2.00\] | 0.5 | 7 |  |$' \
+  sines-times.md
+check 'a faster one is' grep -q '^| 8x8 | packages | fast .* | 0.50 .* | SLOWER |$' sines-times.md
+PYTHONDONTWRITEBYTECODE=1 "$python" sines.py "$root/tools" 0.06 >out 2>err
+check 'of a busy machine there are no times' lacks sines-times.md ' ms |'
 plan
 exit "$tap_failed"

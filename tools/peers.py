@@ -4,12 +4,14 @@
 
   peers.py renew             resolves the names in peers.txt anew, and writes their versions and hashes there
   peers.py install FOLDER    makes a virtual environment of them, and says what could not be had
+  peers.py debian FOLDER     unpacks Debian's packages of vector sines there; nothing of them is installed
   peers.py pins              lists the names of what is pinned
   peers.py rows              lists the rows below: package, function, dtype, recipe and options of posenc
   peers.py check FOLDER      computes all rows, writes FOLDER/peers.md, peers.csv and peers.json; PACKAGE... selects
   peers.py write ROW FILE    writes the table of a row, by its number, as .npy: at most 131072 positions
 
-"check" and "write" run in that environment, the others need the standard library alone. POSENC is the command.
+"check" and "write" run in that environment, the others need the standard library alone, and for Debian's packages apt
+with a source of Debian. POSENC is the command.
 
 PyTorch's exponentials, powers and sines are vector code within some ulp, so its tables are not a recipe's, bit for bit.
 "check" therefore computes twice: with libm's functions in the place of PyTorch's, below the package's own code, all
@@ -33,6 +35,7 @@ import pathlib
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,21 +49,25 @@ PINS = pathlib.Path(__file__).with_name("peers.txt")
 POSENC = os.path.abspath(os.environ.get("POSENC", "./posenc"))
 DIM, CHUNK, WINDOW, FARTHEST = 64, 1 << 16, 512, 1 << 20
 HEIGHT, WIDTH = 12, 18
+HASH = " --hash=sha256:([0-9a-f]{64})"
 
 # ---- pins -----------------------------------------------------------------------------------------------------------
 
 
 def pins():
-    """Returns {key: words} of the lines "# key: words", and [(name, version, line)] of the pinned packages."""
-    told, pinned = {}, []
+    """Returns {key: words} of the lines "# key: words", [(name, version, line)] of the pinned packages, and of Debian's
+    [(name, path on a mirror, hash)]."""
+    told, pinned, debian = {}, [], []
     for line in PINS.read_text().splitlines():
         if found := re.fullmatch(r"# ([a-z]+): (.*)", line):
             told.setdefault(found[1], []).extend(found[2].split())
-        elif found := re.fullmatch(r"([a-z0-9-]+)==([^ ]+) --hash=sha256:[0-9a-f]{64}", line):
+        elif found := re.fullmatch("([a-z0-9-]+)==([^ ]+)" + HASH, line):
             pinned.append((found[1], found[2], line))
+        elif found := re.fullmatch(r"(pool/[^ ]*/([a-z0-9+.-]+)_[^ /_]+_amd64\.deb)" + HASH, line):
+            debian.append((found[2], found[1], found[3]))
         elif line and not line.startswith("#"):
             sys.exit(f"peers.txt: neither a comment nor a pinned package: {line}")
-    return told, pinned
+    return told, pinned, debian
 
 
 def pip(python, *arguments, **more):
@@ -88,18 +95,23 @@ def resolved(python, folder, *arguments):
 
 
 def renew():
-    told, _ = pins()
+    told, _, debian = pins()
     with tempfile.TemporaryDirectory() as folder:
         python = new_environment(os.path.join(folder, "environment"))
         lines = dict(resolved(python, folder, *told["wanted"]))
         lines.update(resolved(python, folder, "--no-deps", *told["alone"]))
     head = [line for line in PINS.read_text().splitlines() if line.startswith("#")]
     kept = [line for name, line in sorted(lines.items()) if name not in told["without"]]
-    PINS.write_text("\n".join(head + kept) + "\n")
+    try:
+        of_debian = list(resolved_debian(told["debian"]))
+    except RuntimeError as error:
+        print(f"peers: Debian's packages are not renewed: {error}")
+        of_debian = [f"{path} --hash=sha256:{hashed}" for _, path, hashed in debian]
+    PINS.write_text("\n".join(head + kept + of_debian) + "\n")
 
 
 def install(folder):
-    told, pinned = pins()
+    told, pinned, _ = pins()
     if told["python"] != [f"{sys.version_info[0]}.{sys.version_info[1]}"]:
         sys.exit(f"peers: the pins are for Python {told['python'][0]}: give it as PYTHON_PEERS")
     python = new_environment(folder)
@@ -114,6 +126,72 @@ def install(folder):
         if not had([line for _, _, line in pinned]):
             lacking = [f"{name} {version}" for name, version, line in pinned if not had([line])]
     print(f"peers: {len(pinned) - len(lacking)} of {len(pinned)} packages are in {folder}")
+    for what in lacking:
+        print(f"peers: could not be had: {what}")
+
+
+# ---- Debian's packages -----------------------------------------------------------------------------------------------
+
+KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+
+def mirror():
+    """The first source of Debian that apt has."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    listed = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout if shutil.which("apt-get") else ""
+    for address in listed.splitlines():
+        if address.endswith("/debian/"):
+            return address
+    raise RuntimeError("apt has no source of Debian")
+
+
+def resolved_debian(wanted):
+    """The lines of the packages SUITE/NAME, by an apt that has folders of its own."""
+    address = mirror()
+    with tempfile.TemporaryDirectory() as folder:
+        at = pathlib.Path(folder)
+        for made in ("lists/partial", "cache/archives/partial"):
+            (at / made).mkdir(parents=True)
+        (at / "status").touch()
+        suites = sorted({word.partition("/")[0] for word in wanted})
+        (at / "sources").write_text("".join(f"deb [signed-by={KEYS}] {address} {suite} main\n" for suite in suites))
+        own = {"APT::Architecture": "amd64", "APT::Architectures": "amd64", "APT::Sandbox::User": "root",
+               "Dir::Etc::SourceList": at / "sources", "Dir::Etc::SourceParts": "-", "Dir::State::Lists": at / "lists",
+               "Dir::State::Status": at / "status", "Dir::Cache": at / "cache"}
+        options = [word for name, value in own.items() for word in ("-o", f"{name}={value}")]
+        if subprocess.run(["apt-get", "-qq", *options, "update"]).returncode:
+            raise RuntimeError("apt-get update failed")
+        for word in wanted:
+            suite, _, name = word.partition("/")
+            command = ["apt-cache", *options, "show", f"{name}/{suite}"]
+            shown = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+            file, hashed = (re.search(f"^{field}: (.*)", shown, re.M) for field in ("Filename", "SHA256"))
+            if not file or not hashed:
+                raise RuntimeError(f"no {word}")
+            yield f"{file[1]} --hash=sha256:{hashed[1]}"
+
+
+def unpack_debian(folder):
+    """Makes the folder anew: the pinned packages, unpacked, and their files, whose names tell the versions."""
+    _, _, pinned = pins()
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    lacking = []
+    try:
+        address = mirror()
+    except RuntimeError as error:
+        address = ""
+        print(f"peers: {error}")
+    for _, path, hashed in pinned:
+        file = os.path.join(os.path.abspath(folder), os.path.basename(path))
+        had = address and not any(subprocess.run(command).returncode for command in (
+            ["/usr/lib/apt/apt-helper", "-qq", "-o", "APT::Sandbox::User=root", "download-file", address + path, file,
+             f"SHA256:{hashed}"],
+            ["dpkg-deb", "-x", file, folder]))
+        if not had:
+            pathlib.Path(file).unlink(missing_ok=True)
+            lacking.append(os.path.basename(path))
+    print(f"peers: {len(pinned) - len(lacking)} of {len(pinned)} packages of Debian are in {folder}")
     for what in lacking:
         print(f"peers: could not be had: {what}")
 
@@ -918,11 +996,14 @@ def main(arguments):
             renew()
         case ["install", folder]:
             install(folder)
+        case ["debian", folder]:
+            unpack_debian(folder)
         case ["pins"]:
-            told, pinned = pins()
-            names = [name for name, _, _ in pinned]
+            told, *pinned = pins()
+            names = [name for kind in pinned for name, *_ in kind]
             print("\n".join(names))
-            if lacking := {re.sub(r"\[.*", "", name) for name in told["wanted"] + told["alone"]} - set(names):
+            wanted = told["wanted"] + told["alone"] + [word.partition("/")[2] for word in told["debian"]]
+            if lacking := {re.sub(r"\[.*", "", name) for name in wanted} - set(names):
                 sys.exit(f"peers.txt: wanted, but not pinned: {' '.join(sorted(lacking))}")
         case ["rows"]:
             for row in ROWS:

@@ -186,13 +186,19 @@ def version(package):
         return "not there"
 
 
-def head_of(options):
-    from posenc import _library
-
+def head_of_machine():
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "machine": peers.cpu(),
         "processors": len(os.sched_getaffinity(0)),
+    }
+
+
+def head_of(options):
+    from posenc import _library
+
+    return {
+        **head_of_machine(),
         "turns": options.turns,
         "versions": {"posenc": _library.version(), **{package: version(package) for package in options.packages}},
     }
