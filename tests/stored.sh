@@ -278,6 +278,13 @@ for name, (a, kind) in tensors.items():
   head += struct.pack("<IQ", kind, len(data)); data += a.tobytes() + bytes(-a.nbytes % 32)
 whole = head + bytes(-len(head) % 32) + data
 open("m.gguf", "wb").write(whole); open("cut.gguf", "wb").write(whole[:-200000])
+def changed(name, old, new):
+  assert whole.count(old) == 1
+  open(name + ".gguf", "wb").write(whole.replace(old, new))
+changed("odd", struct.pack("<IQ", 30, t.nbytes * 3 // 2), struct.pack("<IQ", 30, t.nbytes * 3 // 2 + 1))
+changed("twice", text("wide"), text("half")); changed("nul", text("wide"), text("wi\0e"))
+key = text("general.architecture") + struct.pack("<I", 8) + text("llama")
+changed("unit", key, text("general.alignment") + struct.pack("<II", 4, 12))
 open("m.onnx", "wb").write(b"\x08\x08\x12\x07pytorch:\0")'
 for tensor in pe half brain inv; do
   takes "GGUF: $tensor" 0 check m.gguf --tensor $tensor --base 500000 --layout split-cs --max-ulp 1
@@ -287,6 +294,10 @@ refused 'm.gguf: several of its tensors can be tables, --tensor chooses: pe, hal
 refused 'm.gguf: tensor blocks: its dtype quantized is not F16, BF16, F32 or F64$' check m.gguf --tensor blocks
 refused 'm.gguf: no tensor nope; it has pe, half, brain, blocks, wide, inv$' check m.gguf --tensor nope
 refused 'cut.gguf: tensor wide is not all in the file$' check cut.gguf --tensor wide
+refused 'odd.gguf: the data of a tensor begin at no multiple of 32 bytes$' check odd.gguf --tensor brain
+refused 'twice.gguf: two tensors have one name$' check twice.gguf --tensor half
+refused 'nul.gguf: a name has a NUL$' check nul.gguf --tensor pe
+refused 'unit.gguf: general.alignment: not a multiple of 8, at most 65536$' check unit.gguf --tensor pe
 refused 'm.onnx: an ONNX model, of which python3 -c .*onnx.load' check m.onnx
 
 # The lines of Python that convert other files are run, where their packages are.

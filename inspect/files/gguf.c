@@ -95,6 +95,13 @@ static bool is_span(gguf_text s, const char *text) {
   return s.length == strlen(text) && memcmp(s.text, text, s.length) == 0;
 }
 
+/* Copies a text that is not too long. Returns false if a name has a NUL, as a name in C ends there. */
+static bool copy_name(cursor *c, gguf_text s, char copy[NAME_MAX_BYTES + 1]) {
+  memcpy(copy, s.text, s.length);
+  copy[s.length] = '\0';
+  return strlen(copy) == s.length || fault_say(c->why, "a name has a NUL");
+}
+
 static bool ends_with(gguf_text s, const char *text) {
   const size_t length = strlen(text);
   return s.length >= length && memcmp(s.text + s.length - length, text, length) == 0;
@@ -221,8 +228,7 @@ static bool read_pair(cursor *c, json_t *found) {
   char name[NAME_MAX_BYTES + 1];
   if (!read_span(c, &key) || !read_type(c, &type)) return false;
   if (key.length > NAME_MAX_BYTES || !is_kept(key)) return skip_value(c, type);
-  memcpy(name, key.text, key.length);
-  name[key.length] = '\0';
+  if (!copy_name(c, key, name)) return false;
   if (json_object_size(found) >= KEPT_MAX) return fault_say(c->why, "more than %d keys about positions", KEPT_MAX);
   bool ok = read_value(c, type, &value);
   if (ok && json_object_get(found, name)) ok = fault_say(c->why, "it is there twice");
@@ -284,10 +290,11 @@ static bool take_numbers(cursor *c, const tensor *t, size_t begin, json_t *found
 
 /* Sets the unit to whose multiples tensors are aligned. */
 static bool read_unit(cursor *c, const json_t *found, size_t *unit) {
-  enum { ALIGNMENT = 32, ALIGNMENT_MAX = 1 << 16 };
+  enum { ALIGNMENT = 32, ALIGNMENT_LEAST = 8, ALIGNMENT_MAX = 1 << 16 };
   const json_t *told = json_object_get(found, alignment);
   const json_int_t number = told ? json_integer_value(told) : ALIGNMENT;
-  if (number < 1 || number > ALIGNMENT_MAX) return fault_say(c->why, "%s: not 1 to %d", alignment, ALIGNMENT_MAX);
+  if (number < 1 || number > ALIGNMENT_MAX || number % ALIGNMENT_LEAST)
+    return fault_say(c->why, "%s: not a multiple of %d, at most %d", alignment, ALIGNMENT_LEAST, ALIGNMENT_MAX);
   *unit = (size_t)number;
   return true;
 }
@@ -303,8 +310,8 @@ static bool list_tensor(cursor *c, gguf_text name, const tensor *t, json_t *list
   const uint64_t bytes = is_plain ? dtypes[t->type].bytes : 0;
   if (name.length > NAME_MAX_BYTES || json_object_size(listed) >= LISTED_MAX)
     return fault_say(c->why, "more than %d tensors, or a name of more than %d bytes", LISTED_MAX, NAME_MAX_BYTES);
-  memcpy(text, name.text, name.length);
-  text[name.length] = '\0';
+  if (!copy_name(c, name, text)) return false;
+  if (json_object_get(listed, text)) return fault_say(c->why, "two tensors have one name");
   uint64_t size, end;
   if (__builtin_mul_overflow(t->count, bytes, &size) || __builtin_add_overflow(t->offset, size, &end) ||
       end > INT64_MAX)
@@ -325,6 +332,7 @@ static bool read_tensors(cursor *c, uint64_t count, json_t *found, json_t *liste
   if (!read_unit(c, found, &unit)) return false;
   for (uint64_t n = 0; n < count; n++) {
     if (!read_tensor(c, &name, &t) || (listed && !list_tensor(c, name, &t, listed))) return false;
+    if (t.offset % unit) return fault_say(c->why, "the data of a tensor begin at no multiple of %zu bytes", unit);
     keep_tensor(name, &t, kept);
   }
   *begin = (c->at + unit - 1) / unit * unit;
