@@ -64,7 +64,7 @@ static bool take_array_length(options *given, const applied_arrays *arrays) {
   if (recover(arrays, given->problem.op, &found, &unused)) take_shown_length(given, found.table, found.error);
   recovered_free(&found);
   take_model_length(given);
-  return given->context;
+  return given->shown_length > 0.0;
 }
 
 /* Reads --x and FILE, opens --output, and compares. Exits on bad input. */
@@ -542,7 +542,7 @@ static void add_findings(const options *given, table_file *table, table_part par
   for (size_t n = 0; n < told.of.findings_count; n++) add_check(found, told.of.findings[n]);
   if (!is_limited) add_formula(given, found, &told.of, table, RIGHT);
   const bool is_half = table && part != TABLE_BOTH && table_stored(table)->halved;
-  of->unchecked = record_format(&found->memory, "%s%s%s", unchecked(given), of->unchecked,
+  of->unchecked = record_format(&found->memory, "%s%s%s%s", unchecked(given), given->length_unchecked, of->unchecked,
                                 is_half ? "; not checked: the other of its two tables" : "");
   identified_forget(&told);
 }

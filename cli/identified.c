@@ -369,7 +369,8 @@ static void add_finding(identified *made, const char *property, bool is_ok, cons
 static bool is_beyond_short(const options *given, const record_identified *of) {
   const bool has_positions = strcmp(of->verdict, "table") == 0 && of->has_offset && !of->positions.there;
   return given->self->bit == IDENTIFY && given->rope.by_length && given->context <= given->rope.switch_at &&
-         has_positions && of->offset.part == 0.0 && of->offset.whole > given->rope.switch_at - of->rows;
+         given->shown_length <= (double)given->rope.switch_at && has_positions && of->offset.part == 0.0 &&
+         of->offset.whole > given->rope.switch_at - of->rows;
 }
 
 /* Finds why a file differs from --config, or from what check asks, and writes it to `text`; or else the name of what it
@@ -398,14 +399,17 @@ static bool find_cause(const options *given, identified *made, const char *known
 }
 
 static void add_agreement(const options *given, identified *made, const char *known) {
-  char text[400], name[640]; /* room for 200 bytes of the file, ", " and the text */
+  char text[400], name[800]; /* room for 200 bytes of the file, ", ", the text and the words for a length */
   const bool agrees = find_cause(given, made, known, text, sizeof text);
   if (!given->model) return;
   if (!agrees && !model_is_known(given, name, sizeof name))
     die("--config %s: whether the table agrees is not known: %s", given->config, name);
   if (!agrees && *given->length_open && !made->has_formula && !*known)
     die("--config %s: whether the table agrees is not known: %s", given->config, given->length_open);
-  snprintf(name, sizeof name, "%.200s%s%s%s", given->config, *text ? ", " : "", text, given->length_shown);
+  if (!agrees && given->self->bit == IDENTIFY && strcmp(made->of.verdict, "too-few-rows") == 0 && !*known)
+    die("--config %s: whether the table agrees is not known: %s", given->config, text);
+  const char *open = given->self->bit == IDENTIFY ? given->length_unchecked : ""; /* check's verdict has its own */
+  snprintf(name, sizeof name, "%.200s%s%s%s%s", given->config, *text ? ", " : "", text, given->length_shown, open);
   const char *cause = *text ? text : "the cause is not known";
   add_finding(made, "config", agrees, agrees ? name : cause);
 }

@@ -34,35 +34,25 @@ static void refuse_alone(const options *given) {
   if (is_given(given, OPTION_CONTEXT)) die_value("--context", given->texts[OPTION_CONTEXT], "needs --config");
 }
 
-/* Returns --context, or else the length of the sequence that ends with the last of the problem's positions, at most
-   2^40. */
-static int64_t model_length(const options *given, const posenc_problem *problem) {
-  double last = -1.0;
-  int64_t length;
-  if (given->context) return given->context;
+/* Returns the length that a file shows, or --context, or else the length of the sequence that ends with the last of the
+   problem's positions, at most 2^40. */
+static double model_length(const options *given, const posenc_problem *problem) {
+  const double most = 0x1p40;
+  double last = (double)problem->first + (double)problem->rows - 1.0;
+  if (given->shown_length > 0.0) return given->shown_length;
+  if (given->context) return (double)given->context;
+  if (problem->positions) last = -1.0;
   for (int64_t row = 0; problem->positions && row < problem->rows; row++) last = fmax(last, problem->positions[row]);
-  if (problem->positions) return last < 0x1p40 ? (int64_t)last + 1 : INT64_C(1) << 40;
-  return __builtin_add_overflow(problem->first, problem->rows, &length) || length > INT64_C(1) << 40 ? INT64_C(1) << 40
-                                                                                                     : length;
-}
-
-/* Returns the scaling of a rope for a sequence of `length` positions, or of that which a file shows. */
-static posenc_scaling scaling_at(const options *given, const model_rope *rope, int64_t length) {
-  return model_scaling(rope, given->part_length > 0.0 ? given->part_length : (double)length);
+  return fmin(floor(last) + 1.0, most);
 }
 
 void take_model_length(options *given) {
   if (!given->model || is_given(given, OPTION_SCALING)) return;
-  given->problem.scaling = scaling_at(given, &given->rope, model_length(given, &given->problem));
+  given->problem.scaling = model_scaling(&given->rope, model_length(given, &given->problem));
   given->factors = given->rope.factor_count;
 }
 
 /* ---- the length of a sequence, which the values show ---------------------------------------------- */
-
-/* Whether a dynamic scaling is the same for both lengths. */
-static bool is_same_length(const posenc_scaling *s, int64_t a, int64_t b) {
-  return a == b || (a <= s->original && b <= s->original);
-}
 
 /* Returns the roundest number of a range in binary, as lengths of sequences mostly are. */
 static int64_t roundest(int64_t least, int64_t most) {
@@ -70,42 +60,61 @@ static int64_t roundest(int64_t least, int64_t most) {
   return most;
 }
 
-/* Takes what was found of a dynamic scaling. length: the one that is asked. */
-static void take_dynamic(options *given, const posenc_scaling *s, const table_length *found, int64_t length) {
-  char *const cause = given->length_cause;
-  const size_t size = sizeof given->length_cause;
-  const bool is_shown = found->verdict == LENGTH_SHOWN, is_in = found->least <= length && length <= found->most,
-             is_part = is_shown && found->part > 0.0 && (!given->context || fabs((double)length - found->part) < 1.0),
-             is_same = !is_part && (is_in || is_same_length(s, length, found->least)),
-             is_asked = given->context && !is_part, is_other = is_shown && !is_same && !is_asked;
-  if (found->verdict == LENGTH_OPEN && !is_asked)
-    snprintf(given->length_open, sizeof given->length_open,
-             "its scaling depends on the length of the sequence, which the values do not show: --context gives it");
-  if (is_other && found->base > 0.0)
-    snprintf(given->length_open, sizeof given->length_open,
-             "the base is %.15g, or the sequence has %" PRId64 " positions: --context tells the two apart", found->base,
-             found->length);
-  if (found->is_early && found->least <= s->original)
-    snprintf(cause, size, "the dynamic scaling is left out, as in sequences of at most %" PRId64 " positions",
-             s->original);
-  else if (found->is_early)
-    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, before the last row",
-             roundest(found->least, found->most));
-  else if (is_shown && !is_same && is_asked)
-    snprintf(cause, size, "the dynamic scaling is that of %" PRId64 " positions, not of %" PRId64, found->length,
-             length);
-  if (!is_other || found->base > 0.0) return;
-  given->context = found->length;
-  given->part_length = found->part;
-  if (is_part)
-    snprintf(given->length_shown, sizeof given->length_shown, ", in a sequence of %.12g positions, as the values show",
-             found->part);
-  else if (found->least == found->most)
-    snprintf(given->length_shown, sizeof given->length_shown,
-             ", in a sequence of %" PRId64 " positions, as the values show", found->length);
+/* Writes the words for the lengths that a table shows. */
+static void tell_shown(options *given, const table_length *found) {
+  char *const shown = given->length_shown;
+  const size_t size = sizeof given->length_shown;
+  if (found->is_sure || found->least == found->most)
+    snprintf(shown, size, ", in a sequence of %.12g positions, as the values show", found->length);
   else
-    snprintf(given->length_shown, sizeof given->length_shown,
-             ", in a sequence of %" PRId64 " to %" PRId64 " positions, as the values show", found->least, found->most);
+    snprintf(shown, size, ", in a sequence of %" PRId64 " to %" PRId64 " positions, as the values show", found->least,
+             found->most);
+  if (!found->is_sure)
+    snprintf(given->length_unchecked, sizeof given->length_unchecked,
+             "; not checked: the length of the sequence, %.12g, read from the values", found->length);
+}
+
+/* Takes what was found of a dynamic scaling. asked: the length that is asked. */
+static void take_dynamic(options *given, const posenc_scaling *s, const table_length *found, double asked) {
+  char *const cause = given->length_cause, *const open = given->length_open;
+  switch (found->verdict) {
+  case LENGTH_OPEN:
+    if (!given->context)
+      snprintf(open, sizeof given->length_open,
+               "its scaling depends on the length of the sequence, which the values do not show: --context gives it");
+    break;
+  case LENGTH_BASE:
+    if (!given->context)
+      snprintf(open, sizeof given->length_open,
+               "the base is %.15g, or the sequence has %.12g positions: --context tells the two apart", found->base,
+               found->length);
+    else
+      snprintf(cause, sizeof given->length_cause,
+               "the base is %.15g, or the dynamic scaling is that of %.12g positions, not of %.12g", found->base,
+               found->length, asked);
+    break;
+  case LENGTH_EARLY:
+    if (found->least <= s->original)
+      snprintf(cause, sizeof given->length_cause,
+               "the dynamic scaling is left out, as in sequences of at most %" PRId64 " positions", s->original);
+    else
+      snprintf(cause, sizeof given->length_cause,
+               "the dynamic scaling is that of %" PRId64 " positions, before the last row",
+               roundest(found->least, found->most));
+    break;
+  case LENGTH_SHOWN:
+    if (given->context && fabs(asked - found->length) >= 1.0) {
+      snprintf(cause, sizeof given->length_cause, "the dynamic scaling is that of %.12g positions, not of %.12g",
+               found->length, asked);
+      break;
+    }
+    given->shown_length = found->length;
+    tell_shown(given, found);
+    break;
+  case LENGTH_ASKED:
+  case LENGTH_NONE:
+    break;
+  }
 }
 
 void take_shown_length(options *given, table_file *table, double error) {
@@ -116,24 +125,24 @@ void take_shown_length(options *given, table_file *table, double error) {
     return;
   posenc_problem problem = given->problem;
   if (!problem.positions) problem.rows = at->rows;
-  const int64_t length = model_length(given, &problem);
+  const double length = model_length(given, &problem);
   posenc_problem of = posenc_table(at->rows, rope->has_dim ? rope->dim : at->dim);
   of.base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE) ? given->problem.base : rope->base;
   of.scale = given->problem.scale;
-  of.scaling = model_scaling(rope, (double)length);
+  of.scaling = model_scaling(rope, length);
   if (of.scaling.kind == POSENC_SCALING_DYNAMIC) {
     table_length found;
-    if (!length_find(&request, &of, &found)) memory_end();
+    if (!length_find(&request, &of, given->context, &found)) memory_end();
     take_dynamic(given, &of.scaling, &found, length);
-  } else if (!given->context && length <= rope->switch_at) {
+  } else if (!given->context && length <= (double)rope->switch_at) {
     bool fits, fits_longer = false;
     posenc_problem longer = of;
     longer.scaling = rope->longer;
     if (!length_fits(&request, &of, &fits) || (!fits && !length_fits(&request, &longer, &fits_longer))) memory_end();
     if (fits || !fits_longer) return;
-    given->context = rope->switch_at + 1;
+    given->shown_length = (double)rope->switch_at + 1.0;
     snprintf(given->length_shown, sizeof given->length_shown,
-             ", in a sequence of %" PRId64 " positions or more, as the values show", given->context);
+             ", in a sequence of %.12g positions or more, as the values show", given->shown_length);
   }
 }
 
@@ -258,7 +267,7 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
   const size_t layers = given->layer_type ? 1 : model_layers(given->model);
   posenc_problem problem = given->problem;
   if (!problem.positions) problem.rows = at->rows;
-  const int64_t length = model_length(given, &problem);
+  const double length = model_length(given, &problem);
   const bool has_base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE);
   expected->count = mistakes->count = 0;
   for (size_t n = 0; n == 0 || n < layers; n++) {
@@ -272,7 +281,7 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
     }
     problem = posenc_table(at->rows, rope.has_dim ? rope.dim : at->dim);
     problem.base = has_base ? given->problem.base : rope.base;
-    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : scaling_at(given, &rope, length);
+    problem.scaling = is_given(given, OPTION_SCALING) ? given->problem.scaling : model_scaling(&rope, length);
     problem.scale = given->problem.scale;
     problem.shift = given->problem.shift;
     if (rope.has_grid && !given->grid)

@@ -16,7 +16,7 @@ void take_model(options *given);
 void take_model_length(options *given);
 
 /* Finds the length of the sequence for which a table was made, if the scaling of --config depends on that and no option
-   gives it: sets --context to what the values show, with the words for that, or the words for a length that is wrong.
+   gives it: with the words for what the values show, or the words for a length that is wrong.
    error: the largest error of the values. */
 void take_shown_length(options *given, table_file *table, double error);
 

@@ -182,11 +182,11 @@ struct options {
   bool run_programs, fail_undecided;
   bool resume, help, manual, version, problems, encodings, full, all, allow_new, allow_environment, as_config;
   const char *config, *layer_type, *expect;
-  int64_t context; /* also the length that a file shows */
-  double
-      part_length; /* the length that a file shows if it is no whole number, of which context is the next one; else 0 */
-  /* Words for a length that a file shows, for a wrong one, and for one that nothing tells; or "". */
-  char length_shown[100], length_cause[160], length_open[160];
+  int64_t context;
+  double shown_length; /* the length of the sequence that a file shows; 0: it is that of --context or of the rows */
+  /* Words for a length that a file shows, for one that it does not show well enough to tell the base, for a wrong one,
+     and for one that nothing tells; or "". */
+  char length_shown[100], length_unchecked[100], length_cause[160], length_open[160];
   const char *x, *x_tensor, *axes;
   int64_t start;
   const char *output; /* "-" if not given */

@@ -349,7 +349,7 @@ bool op_parse(const char *name, posenc_op *op) {
 const scaling_key scaling_keys[SCALING_KEYS] = {
     [SCALING_FACTOR] = {"factor", SCALING_REAL, offsetof(posenc_scaling, factor)},
     [SCALING_ORIGINAL] = {"original", SCALING_WHOLE, offsetof(posenc_scaling, original)},
-    [SCALING_LENGTH] = {"length", SCALING_WHOLE, offsetof(posenc_scaling, length)},
+    [SCALING_LENGTH] = {"length", SCALING_REAL, offsetof(posenc_scaling, length)},
     [SCALING_LOW] = {"low", SCALING_REAL, offsetof(posenc_scaling, low)},
     [SCALING_HIGH] = {"high", SCALING_REAL, offsetof(posenc_scaling, high)},
     [SCALING_TRUNCATE] = {"truncate", SCALING_FLAG, offsetof(posenc_scaling, truncate)},

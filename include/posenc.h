@@ -146,7 +146,7 @@ typedef struct posenc_scaling {
   posenc_scaling_kind kind;
   double factor;    /* all kinds: s, 1 to 2^20 */
   int64_t original; /* all kinds but linear: N, 2 to 2^40, the number of positions that the model was trained on */
-  int64_t length;   /* dynamic, dim >= 4: length of the sequence, 1 to 2^40 */
+  double length;    /* dynamic, dim >= 4: length of the sequence, 1 to 2^40; 4097 × 1.7 is no whole number */
   /* yarn (beta_slow and beta_fast, 1 and 32 by default; base >= 2) and llama3 (1 and 4 by default), in turns:
      2^-10 <= low <= high <= 2^20, and either low = high, a step (Kimi K2, Llama 4 Scout), or (1 + 2^-10) low <= high.
      A step of yarn without `truncate` needs a dim of at most 2^19. */
@@ -162,7 +162,7 @@ static inline posenc_scaling posenc_scaling_none(void) {
   scaling.kind = POSENC_SCALING_NONE;
   scaling.factor = 0.0;
   scaling.original = 0;
-  scaling.length = 0;
+  scaling.length = 0.0;
   scaling.low = 0.0;
   scaling.high = 0.0;
   scaling.truncate = true;
@@ -179,7 +179,7 @@ static inline posenc_scaling posenc_scaling_linear(double factor) {
   scaling.factor = factor;
   return scaling;
 }
-static inline posenc_scaling posenc_scaling_dynamic(double factor, int64_t original, int64_t length) {
+static inline posenc_scaling posenc_scaling_dynamic(double factor, int64_t original, double length) {
   posenc_scaling scaling = posenc_scaling_none();
   scaling.kind = POSENC_SCALING_DYNAMIC;
   scaling.factor = factor;

@@ -34,7 +34,7 @@ record_scaling scaling_record(const posenc_scaling *s, int64_t dim) {
                           .has_factor = scaling_has(s, SCALING_FACTOR),
                           .original = has_original ? s->original : 0,
                           .has_original = has_original,
-                          .length = has_length ? s->length : 0,
+                          .length = key_of(s, SCALING_LENGTH, s->length),
                           .has_length = has_length,
                           .low = key_of(s, SCALING_LOW, s->low),
                           .has_low = scaling_has(s, SCALING_LOW),

@@ -154,10 +154,10 @@ void scaling_log_base(mpfr_t log_base, const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   mpfr_set_d(log_base, problem->base, MPFR_RNDN);
   mpfr_log(log_base, log_base, MPFR_RNDN);
-  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return;
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= (double)how->original) return;
   mpfr_t grown;
   mpfr_init2(grown, mpfr_get_prec(log_base));
-  mpfr_set_sj(grown, how->length - how->original, MPFR_RNDN);
+  mpfr_set_d(grown, how->length - (double)how->original, MPFR_RNDN);
   mpfr_mul_d(grown, grown, how->factor, MPFR_RNDN);
   integer_divides(grown, grown, how->original);
   mpfr_log1p(grown, grown, MPFR_RNDN);

@@ -645,10 +645,10 @@ while read -r dtype config context offset status verdict; do
         contains out "PASS: config: $config.json"'
   done
 done <<'END'
-f32 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show
-f16 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show
-bf16 dynamic 98765 90000 0 , in a sequence of 98765 positions, as the values show
-f16 dynamic 2000000 1000000 0 , in a sequence of 1999996 to 2000004 positions, as the values show
+f32 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show; not checked: the length of the sequence, 131072, read from the values
+f16 dynamic 131072 100000 0 , in a sequence of 131072 positions, as the values show; not checked: the length of the sequence, 131072, read from the values
+bf16 dynamic 98765 90000 0 , in a sequence of 98765 positions, as the values show; not checked: the length of the sequence, 98765, read from the values
+f16 dynamic 2000000 1000000 0 , in a sequence of 1999996 to 2000004 positions, as the values show; not checked: the length of the sequence, 2000000, read from the values
 f32 dynamic 4096 300 0
 bf16 dynamic 4096 300 0
 f32 dynamic 4096 50000 1 the dynamic scaling is left out, as in sequences of at most 4096 positions
@@ -661,12 +661,39 @@ f32 longrope 4096 50000 1 the factors are those of sequences of at most 4096 pos
 END
 for dtype in f32 bf16; do
   "$POSENC" write --dim 64 --base 500000 --len 300 --dtype $dtype -o usual.npy
-  check "the base of other models, $dtype" is_refused 'the base is 500000, or the sequence has 48[0-9]* positions' \
-    identify usual.npy --config dynamic.json
+  # In f32, no whole length is as near.
+  [ $dtype = f32 ] && check "the base of other models, $dtype" eval 'ends 1 identify usual.npy --config dynamic.json &&
+    told out config "DISAGREES: the base is 500000, not 10000"' || check "the base of other models, $dtype" is_refused \
+    'the base is 500000, or the sequence has 48[0-9]* positions' identify usual.npy --config dynamic.json
   "$POSENC" write --dim 64 --scale 0.25 --len 300 --offset 50000 --dtype $dtype -o usual.npy
   check 'no length makes frequencies that are divided by the factor' eval \
     'ends 1 identify usual.npy --config dynamic.json && contains out "DISAGREES: all frequencies are divided by the factor, 4"'
 done
+# Another base makes the table of some length, which need not be whole, nor one that a model has. Of few rows in 16 bits
+# the verdict tells that the length is not checked; a right table is not accused, as that of one more than 4096 positions.
+while read -r dtype rows options status verdict; do
+  "$POSENC" write --dim 64 $(echo $options | tr '|' ' ') --len $rows --dtype $dtype --layout split-cs -o base.npy
+  [ $status -eq 0 ] && word="agrees: dynamic.json$verdict" || word="DISAGREES: $verdict"
+  check "$dtype, $rows rows, $options" eval \
+    'ends $status identify base.npy --config dynamic.json && told out config "$word"'
+  [ $status -eq 0 ] && word="PASS: config: dynamic.json$verdict" || word="FAIL: config: $verdict"
+  check 'in check' eval 'ends $status check base.npy --config dynamic.json && grep -qxF -e "$word" out'
+done <<'END'
+f32 300 --base=12345 1 the base is 12345, not 10000
+f16 300 --base=12345 1 the base is 12345, not 10000
+bf16 4096 --base=12345 1 the base is 12345, not 10000
+f16 4096 --base=77777 1 the base is 77777, not 10000
+bf16 300 --base=3e9 1 the base is 3000000000, not 10000
+f32 300 --base=1e13 1 the base is 10000000000000, not 10000
+bf16 300 --base=12345 0 , in a sequence of 4326 to 4330 positions, as the values show; not checked: the length of the sequence, 4328, read from the values
+bf16 300 --config=dynamic.json|--context=4097 0 , in a sequence of 4097 to 4099 positions, as the values show; not checked: the length of the sequence, 4097, read from the values
+bf16 4096 --config=dynamic.json|--context=4097 0 , in a sequence of 4097 positions, as the values show
+bf16 4096 --config=dynamic.json|--context=5000 0 , in a sequence of 5000 positions, as the values show
+bf16 4096 --config=dynamic.json 0
+END
+"$POSENC" write --dim 64 --base 7.3e6 --len 300 -o base.npy
+check 'a base of two digits, or 149 times the length' is_refused \
+  'the base is 7300000, or the sequence has 6114[0-9]* positions' identify base.npy --config dynamic.json
 "$POSENC" write --config dynamic.json --context 131072 --positions 5,900,17,3,2000,41,77,8 --dim 64 -o few.npy
 check 'few rows in no order do not tell the length' is_refused 'which the values do not show: --context gives it' \
   identify few.npy --config dynamic.json
@@ -767,6 +794,14 @@ for length in 1 2 5 12; do
   else
     check 'others' lacks out "$told"
   fi
+  # Of one row, the lengths of a scaling cannot be told apart, either.
+  for config in plain longrope dynamic; do
+    ends 0 write --op rope --x few-x.npy --config $config.json --offset 7 -o other.npy
+    ends 0 check other.npy --op rope --x few-x.npy --config $config.json --offset 7
+    check "$length rows of $config" eval "[ $status -eq 0 ] && if [ $length -lt 3 ]; then
+      is_refused 'whether the table agrees is not known: ' identify other.npy --op rope --x few-x.npy --config $config.json
+    fi"
+  done
   { head -c 128 few.npy && head -c 256 /dev/zero && tail -c +385 few.npy; } >zero.npy
   check 'the first is zeros' eval 'ends 1 check zero.npy --op rope --x few-x.npy --config plain.json &&
     told out "FAIL: config: " "the row of position 0 is all zeros"'

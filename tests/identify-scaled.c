@@ -28,7 +28,7 @@ static const struct scaled {
     {"none, base 500000", 5e5, 1.0, {.factor = 1.0}},
     {"linear by 4", 1e4, 0.25, {.factor = 1.0}},
     {"linear by 3", 1e6, 1.0 / 3.0, {.factor = 1.0}},
-    {"dynamic to twice the length", 1e4, 1.0, {POSENC_SCALING_DYNAMIC, 2.0, .original = 4096, .length = 8192}},
+    {"dynamic to twice the length", 1e4, 1.0, {POSENC_SCALING_DYNAMIC, 2.0, .original = 4096, .length = 8192.0}},
     {"dynamic to three times", 5e5, 1.0, {POSENC_SCALING_DYNAMIC, 2.0, .original = 2048, .length = 6144}},
     {"llama3 by 8", 5e5, 1.0, LLAMA3(8.0, 8192, 1.0, 4.0)},
     {"llama3 by 32", 5e5, 1.0, LLAMA3(32.0, 8192, 1.0, 4.0)},

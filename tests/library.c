@@ -213,6 +213,9 @@ static void test_refusals(void) {
   REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 0, 8192), "original length of the scaling is not set");
   REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 0), "length of the dynamic scaling is not set");
   REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 1), "");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 6964.9), "");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, 0.9), "within 1 and 2^40");
+  REFUSED(problem.scaling = posenc_scaling_dynamic(2.0, 4096, (double)NAN), "within 1 and 2^40");
   REFUSED(problem.scaling = posenc_scaling_yarn(16.0, 0), "original length of the scaling is not set");
   REFUSED(problem.scaling = posenc_scaling_yarn(16.0, 4096), "");
   REFUSED(problem.scaling = posenc_scaling_llama3(8.0, 8192), "");

@@ -80,7 +80,7 @@ static double divisor_of(const json_t *scaling, const family *f, int64_t i, doub
     return json_is_number(own) ? json_number_value(own) : INFINITY;
   }
   if (strcmp(kind, "dynamic") == 0) {
-    const double length = fmax((double)field_integer(scaling, "length"), original),
+    const double length = fmax(field_number(scaling, "length"), original),
                  stretch = factor * length / original - (factor - 1.0);
     return pow(stretch, dim / (dim - 2.0) * 2.0 * (double)i / dim);
   }

@@ -68,7 +68,7 @@ static inline posenc_problem draw_scaled(posenc_scaling_kind kind, double factor
   how->kind = kind;
   how->factor = random_bits() % 8 ? random_between(1.0, 0x1p20) : 1.0;
   how->original = (int64_t)random_between(2.0, 0x1p40);
-  how->length = (int64_t)random_between(1.0, 0x1p40);
+  how->length = random_between(1.0, 0x1p40);
   how->low = random_between(0x1p-10, 0x1p10);
   how->high = how->low * (random_bits() % 8 ? random_between(1.0 + 0x1p-9, 0x1p10) : 1.0);
   how->truncate = random_bits() % 2;

@@ -63,8 +63,8 @@ static void find_part(const posenc_problem *problem, double *most, double *least
     *least /= how->factor;
     break;
   case POSENC_SCALING_DYNAMIC: /* the least is base'^-((dim - 2)/dim), where base' = base × growth^(dim/(dim - 2)) */
-    if (how->length > how->original)
-      *least /= 1.0 + how->factor * (double)(how->length - how->original) / (double)how->original;
+    if (how->length > (double)how->original)
+      *least /= 1.0 + how->factor * (how->length - (double)how->original) / (double)how->original;
     break;
   case POSENC_SCALING_LONGROPE: { /* angles of 0 are exact, as at position 0 */
     double largest = 0.0, smallest = INFINITY;

@@ -57,7 +57,7 @@ static float llama3_of(const posenc_problem *problem, float plain) {
 /* Returns the base, which a dynamic scaling raises: in f32, as the length is an element of a tensor. */
 static double base_of(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
-  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return problem->base;
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= (double)how->original) return problem->base;
   const float stretched = (float)how->factor * (float)how->length / (float)how->original;
   const double exponent = (double)problem->dim / (double)(problem->dim - 2);
   return (double)((float)problem->base * powf(stretched - (float)(how->factor - 1.0), (float)exponent));

@@ -106,7 +106,7 @@ static formula formula_of(const posenc_problem *problem) {
   if (s->kind == POSENC_SCALING_LINEAR) {
     f.scale /= s->factor;
   } else if (s->kind == POSENC_SCALING_DYNAMIC) {
-    const double length = (double)(s->length > s->original ? s->length : s->original),
+    const double length = fmax(s->length, (double)s->original),
                  stretch = s->factor * length / (double)s->original - (s->factor - 1.0);
     f.of_base = problem->base;
     f.stretch = stretch > 1.0 ? stretch : 0.0;
@@ -244,12 +244,16 @@ void tell_difference(const identity *found, const posenc_problem *asked, char *t
   const formula wanted = formula_of(&problem);
   const double attention = attention_of(&problem), shift = identity_shift(found, f), amplitude = found->how.amplitude;
   const bool is_same = f->scaling.kind == wanted.scaling.kind;
+  char stretched[60] = "";
+  if (wanted.stretch > 0.0)
+    snprintf(stretched, sizeof stretched, ", stretched to %.9g by the dynamic scaling", wanted.base);
   if (2 * found->how.columns.pairs != problem.dim)
     snprintf(text, size, "%" PRId64 " columns are turned, not %" PRId64, 2 * found->how.columns.pairs, problem.dim);
   else if (!is_same && f->scaling.kind != POSENC_SCALING_NONE)
     snprintf(text, size, "the scaling is %s, not %s", scaling_forms[f->scaling.kind].name, scaling_forms[s->kind].name);
   else if (!is_near(f->base, wanted.base, f->base * f->base_error))
-    snprintf(text, size, "the base is %s, not %.15g", number_within(f->base, f->base_error).text, wanted.base);
+    snprintf(text, size, "the base is %s, not %.15g%s", number_within(f->base, f->base_error).text, asked->base,
+             stretched);
   else if (is_same && fabs(shift - asked->shift) > 1e-6)
     snprintf(text, size, "the shift is %.9g, not %.9g", shift, asked->shift);
   else if (is_same && !is_near(f->scale, wanted.scale, f->scale * f->scale_error))

@@ -291,22 +291,25 @@ identity *identify_places(const identify_request *request, const posenc_problem 
 
 typedef enum length_verdict {
   LENGTH_OPEN,  /* the values do not tell it */
-  LENGTH_SHOWN, /* lengths fit */
-  LENGTH_NONE,  /* no length does */
+  LENGTH_ASKED, /* the asked one fits */
+  LENGTH_SHOWN, /* others fit */
+  LENGTH_BASE,  /* others fit, or a base that is written plainly does without a scaling */
+  LENGTH_EARLY, /* those of sequences that end before the last row do */
+  LENGTH_NONE,  /* none does that a model has */
 } length_verdict;
 
 typedef struct table_length {
   length_verdict verdict;
-  int64_t least, most, length; /* the range of those that fit, and one of them */
-  double part;                 /* the length, if it is no whole number; else 0 */
-  double base;                 /* the base of models that makes the same table without a scaling; 0: there is none */
-  bool is_early;               /* the range is that of LENGTH_NONE: of sequences that end before the last row */
+  int64_t least, most; /* the range of whole lengths that fit */
+  double length;       /* one of them, or that of a cache, which may be no whole number */
+  double base;         /* that of LENGTH_BASE */
+  bool is_sure;        /* the range is so narrow that a wrong base would seldom have a whole length in it */
 } table_length;
 
 /* Finds the lengths for which the dynamic scaling of a problem, with a length of any size, makes a table: from the
-   frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. Returns false if memory
-   runs out. */
-bool length_find(const identify_request *request, const posenc_problem *of, table_length *found);
+   frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. is_told: the asked length,
+   that of the scaling, is not assumed, so it is taken wherever it fits. Returns false if memory runs out. */
+bool length_find(const identify_request *request, const posenc_problem *of, bool is_told, table_length *found);
 
 /* Whether measured frequencies are those of the problem. Returns false if memory runs out. */
 bool length_fits(const identify_request *request, const posenc_problem *of, bool *fits);

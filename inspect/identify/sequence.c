@@ -157,8 +157,8 @@ static void ladder_close(ladder *l) {
 
 /* Sets the frequencies of a dynamic scaling, of all lengths that the measured ones allow. */
 static void stretch_all(ladder *l, const posenc_problem *of) {
-  const double longest = 0x1p40;
-  l->all = (stretches){0.0, stretch_of(&of->scaling, longest)};
+  const double longest = 0x1p24; /* of the sequences of models; 10,485,760 positions are the most that one tells */
+  l->all = (stretches){0.0, stretch_of(&of->scaling, fmax(longest, of->scaling.length))};
   for (int64_t i = 0; i < l->pairs; i++) {
     l->plain[i] = of->scale * pow(of->base, -(double)i / (double)l->pairs);
     l->share[i] = (double)i / (double)(l->pairs - 1);
@@ -166,14 +166,17 @@ static void stretch_all(ladder *l, const posenc_problem *of) {
   narrow_by_frequencies(l, (double)POSITION_NEAR, &l->all);
 }
 
-/* Returns the base of models that is another one's stretched base; 0 if there is none. */
-static double base_of(const ladder *l, double base, const stretches *s) {
-  const double share = l->share[1] * (double)l->pairs; /* of the logarithm of the base */
-  for (size_t n = 0; n < formula_base_count; n++) {
-    const double stretch = log(formula_bases[n] / base) / share;
-    if (formula_bases[n] > base && s->least <= stretch && stretch <= s->most) return formula_bases[n];
-  }
-  return 0.0;
+/* Returns the base that makes the same table without a scaling: one of models; or, if no sequence that is likely makes
+   it, one of so few digits that a stretched base would seldom be as plain. 0: there is none. */
+static double base_of(const ladder *l, const posenc_problem *of, const stretches *s) {
+  const double share = l->share[1] * (double)l->pairs, likely = 8.0, seldom = 1.0 / 32.0; /* share: of ln base */
+  const double middle = (s->least + s->most) / 2.0 * share, room = (s->most - s->least) / 2.0 * share;
+  for (size_t n = 0; n < formula_base_count; n++)
+    if (formula_bases[n] > of->base && fabs(log(formula_bases[n] / of->base) - middle) <= room) return formula_bases[n];
+  const plain_number plain = plainest(of->base * exp(middle), room);
+  const bool is_likely = length_of(&of->scaling, s->least) <= likely * (double)of->scaling.original,
+             is_plain = 2.0 * room * pow(10.0, plain.digits) < seldom; /* numbers of so few digits are that close */
+  return is_plain && !is_likely ? plain.value : 0.0;
 }
 
 /* Returns how far the frequencies and the phases of row 0 are from those of a stretch: the sum of squares, in units of
@@ -182,10 +185,12 @@ static double distance_of(const ladder *l, double position, double stretched) {
   double squares = 0.0;
   for (int64_t i = 0; i < l->pairs; i++) {
     const estimate *w = &l->s->frequencies[i];
-    const double slower = w->value - frequency_at(l, i, stretched), of_value = w->error + of_angles * w->value;
+    const double slower = w->value - frequency_at(l, i, stretched),
+                 of_value = w->error + of_angles * (1.0 + position / l->rows) * w->value;
     if (formula_mark(w)) squares += slower * slower / (of_value * of_value);
-    const double angle = position * frequency_at(l, i, stretched), of_product = 1e-7 * angle,
-                 off = remainder(l->s->phases[i].value - angle, full_turn) / (l->s->phases[i].error + of_product);
+    const double angle = position * frequency_at(l, i, stretched),
+                 off =
+                     remainder(l->s->phases[i].value - angle, full_turn) / (l->s->phases[i].error + of_angles * angle);
     squares += isfinite(l->s->phases[i].error) ? off * off : 0.0;
   }
   return squares;
@@ -204,62 +209,135 @@ static double nearest_length(const ladder *l, const posenc_scaling *s, const fou
   return nearest;
 }
 
-/* Takes the length of vLLM's caches, positions times the factor, in as many rows as the next whole length has: if it is
-   no whole number, and the values are nearer to it than to the length that is asked or, if that is none of those that
-   fit, to the nearest one. */
-static void take_part(const ladder *l, const posenc_scaling *s, const found_start *found, table_length *made) {
-  const double end = found->position + (double)l->s->window.rows, part = s->factor * (double)s->original,
-               stretch = stretch_of(s, part);
-  if (!(part != rint(part) && found->of.least <= stretch && stretch <= found->of.most && ceil(part) >= end)) return;
-  const bool is_least = made->least <= s->length || made->least <= s->original,
-             is_asked = is_least && s->length <= made->most;
-  const double whole = (double)(is_asked ? s->length : made->length);
-  if (made->verdict == LENGTH_SHOWN &&
-      distance_of(l, found->position, stretch_of(s, whole)) < distance_of(l, found->position, stretch))
-    return;
-  made->verdict = LENGTH_SHOWN;
-  made->length = (int64_t)ceil(part);
-  made->part = part;
-  made->is_early = false;
-}
-
-/* Takes the lengths of a start: whole ones, of a sequence that has its rows, or the one of take_part. */
-static void take_lengths(const ladder *l, const posenc_problem *of, const found_start *found, table_length *made) {
-  const posenc_scaling *s = &of->scaling;
-  const double end = found->position + (double)l->s->window.rows,
-               least = found->of.least > 0.0 ? length_of(s, found->of.least) : 1.0, most = length_of(s, found->of.most);
-  const double from = ceil(fmax(least, end)), to = floor(fmax(most, (double)s->original));
-  *made = (table_length){.verdict = LENGTH_NONE, .least = (int64_t)ceil(least), .most = (int64_t)to};
-  made->is_early = to < end;
-  made->base = base_of(l, of->base, &found->of);
-  if (from <= to) {
-    made->verdict = LENGTH_SHOWN;
-    made->least = (int64_t)from;
-    made->length = (int64_t)nearest_length(l, s, found, from, to);
+/* Returns the least distance of the stretches of a start. */
+static double least_distance(const ladder *l, const found_start *found) {
+  enum { SAMPLES = 64, THIRDS = 40 };
+  const double step = (found->of.most - found->of.least) / SAMPLES;
+  double middle = found->of.least, distance = INFINITY;
+  for (int n = 0; n <= SAMPLES; n++) {
+    const double at = found->of.least + n * step, of_sample = distance_of(l, found->position, at);
+    if (of_sample < distance) middle = at, distance = of_sample;
   }
-  take_part(l, s, found, made);
+  double least = fmax(middle - step, 0.0), most = middle + step;
+  for (int n = 0; n < THIRDS; n++) {
+    const double third = (most - least) / 3.0, low = distance_of(l, found->position, least + third),
+                 high = distance_of(l, found->position, most - third);
+    distance = fmin(distance, fmin(low, high));
+    if (low < high)
+      most -= third;
+    else
+      least += third;
+  }
+  return distance;
 }
 
-/* Finds the lengths of all starts, until some fit. */
-static void find_lengths(ladder *l, const posenc_problem *of, table_length *found) {
+/* Whether a length is as near to the values as the distance of others. The squares of errors, which are bounds, of
+   right tables differ by at most 0.35; and where those are the bounds of angles in f32, by more, as the roundings of a
+   frequency are the same in all rows. */
+static bool is_as_near(const ladder *l, const posenc_scaling *s, const found_start *found, double length,
+                       double distance) {
+  const double same = 1.0, stretched = stretch_of(s, length);
+  double of_f32 = 0.0;
+  for (int64_t i = 0; i < l->pairs; i++) {
+    const double of_angle = of_angles * found->position * frequency_at(l, i, stretched),
+                 share = of_angle / (l->s->phases[i].error + of_angle);
+    if (of_angle > 0.0) of_f32 += share * share;
+  }
+  return distance_of(l, found->position, stretched) <= distance + same * (1.0 + of_f32);
+}
+
+/* Judges the length that is taken from the values: it must be as near to them as any is that is no whole number; and
+   then, whether few of those are. */
+static void judge_length(const ladder *l, const posenc_scaling *s, const found_start *found, table_length *made) {
+  const double few = 0.0625, distance = least_distance(l, found), longer = fmax(made->length, (double)s->original);
+  if (made->verdict != LENGTH_SHOWN && made->verdict != LENGTH_BASE) return;
+  if (!is_as_near(l, s, found, made->length, distance)) made->verdict = LENGTH_NONE;
+  made->is_sure = made->length != rint(made->length) || (!is_as_near(l, s, found, longer + few, distance) &&
+                                                         !is_as_near(l, s, found, made->length - few, distance));
+}
+
+/* Whether the length of vLLM's caches, positions times the factor, which may be no whole number, is among those that
+   fit. Its rows are as many as those of the next whole length. */
+static bool has_part(const posenc_scaling *s, const stretches *of, double end, double *part) {
+  *part = s->factor * (double)s->original;
+  const double stretch = stretch_of(s, *part);
+  return *part != rint(*part) && of->least <= stretch && stretch <= of->most && ceil(*part) >= end;
+}
+
+/* Takes the lengths of a start: whole ones, of a sequence that has its rows, or the one of has_part. */
+static void take_lengths(const ladder *l, const posenc_problem *of, const found_start *found, bool is_told,
+                         table_length *made) {
+  const posenc_scaling *s = &of->scaling;
+  const double original = (double)s->original, end = found->position + (double)l->s->window.rows,
+               least = found->of.least > 0.0 ? length_of(s, found->of.least) : 1.0, most = length_of(s, found->of.most),
+               from = ceil(fmax(least, end)), to = floor(fmax(most, original));
+  const bool is_in = from <= to, is_short = s->length <= original && from <= original,
+             is_possible = is_in && (is_short || (from <= s->length && s->length <= to));
+  double part;
+  *made = (table_length){.verdict = LENGTH_NONE, .least = (int64_t)ceil(least), .most = (int64_t)to};
+  if (is_in) {
+    made->least = (int64_t)from;
+    made->length = nearest_length(l, s, found, from, to);
+    made->base = base_of(l, of, &found->of);
+    made->verdict = made->base > 0.0 ? LENGTH_BASE : LENGTH_SHOWN;
+    if (is_possible &&
+        (is_told || is_as_near(l, s, found, s->length, distance_of(l, found->position, stretch_of(s, made->length)))))
+      made->verdict = LENGTH_ASKED;
+    if (made->verdict == LENGTH_SHOWN && is_short && made->length > original) made->least = s->original + 1;
+  } else if (to < end && made->least <= made->most) {
+    made->verdict = LENGTH_EARLY;
+  }
+  if (!has_part(s, &found->of, end, &part)) return;
+  const bool is_asked = made->verdict == LENGTH_ASKED;
+  const double of_whole = distance_of(l, found->position, stretch_of(s, is_asked ? s->length : made->length)),
+               of_part = distance_of(l, found->position, stretch_of(s, part));
+  if (is_in && (is_asked ? of_whole < of_part : !is_as_near(l, s, found, part, of_whole))) return;
+  made->verdict = LENGTH_SHOWN;
+  made->length = part;
+}
+
+/* Whether the phases of a start fit so well that a wrong first position would seldom have them: without the two that
+   fit the best, as position and stretch are free. */
+static bool is_only_start(const ladder *l, const found_start *found) {
+  const double relative = of_angles * (found->position + l->rows), seldom = 1e-3;
+  double chance = log((double)POSITION_NEAR), best = 0.0, second = 0.0;
+  for (int64_t i = 0; i < l->pairs; i++) {
+    const double fast = frequency_at(l, i, found->of.least), slow = frequency_at(l, i, found->of.most),
+                 apart = found->position * (fast - slow) / 2.0 + l->s->phases[i].error + l->room[i] + relative * fast;
+    const double of_phase = apart < full_turn / 2.0 ? log(2.0 * apart / full_turn) : 0.0;
+    chance += of_phase;
+    second = fmin(second, fmax(best, of_phase));
+    best = fmin(best, of_phase);
+  }
+  return chance - best - second < log(seldom);
+}
+
+/* Whether lengths of a sequence that has the rows are found. */
+static bool length_is_found(const table_length *found) {
+  return found->verdict == LENGTH_ASKED || found->verdict == LENGTH_SHOWN || found->verdict == LENGTH_BASE;
+}
+
+/* Finds the lengths of all starts, until some fit, or until a start is the only one. */
+static void find_lengths(ladder *l, const posenc_problem *of, bool is_told, table_length *found) {
   enum { TRIED_MAX = 64 };
   const stretches all = l->all;
   found_start here;
   int tried = 0;
   set_phases(l, &all, true);
   for (int64_t from = 0; tried < TRIED_MAX && next_start(l, from, &here); from = (int64_t)here.position + 1) {
-    take_lengths(l, of, &here, found);
-    if (found->verdict == LENGTH_NONE) continue;
+    take_lengths(l, of, &here, is_told, found);
+    if (!length_is_found(found) && !is_only_start(l, &here)) continue;
     refine(l, &here);
-    if (!is_empty(&here.of)) take_lengths(l, of, &here, found);
-    if (!is_empty(&here.of) && found->verdict == LENGTH_SHOWN) return;
+    if (!is_empty(&here.of)) take_lengths(l, of, &here, is_told, found);
+    if (!is_empty(&here.of)) judge_length(l, &of->scaling, &here, found);
+    if (!is_empty(&here.of) && (length_is_found(found) || is_only_start(l, &here))) return;
     tried++;
     set_phases(l, &all, true);
   }
-  if (tried == TRIED_MAX || found->verdict == LENGTH_SHOWN) found->verdict = LENGTH_OPEN;
+  if (tried == TRIED_MAX || length_is_found(found)) found->verdict = LENGTH_OPEN;
 }
 
-bool length_find(const identify_request *request, const posenc_problem *of, table_length *found) {
+bool length_find(const identify_request *request, const posenc_problem *of, bool is_told, table_length *found) {
   search s;
   ladder l = {.s = NULL};
   bool enough = search_open(&s, request);
@@ -273,7 +351,7 @@ bool length_find(const identify_request *request, const posenc_problem *of, tabl
     if (is_empty(&l.all))
       found->verdict = LENGTH_NONE;
     else
-      find_lengths(&l, of, found);
+      find_lengths(&l, of, is_told, found);
   }
   ladder_close(&l);
   search_close(&s);

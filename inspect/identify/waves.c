@@ -138,7 +138,7 @@ static estimate frequency_of(const table_window *w, const columns *s, const samp
 
 sampled_rows waves_spread(const table_window *w, const sampled_rows *at) {
   int64_t step = 1;
-  while (at->step == 1 && 2 * step * (at->count - 1) < w->count) step *= 2;
+  while (at->count > 1 && at->step == 1 && 2 * step * (at->count - 1) < w->count) step *= 2;
   return (sampled_rows){0, step, at->count};
 }
 

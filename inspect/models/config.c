@@ -444,9 +444,7 @@ const char *model_layer_kind(const model *m, int64_t layer, const char **none) {
 posenc_scaling model_scaling(const model_rope *rope, double length) {
   posenc_scaling scaling = length > (double)rope->switch_at ? rope->longer : rope->scaling;
   if (scaling.kind != POSENC_SCALING_DYNAMIC || !rope->by_length) return scaling;
-  /* The stretch depends on the ratio of the two lengths alone, so both are doubled until they are whole. */
-  for (; length != rint(length) && length < 0x1p39; length *= 2.0) scaling.original *= 2;
-  scaling.length = (int64_t)rint(length);
+  scaling.length = length;
   return scaling;
 }
 

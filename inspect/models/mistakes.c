@@ -323,14 +323,14 @@ void model_tell_unscaled(suspect_list *ropes) {
     }
 }
 
-static void suspect_layers(model *m, const char *layer, int64_t length, const posenc_problem *asked,
+static void suspect_layers(model *m, const char *layer, double length, const posenc_problem *asked,
                            suspect_list *list) {
   for (size_t n = 0; n < model_layers(m); n++) {
     model_rope rope;
     fault unused;
     const char *name = model_layer(m, n);
     if ((layer && strcmp(name, layer) == 0) || !model_rope_of(m, name, NULL, NULL, &rope, &unused)) continue;
-    const posenc_scaling scaling = model_scaling(&rope, (double)length);
+    const posenc_scaling scaling = model_scaling(&rope, length);
     posenc_problem other = scaled(asked, &scaling);
     other.base = rope.base;
     if (rope.has_dim) other.dim = rope.dim;
@@ -382,27 +382,26 @@ static void suspect_share(const posenc_problem *asked, suspect_list *list) {
                (long long)(2 * turned), (long long)asked->dim);
 }
 
-static void suspect_length(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
+static void suspect_length(const model_rope *rope, double length, const posenc_problem *asked, suspect_list *list) {
   if (rope->switch_at == INT64_MAX) return;
-  const bool is_longer = length > rope->switch_at;
+  const bool is_longer = length > (double)rope->switch_at;
   const posenc_problem other = scaled(asked, is_longer ? &rope->scaling : &rope->longer);
-  suspects_add(list, &other, "the factors are those of %s sequences than %lld positions, for one of %lld",
-               is_longer ? "shorter" : "longer", (long long)rope->switch_at + is_longer, (long long)length);
+  suspects_add(list, &other, "the factors are those of %s sequences than %lld positions, for one of %.12g",
+               is_longer ? "shorter" : "longer", (long long)rope->switch_at + is_longer, length);
 }
 
-/* Adds dynamic scalings for other lengths: those at which a model's buffers are made. A length that is no whole number
-   is one that the values show, so no other one is added. */
-static void suspect_dynamic(const model_rope *rope, int64_t length, const posenc_problem *asked, suspect_list *list) {
+/* Adds dynamic scalings for other lengths: those at which a model's buffers are made, as vLLM's of positions times the
+   factor, which may be no whole number. */
+static void suspect_dynamic(const model_rope *rope, double length, const posenc_problem *asked, suspect_list *list) {
   const posenc_scaling *s = &asked->scaling;
-  if (s->original != rope->scaling.original) return;
-  const int64_t lengths[] = {rope->positions, (int64_t)((double)s->original * s->factor), 2 * s->original, s->original};
+  const double original = (double)s->original,
+               lengths[] = {(double)rope->positions, original * s->factor, 2.0 * original, original};
   for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
     posenc_problem other = *asked;
     other.scaling.length = lengths[n];
-    const bool is_same = lengths[n] == s->length || (lengths[n] <= s->original && s->length <= s->original);
-    if (lengths[n] > 0 && !is_same)
-      suspects_add(list, &other, "the dynamic scaling is that of %lld positions, not of %lld", (long long)lengths[n],
-                   (long long)length);
+    const bool is_same = lengths[n] == s->length || (lengths[n] <= original && s->length <= original);
+    if (lengths[n] > 0.0 && !is_same)
+      suspects_add(list, &other, "the dynamic scaling is that of %.12g positions, not of %.12g", lengths[n], length);
   }
 }
 
@@ -442,7 +441,7 @@ static void suspect_linear(const posenc_problem *asked, suspect_list *list) {
     suspects_add(list, &other, "all frequencies are divided by the factor, %g", other.scaling.factor);
 }
 
-void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,
+void model_suspects(model *m, const char *layer, const model_rope *rope, double length, const posenc_problem *asked,
                     suspect_list *list) {
   suspect_layers(m, layer, length, asked, list);
   suspect_columns(rope, asked, list);

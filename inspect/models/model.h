@@ -88,7 +88,7 @@ const char *model_layer_kind(const model *m, int64_t layer, const char **none);
 bool model_rope_of(model *m, const char *layer, model_note *tell, void *argument, model_rope *rope, fault *why);
 
 /* Returns the scaling for a sequence of `length` positions, at most 2^40. A length may be no whole number, as that of a
-   cache for positions times a factor; the scaling is then that of longer sequences, whose base has the same stretch. */
+   cache for positions times a factor. */
 posenc_scaling model_scaling(const model_rope *rope, double length);
 
 /* Writes the frequencies of a problem, the nearest doubles: what configs of transformers call inv_freq. */
@@ -130,7 +130,7 @@ void formula_suspects(const posenc_problem *asked, suspect_list *list);
 
 /* Adds known mistakes in the use of a config, as the problems that would be computed instead of `asked`, which is the
    rope's for a sequence of `length` positions. */
-void model_suspects(model *m, const char *layer, const model_rope *rope, int64_t length, const posenc_problem *asked,
+void model_suspects(model *m, const char *layer, const model_rope *rope, double length, const posenc_problem *asked,
                     suspect_list *list);
 
 /* Adds to the names of layers' ropes, in a list of all, where one is another without its scaling. */

@@ -97,8 +97,8 @@ const char *problem_scaling_refusal(const posenc_problem *problem) {
   case POSENC_SCALING_LINEAR:
     break;
   case POSENC_SCALING_DYNAMIC:
-    if (how->length == 0) return "the length of the dynamic scaling is not set";
-    if (how->length < 0 || how->length > most) return "the length of a dynamic scaling must be within 1 and 2^40";
+    if (how->length == 0.0) return "the length of the dynamic scaling is not set";
+    if (!is_within(how->length, 1.0, (double)most)) return "the length of a dynamic scaling must be within 1 and 2^40";
     if (problem->dim < 4) return "a dynamic scaling needs a dim of at least 4";
     break;
   case POSENC_SCALING_YARN:

@@ -235,9 +235,12 @@ static fixed scaled(const scaler *by, int64_t index, fixed turn) {
 static fixed logarithm_of_base(const posenc_problem *problem) {
   const posenc_scaling *how = &problem->scaling;
   const fixed plain = logarithm(problem->base);
-  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= how->original) return plain;
+  if (how->kind != POSENC_SCALING_DYNAMIC || how->length <= (double)how->original) return plain;
   /* s n/N - (s - 1) = (N + s (n - N)) / N */
-  const fixed more = fixed_times_integer(fixed_of(how->factor), (uint64_t)(how->length - how->original));
+  int exponent;
+  const uint64_t factor = mantissa_of(how->factor, &exponent);
+  const fixed beyond = fixed_shifted_right(fixed_of(how->length - (double)how->original), -exponent),
+              more = fixed_times_integer(beyond, factor);
   const fixed grown = fixed_subtract(logarithm_of(fixed_add(more, fixed_of_integer((uint64_t)how->original))),
                                      logarithm((double)how->original));
   const uint64_t dim = (uint64_t)problem->dim;

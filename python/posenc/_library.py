@@ -35,7 +35,7 @@ class Scaling(Structure):
         ("kind", c_int),
         ("factor", c_double),
         ("original", c_int64),
-        ("length", c_int64),
+        ("length", c_double),
         ("low", c_double),
         ("high", c_double),
         ("truncate", c_bool),
@@ -216,9 +216,9 @@ def _scaling(scaling: ScalingLike) -> Scaling:
     made = Scaling(kind=kind, truncate=True, **SCALING_DEFAULTS.get(SCALINGS[kind], {}))
     for key, value in fields.items():
         name = f"scaling: {key}"
-        if key in ("factor", "low", "high", "attention"):
+        if key in ("factor", "length", "low", "high", "attention"):
             setattr(made, key, real(name, value))
-        elif key in ("original", "length"):
+        elif key == "original":
             setattr(made, key, whole(name, int(value) if isinstance(value, str) else value))
         elif key == "truncate":
             made.truncate = bool(value)
