@@ -307,8 +307,8 @@ typedef struct table_length {
 } table_length;
 
 /* Finds the lengths for which the dynamic scaling of a problem, with a length of any size, makes a table: from the
-   frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. is_told: the asked length,
-   that of the scaling, is not assumed, so it is taken wherever it fits. Returns false if memory runs out. */
+   frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. is_told: the asked
+   length, that of the scaling, is not assumed, so it is taken wherever it fits. Returns false if memory runs out. */
 bool length_find(const identify_request *request, const posenc_problem *of, bool is_told, table_length *found);
 
 /* Whether measured frequencies are those of the problem. Returns false if memory runs out. */
