@@ -476,7 +476,7 @@ typedef struct posenc_options posenc_options;
 typedef struct posenc_wisdom posenc_wisdom;
 
 /* Version of the interface in posenc_kernel; kernels built for another version are refused. */
-#define POSENC_KERNEL_ABI 7u
+#define POSENC_KERNEL_ABI 8u
 
 /* An unevaluated sum of two doubles, for numbers that need more than 53 bits. */
 typedef struct posenc_sum {
