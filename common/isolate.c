@@ -5,7 +5,6 @@
 #include "common/terminal.h"
 
 #include "common/clock.h"
-#include "common/process.h"
 #include "common/worker.h"
 
 #include <ctype.h>
@@ -24,9 +23,6 @@
 
 /* Limits of a kernel's turn: the bytes that it may print, and the lines that are shown. */
 enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
-
-/* The most workers at a time that isolate_all starts. */
-enum { MOST_WORKERS = 64 };
 
 typedef struct text {
   char *bytes;
@@ -50,8 +46,7 @@ static bool append(text *t, const char *more, size_t length) {
 /* A worker, and what its caller knows of it. */
 struct lodger {
   isolation terms;
-  const isolation *how; /* the terms */
-  isolated how_ended, *end;
+  isolated end;
   pipes pipes;
   pid_t watching, working; /* the watcher, and the worker as it was when it had not yet run foreign code */
   shared *board;
@@ -77,7 +72,7 @@ static void release_worker(pipes *p) {
 }
 
 static const posenc_kernel *kernel_at_work(const lodger *l, size_t number) {
-  return number > 0 && number <= l->how->kernel_count ? l->how->kernels[number - 1] : NULL;
+  return number > 0 && number <= l->terms.kernel_count ? l->terms.kernels[number - 1] : NULL;
 }
 
 static void end_line(lodger *l) {
@@ -123,8 +118,8 @@ static bool take_printed(lodger *l) {
    memory. Returns the share of the work that is done. */
 static double read_doing(lodger *l) {
   const double share = l->board->share;
-  snprintf(l->end->last, sizeof l->end->last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
-  for (char *c = l->end->last; *c; c++)
+  snprintf(l->end.last, sizeof l->end.last, "%.*s", (int)sizeof l->board->doing, l->board->doing);
+  for (char *c = l->end.last; *c; c++)
     if (!isprint((unsigned char)*c)) *c = '?';
   return share >= 0.0 && share <= 1.0 ? share : 0.0;
 }
@@ -135,7 +130,7 @@ static void take_message(lodger *l, const message *m) {
   switch (m->kind) {
   case SAYS_DOING:
     share = read_doing(l);
-    if (l->how->on_progress) l->how->on_progress(l->end->last, share, l->how->argument);
+    if (l->terms.on_progress) l->terms.on_progress(l->end.last, share, l->terms.argument);
     break;
   case SAYS_PROGRESS:
     memcpy(&now, m->text, sizeof now);
@@ -146,17 +141,17 @@ static void take_message(lodger *l, const message *m) {
     fprintf(stderr, "%s\n", m->text);
     break;
   case SAYS_RESULT:
-    if (!append(&l->result, m->text, m->length)) l->end->how = ENDED_WITHOUT_RESULT;
+    if (!append(&l->result, m->text, m->length)) l->end.how = ENDED_WITHOUT_RESULT;
     break;
   case SAYS_FAILURE:
-    l->end->how = ENDED_BY_FAILURE;
+    l->end.how = ENDED_BY_FAILURE;
     break;
   case SAYS_ORPHANS:
-    l->end->how = ENDED_WITH_ORPHANS;
+    l->end.how = ENDED_WITH_ORPHANS;
     break;
   case SAYS_ANSWER:
     if (!l->answer || m->length != l->answer_size) {
-      l->end->how = ENDED_BY_FORGERY;
+      l->end.how = ENDED_BY_FORGERY;
       break;
     }
     memcpy(l->answer, m->text, m->length);
@@ -186,12 +181,12 @@ static void attend(lodger *l, const struct pollfd from[3]) {
   if (l->has_ended || l->is_killed) return;
   if (from[1].revents) {
     const int received = take_messages(l);
-    if (received < 0) l->end->how = ENDED_BY_FORGERY;
-    if (received > 0) l->until = clock_seconds() + l->how->silence;
+    if (received < 0) l->end.how = ENDED_BY_FORGERY;
+    if (received > 0) l->until = clock_seconds() + l->terms.silence;
   }
-  if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
-  if (!from[1].revents && !from[2].revents && clock_seconds() >= l->until) l->end->how = ENDED_BY_SILENCE;
-  if (l->end->how == ENDED_WELL) return;
+  if (from[2].revents && take_printed(l) && l->bytes > PRINTED_MOST) l->end.how = ENDED_BY_FLOOD;
+  if (!from[1].revents && !from[2].revents && clock_seconds() >= l->until) l->end.how = ENDED_BY_SILENCE;
+  if (l->end.how == ENDED_WELL) return;
   l->blamed = at_work;
   l->is_killed = true;
   release_worker(&l->pipes);
@@ -200,7 +195,7 @@ static void attend(lodger *l, const struct pollfd from[3]) {
 /* Waits until a worker sends something, or has been silent for too long, and attends to all. A worker that is killed
    has only its watcher's verdict to send. */
 static void attend_all(lodger *const *all, size_t count) {
-  struct pollfd from[3 * MOST_WORKERS];
+  struct pollfd from[3 * ISOLATE_MOST];
   double until = INFINITY;
   for (size_t i = 0; i < count; i++) {
     const lodger *l = all[i];
@@ -220,14 +215,14 @@ static void attend_all(lodger *const *all, size_t count) {
 
 /* Receives until an answer comes that is waited for, or the worker has ended. */
 static void listen_to(lodger *l) {
-  l->until = clock_seconds() + l->how->silence;
+  l->until = clock_seconds() + l->terms.silence;
   while (!l->has_ended && (l->is_killed || !l->answered)) attend_all(&l, 1);
 }
 
 /* Returns how the worker ended: by its status, unless this process had it killed. */
 static ending ending_of(const lodger *l, const worker_end *found) {
   const int status = found->status;
-  if (l->end->how != ENDED_WELL) return l->end->how;
+  if (l->end.how != ENDED_WELL) return l->end.how;
   if (WIFSTOPPED(status)) return ENDED_BY_STOPPING;
   if (WIFSIGNALED(status)) return ENDED_BY_SIGNAL;
   if (WEXITSTATUS(status) == EXIT_MUTE) return ENDED_BY_CLOSING;
@@ -242,27 +237,27 @@ static int number_of(int status) {
 }
 
 /* Waits for the watcher to end, and completes `end`. */
-static void conclude(lodger *l, pipes *p, pid_t watching) {
+static void conclude(lodger *l) {
   worker_end found;
-  const bool has_verdict = read(p->verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
+  const bool has_verdict = read(l->pipes.verdicts[0], &found, sizeof found) == (ssize_t)sizeof found;
   int status;
-  release_worker(p);
-  while (waitpid(watching, &status, 0) < 0 && errno == EINTR) {
+  release_worker(&l->pipes);
+  while (waitpid(l->watching, &status, 0) < 0 && errno == EINTR) {
   }
-  if (l->end->how == ENDED_WELL && take_messages(l) < 0) l->end->how = ENDED_BY_FORGERY;
+  if (l->end.how == ENDED_WELL && take_messages(l) < 0) l->end.how = ENDED_BY_FORGERY;
   while (l->bytes <= PRINTED_MOST && take_printed(l)) continue;
-  if (l->end->how == ENDED_WELL && l->bytes > PRINTED_MOST) l->end->how = ENDED_BY_FLOOD;
+  if (l->end.how == ENDED_WELL && l->bytes > PRINTED_MOST) l->end.how = ENDED_BY_FLOOD;
   end_line(l);
   read_doing(l);
   if (!has_verdict) {
     const bool killed = WIFSIGNALED(status);
     found = (worker_end){.status = status};
-    if (!killed && l->end->how == ENDED_WELL) l->end->how = ENDED_FORK_FAILED;
+    if (!killed && l->end.how == ENDED_WELL) l->end.how = ENDED_FORK_FAILED;
   }
-  l->end->littered = found.littered;
-  l->end->how = ending_of(l, &found);
-  l->end->number = number_of(found.status);
-  l->end->at_work = kernel_at_work(l, l->blamed ? l->blamed : l->board->at_work);
+  l->end.littered = found.littered;
+  l->end.how = ending_of(l, &found);
+  l->end.number = number_of(found.status);
+  l->end.at_work = kernel_at_work(l, l->blamed ? l->blamed : l->board->at_work);
 }
 
 static bool open_pipes(pipes *p) {
@@ -300,8 +295,6 @@ lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how
   channel_key key;
   if (!l) return NULL;
   l->terms = *how;
-  l->how = &l->terms;
-  l->end = &l->how_ended;
   if (!channel_key_make(&key) || !open_pipes(&l->pipes)) {
     free(l);
     return NULL;
@@ -315,7 +308,7 @@ lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how
     if (l->watching == 0) worker_watch(work, argument, how, &l->pipes, &key, l->board);
   }
   close_ends(&l->pipes);
-  l->end->how = ENDED_WELL;
+  l->end.how = ENDED_WELL;
   l->until = clock_seconds() + how->silence;
   l->messages = (receiver){key, l->pipes.messages[0], 0, 0, {0}};
   l->output = l->pipes.output[0];
@@ -343,12 +336,20 @@ pid_t isolate_process(const lodger *l) {
   return l->working;
 }
 
+size_t isolate_any(lodger *const *all, size_t count) {
+  for (;;) {
+    for (size_t i = 0; i < count; i++)
+      if (all[i]->has_ended) return i;
+    attend_all(all, count);
+  }
+}
+
 isolated isolate_end(lodger *l) {
   shutdown(l->pipes.orders[0], SHUT_WR);
   l->answered = false;
   listen_to(l);
-  conclude(l, &l->pipes, l->watching);
-  isolated end = *l->end;
+  conclude(l);
+  isolated end = l->end;
   if (end.how == ENDED_WELL)
     end.result = l->result.bytes;
   else
@@ -360,7 +361,7 @@ isolated isolate_end(lodger *l) {
 }
 
 void isolate_stop(lodger *l) {
-  l->end->how = ENDED_WITHOUT_RESULT;
+  l->end.how = ENDED_WITHOUT_RESULT;
   release_worker(&l->pipes);
   l->has_ended = true;
   free(isolate_end(l).result);
@@ -369,37 +370,6 @@ void isolate_stop(lodger *l) {
 isolated isolate(void (*work)(void *), void *argument, const isolation *how) {
   lodger *l = isolate_start(work, argument, how);
   return l ? isolate_end(l) : (isolated){.how = ENDED_FORK_FAILED};
-}
-
-/* Begins pieces while there are processors for them. Returns the number of workers. */
-static size_t begin_pieces(const pieces *p, lodger **all, size_t *numbers, size_t running, size_t most) {
-  for (piece next = {0}; running < most && p->next(&next, p->argument); next = (piece){0}) {
-    lodger *l = isolate_start(next.work, next.argument, &next.how);
-    isolated none = {.how = ENDED_FORK_FAILED};
-    if (!l) p->ended(next.number, &none, p->argument);
-    if (!l) continue;
-    numbers[running] = next.number;
-    all[running++] = l;
-  }
-  return running;
-}
-
-void isolate_all(const pieces *p) {
-  lodger *all[MOST_WORKERS];
-  size_t numbers[MOST_WORKERS], running = 0;
-  const size_t most = (size_t)(threads_most() < MOST_WORKERS ? threads_most() : MOST_WORKERS);
-  while ((running = begin_pieces(p, all, numbers, running, most)) > 0) {
-    attend_all(all, running);
-    for (size_t i = running; i-- > 0;) {
-      if (!all[i]->has_ended) continue;
-      isolated end = isolate_end(all[i]);
-      const size_t number = numbers[i];
-      all[i] = all[--running];
-      numbers[i] = numbers[running];
-      p->ended(number, &end, p->argument);
-      free(end.result);
-    }
-  }
 }
 
 void describe_exit(const isolated *end, char *words, size_t size) {

@@ -19,38 +19,23 @@
 isolated isolate(void (*work)(void *), void *argument, const isolation *how);
 
 /*
- * Runs pieces of work side by side, each in a worker of its own, as many at a time as OpenMP counts processors.
- *
- * next: sets the next piece; returns false if none can begin now, in which case it is called again when one has ended.
- * The piece's argument must be valid until it has ended. ended: is told how a piece ended; its result is freed
- * afterwards. Both may take no longer than the shortest time limit, as no worker is listened to meanwhile.
- */
-typedef struct piece {
-  size_t number;
-  void (*work)(void *);
-  void *argument;
-  isolation how;
-} piece;
-typedef struct pieces {
-  bool (*next)(piece *set, void *argument);
-  void (*ended)(size_t number, const isolated *end, void *argument);
-  void *argument;
-} pieces;
-void isolate_all(const pieces *p);
-
-/*
- * Runs work that obeys orders (isolate_order in common/work.h), in several workers at a time.
+ * Runs work in several workers at a time. It may obey orders (isolate_order in common/work.h).
  *
  * isolate_start returns null if no process could be created. isolate_ask sends an order of at most ISOLATE_ORDER bytes,
  * and waits for its answer; it returns false if the worker has ended instead, which isolate_end then explains.
  * isolate_process returns the number of the worker's process, 0 before its first answer. isolate_end tells the worker
  * that there are no more orders, and waits until it has ended. Orders and answers have the sizes that both sides agree
  * on.
+ *
+ * isolate_any listens to `count` workers, at least one and at most ISOLATE_MOST, until one of them has ended, and
+ * returns its place in the list. No worker is listened to between two calls, so the time between them must be shorter
+ * than the shortest time limit.
  */
-enum { ISOLATE_ORDER = 256 };
+enum { ISOLATE_ORDER = 256, ISOLATE_MOST = 64 };
 typedef struct lodger lodger;
 lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how);
 bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t answer_size);
+size_t isolate_any(lodger *const *all, size_t count);
 pid_t isolate_process(const lodger *l);
 isolated isolate_end(lodger *l);
 

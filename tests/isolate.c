@@ -472,24 +472,16 @@ static void test_orders(void) {
   ok(end.how == ENDED_WITH_ORPHANS && !end.result && is_alone(), "it is found at the end");
 }
 
-/* ---- pieces side by side --------------------------------------------------------------------------- */
+/* ---- workers side by side -------------------------------------------------------------------------- */
 
-enum { PIECES = 7, PIECE_CRASHES = 2, PIECE_HANGS = 3, PIECE_LASTS = 4, PIECE_WAITS = 1 };
+enum { WORKERS = 5, CRASHES = 2, HANGS = 3, LASTS = 4 };
 
-/* Pieces with numbers from 10 on. Piece PIECE_WAITS can begin only when PIECE_CRASHES has ended. */
-typedef struct schedule {
-  int arguments[PIECES];
-  isolated ends[PIECES];
-  char results[PIECES][20];
-  int begun[PIECES], ended[PIECES], at_once, most;
-} schedule;
-
-static void do_piece(void *argument) {
+static void work_as_numbered(void *argument) {
   const int number = *(const int *)argument;
   char text[20];
-  if (number == PIECE_CRASHES) abort();
-  if (number == PIECE_HANGS) pause();
-  for (int i = 0; number == PIECE_LASTS && i < 8; i++) {
+  if (number == CRASHES) abort();
+  if (number == HANGS) pause();
+  for (int i = 0; number == LASTS && i < 8; i++) {
     usleep(100000);
     isolate_say("lasts", 0.1 * i);
   }
@@ -497,42 +489,45 @@ static void do_piece(void *argument) {
   isolate_result(text);
 }
 
-static bool next_piece(piece *set, void *argument) {
-  schedule *b = argument;
-  for (int n = 0; n < PIECES; n++) {
-    if (b->begun[n] || (n == PIECE_WAITS && !b->ended[PIECE_CRASHES])) continue;
-    b->begun[n]++;
-    b->at_once++;
-    if (b->at_once > b->most) b->most = b->at_once;
-    b->arguments[n] = n;
-    *set = (piece){(size_t)n + 10, do_piece, &b->arguments[n], {.silence = 0.5}};
-    return true;
+static lodger *start_numbered(int *number, double silence) {
+  lodger *l = isolate_start(work_as_numbered, number, &(isolation){.silence = silence});
+  if (!l) exit(EXIT_FAILURE);
+  return l;
+}
+
+static void test_first_to_end(void) {
+  static int numbers[] = {HANGS, CRASHES};
+  lodger *both[] = {start_numbered(&numbers[0], 60.0), start_numbered(&numbers[1], 60.0)};
+  ok(isolate_any(both, 2) == 1, "of two workers, the one that has ended is found");
+  free(isolate_end(both[1]).result);
+  isolate_stop(both[0]);
+}
+
+/* Tests that a worker is neither taken for silent while others talk, nor kept from its end by them. */
+static void test_any(void) {
+  static int numbers[WORKERS];
+  lodger *all[WORKERS];
+  int whose[WORKERS];
+  size_t count = 0;
+  for (int n = 0; n < WORKERS; n++) {
+    numbers[n] = n;
+    all[count] = start_numbered(&numbers[n], 0.5);
+    whose[count++] = n;
   }
-  return false;
-}
-
-static void piece_ended(size_t number, const isolated *end, void *argument) {
-  schedule *b = argument;
-  const size_t n = number - 10;
-  if (n >= PIECES) return;
-  b->ended[n]++;
-  b->at_once--;
-  b->ends[n] = *end;
-  if (end->result) snprintf(b->results[n], sizeof b->results[n], "%s", end->result);
-}
-
-static void test_pieces(void) {
-  static schedule b;
-  isolate_all(&(pieces){next_piece, piece_ended, &b});
-  for (int n = 0; n < PIECES; n++) {
+  while (count > 0) {
+    const size_t place = isolate_any(all, count);
+    const int n = whose[place];
     char expected[20] = "";
-    ending how = n == PIECE_CRASHES ? ENDED_BY_SIGNAL : ENDED_WELL;
-    if (n == PIECE_HANGS) how = ENDED_BY_SILENCE;
+    ending how = n == CRASHES ? ENDED_BY_SIGNAL : ENDED_WELL;
+    if (n == HANGS) how = ENDED_BY_SILENCE;
     if (how == ENDED_WELL) snprintf(expected, sizeof expected, "%d", n * n);
-    ok(b.begun[n] == 1 && b.ended[n] == 1 && b.ends[n].how == how && strcmp(b.results[n], expected) == 0,
-       "piece %d ends once, as it should, with its own result", n);
+    isolated end = isolate_end(all[place]);
+    ok(end.how == how && strcmp(end.result ? end.result : "", expected) == 0,
+       "worker %d ends as it should, with its own result", n);
+    free(end.result);
+    all[place] = all[--count];
+    whose[place] = whose[count];
   }
-  ok(b.most == (threads_most() < PIECES ? threads_most() : PIECES), "as many at a time as there are processors");
   ok(is_alone(), "nothing is left of them");
 }
 
@@ -596,6 +591,7 @@ int main(void) {
   test_large_result();
   test_team(reaps);
   test_orders();
-  test_pieces();
+  test_first_to_end();
+  test_any();
   return tap_done();
 }

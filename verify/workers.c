@@ -232,6 +232,8 @@ struct examination {
   const run_request *request;
   work *works;         /* in the order in which they begin: the largest first */
   size_t exams, count; /* parts of exams come first */
+  lodger *workers[ISOLATE_MOST];
+  work *at_work[ISOLATE_MOST]; /* what each worker does */
   size_t running;
   const work **hung; /* by kernel: the exam in which it hung, or null */
   double elements;
@@ -355,27 +357,24 @@ static void show_work(const char *doing, double share, void *argument) {
   progress_show(all->request->exam.rests ? "verify: measure" : "verify", "", done, all->elements, "elements");
 }
 
-static void set_exam(piece *set, work *w) {
-  set->work = check_worker;
-  set->argument = &w->part;
-  set->how = (isolation){.kernels = &w->part.kernel,
-                         .kernel_count = 1,
-                         .silence = w->all->request->silence,
-                         .threads = threads_each(w->all->exams)};
+static lodger *begin_exam(work *w, isolation *how) {
+  how->kernels = &w->part.kernel;
+  how->kernel_count = 1;
+  how->threads = threads_each(w->all->exams);
+  return isolate_start(check_worker, &w->part, how);
 }
 
-static void set_profile(piece *set, work *w) {
-  const profile_task *of = &w->profile;
-  set->work = profile_worker;
-  set->argument = &w->profile;
-  set->how = (isolation){.kernels = &of->kernel, .kernel_count = 1, .silence = of->request->silence};
+static lodger *begin_profile(work *w, isolation *how) {
+  how->kernels = &w->profile.kernel;
+  how->kernel_count = 1;
+  return isolate_start(profile_worker, &w->profile, how);
 }
 
-static void set_distances(piece *set, work *w) {
+static lodger *begin_distances(work *w, isolation *how) {
   static const double patience = 600.0;
   (void)w;
-  set->work = unique_worker;
-  set->how.silence = patience;
+  how->silence = patience;
+  return isolate_start(unique_worker, NULL, how);
 }
 
 static void exam_ended(work *w, const isolated *end) {
@@ -402,40 +401,51 @@ static void distances_ended(work *w, const isolated *end) {
 /* What is done for each kind: before its worker begins, which may end it; to begin it; and when it has ended. */
 static const struct {
   void (*prepare)(work *w);
-  void (*set)(piece *set, work *w);
+  lodger *(*begin)(work *w, isolation *how);
   void (*ended)(work *w, const isolated *end);
-} ways[] = {[PART_OF_EXAM] = {prepare_exam, set_exam, exam_ended},
-            [KERNEL_PROFILE] = {prepare_profile, set_profile, profile_ended},
-            [EXACT_DISTANCES] = {NULL, set_distances, distances_ended}};
+} ways[] = {[PART_OF_EXAM] = {prepare_exam, begin_exam, exam_ended},
+            [KERNEL_PROFILE] = {prepare_profile, begin_profile, profile_ended},
+            [EXACT_DISTANCES] = {NULL, begin_distances, distances_ended}};
 
-/* Sets the next piece: the first one that has not begun. What uses all processors begins when nothing else runs. */
-static bool next_piece(piece *set, void *argument) {
-  examination *all = argument;
-  for (size_t n = 0; n < all->count && !all->fork_failed; n++) {
-    work *w = &all->works[n];
+/* Returns the first work that waits and is not ended by its preparation; null if none can begin now. What uses all
+   processors begins when nothing else runs. */
+static work *next_work(examination *all) {
+  for (work *w = all->works; w < all->works + all->count && !all->fork_failed; w++) {
     if (w->state != WAITS) continue;
-    if (w->kind != PART_OF_EXAM && all->running) return false;
+    if (w->kind != PART_OF_EXAM && all->running) return NULL;
     if (ways[w->kind].prepare) ways[w->kind].prepare(w);
-    if (w->state == ENDED) continue;
-    w->state = BEGUN;
-    all->running++;
-    *set = (piece){.number = n};
-    ways[w->kind].set(set, w);
-    set->how.on_progress = show_work;
-    set->how.argument = w;
-    return true;
+    if (w->state == WAITS) return w;
   }
-  return false;
+  return NULL;
 }
 
-static void piece_ended(size_t number, const isolated *end, void *argument) {
-  examination *all = argument;
-  work *w = &all->works[number];
+/* Begins works while there are processors for their workers. */
+static void begin_works(examination *all) {
+  const size_t most = (size_t)least(threads_most(), ISOLATE_MOST);
+  for (work *w; all->running < most && (w = next_work(all));) {
+    isolation how = {.silence = all->request->silence, .on_progress = show_work, .argument = w};
+    lodger *worker = ways[w->kind].begin(w, &how);
+    w->state = BEGUN;
+    all->fork_failed = !worker;
+    if (!worker) return;
+    all->workers[all->running] = worker;
+    all->at_work[all->running++] = w;
+  }
+}
+
+/* Waits until a worker has ended, and takes its result. */
+static void end_work(examination *all) {
+  const size_t n = isolate_any(all->workers, all->running);
+  work *w = all->at_work[n];
+  isolated end = isolate_end(all->workers[n]);
   all->running--;
-  if (end->how == ENDED_FORK_FAILED)
+  all->workers[n] = all->workers[all->running];
+  all->at_work[n] = all->at_work[all->running];
+  if (end.how == ENDED_FORK_FAILED)
     all->fork_failed = true;
   else
-    ways[w->kind].ended(w, end);
+    ways[w->kind].ended(w, &end);
+  free(end.result);
 }
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
@@ -534,7 +544,7 @@ static void collect_profiles(const examination *all, findings *f) {
 static bool examine_all(const run_request *request, const portion *own, findings *f) {
   examination all = {.request = request};
   open_examination(&all, own);
-  isolate_all(&(pieces){next_piece, piece_ended, &all});
+  for (begin_works(&all); all.running; begin_works(&all)) end_work(&all);
   if (!all.fork_failed) {
     collect_results(&all, f);
     collect_profiles(&all, f);
