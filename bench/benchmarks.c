@@ -7,7 +7,6 @@
 #include "bench/watch.h"
 #include "common/contract.h"
 #include "common/environment.h"
-#include "common/isolate.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/terminal.h"
@@ -305,41 +304,19 @@ static bool flags_allowed(char *const *flags, shard only) {
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the name of the kernel that the library chooses; null if there is none. */
-static const char *choice_of(const run_request *request, const posenc_problem *problem, int threads) {
-  posenc_options options = run_options(request, NULL);
-  options.threads = threads;
-  const posenc_kernel *kernel = kernel_by_default(problem, &options);
-  return kernel ? kernel->name : NULL;
-}
-
-/* Finds the library's choice for each shape, with one thread and with the requested number. */
-static void find_choices(void *argument) {
-  const run_request *request = argument;
-  record_library_choice *choices = memory_take(request->shape_count, sizeof *choices);
-  size_t count = 0;
-  for (size_t i = 0; i < request->shape_count; i++) {
-    const shape *table = &request->shapes[i];
-    const char *serial = choice_of(request, &table->problem, 1),
-               *threaded = choice_of(request, &table->problem, request->threads);
-    if (serial && threaded)
-      choices[count++] = (record_library_choice){.shape = table->name, .kernel = serial, .all_threads = threaded};
-  }
-  const record_context told = {.choices = choices, .choices_count = count};
-  char *text = record_text(record_write_context(&told));
-  isolate_result(text);
-  free(text);
-  free(choices);
-}
-
-/* Returns a context with these choices alone, which are made in a process of their own, as plans call kernels. Null if
-   it did not survive. */
-static const record_context *ask_choices(const run_request *request) {
-  run_request asked = *request;
-  isolated end = isolate(find_choices, &asked, &(isolation){.silence = request->silence});
-  const record_context *made = record_of_text_context(end.result);
-  free(end.result);
-  return made;
+/* Returns the library's choices for the shapes that it makes plans of, in `in`; null after an error, which has been
+   printed. */
+static const record_library_choice *choices_of(const run_request *request, size_t *count, record_memory *in) {
+  run_choice *all = run_choices(request);
+  record_library_choice *choices = record_allocate(in, request->shape_count, sizeof *choices);
+  *count = 0;
+  for (size_t i = 0; all && i < request->shape_count; i++)
+    if (all[i].serial && all[i].threaded)
+      choices[(*count)++] = (record_library_choice){
+          .shape = request->shapes[i].name, .kernel = all[i].serial->name, .all_threads = all[i].threaded->name};
+  if (!all) bench_tell("the process in which the library chooses kernels did not survive");
+  free(all);
+  return all ? choices : NULL;
 }
 
 /* Returns Google Benchmark's facts, none if nothing was timed, and the others. They are in `in`. */
@@ -408,30 +385,29 @@ static bool read_others(const session *run, others_mark *mark) {
   return true;
 }
 
-/* Returns the record of what was timed, without kernels that are lost. others: the share of the machine that other
-   processes have used, or NaN. */
+/* Returns the record of what was timed, without kernels that are lost; null after an error, which has been printed.
+   others: the share of the machine that other processes have used, or NaN. */
 static const record_timing *record_of(const session *run, const record_timing *timed, double others,
                                       const record_facts *environment) {
-  const record_context *chosen = ask_choices(run->request);
-  if (!chosen) return NULL;
   record_memory memory = {NULL};
+  size_t choices_count;
+  const record_library_choice *choices = choices_of(run->request, &choices_count, &memory);
   record_timing made = {.context = {.facts = facts_of(run, &timed->context.facts, environment, &memory),
                                     .others = others,
                                     .has_others = !isnan(others),
                                     .posenc_schema = "posenc-bench-2",
-                                    .choices = chosen->choices,
-                                    .choices_count = chosen->choices_count}};
+                                    .choices = choices,
+                                    .choices_count = choices_count}};
   record_benchmark *kept = kept_of(run, timed, &made.benchmarks_count);
   record_timed_check *checks = watch_checks(run->watch, &made.context.checks_count);
   made.benchmarks = kept;
   made.context.checks = checks;
   made.context.shard = shard_record(run->request, run->own, run->own_count, &memory);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
-  const record_timing *record = record_keep_timing(&made);
+  const record_timing *record = choices ? record_keep_timing(&made) : NULL;
   free(checks);
   free(kept);
   record_release(&memory);
-  record_free(chosen);
   return record;
 }
 
@@ -454,7 +430,7 @@ static int make_record(session *run, const record_facts *environment, const reco
   watch_close(run->watch);
   *record = record_of(run, timed, others, environment);
   if (timed != &nothing) record_free(timed);
-  if (!*record) return bench_tell_memory(), 2;
+  if (!*record) return 2;
   return watch_lost_any(run->watch) ? 1 : 0;
 }
 

@@ -9,9 +9,7 @@
 #include "common/contract.h"
 #include "common/digest.h"
 #include "common/environment.h"
-#include "common/isolate.h"
 #include "common/memory.h"
-#include "common/work.h"
 #include "impls/opencl/opencl.h"
 #include "impls/recipes/recipes.h"
 #include "posenc.h"
@@ -122,29 +120,6 @@ static void leave_out_untimed(const options *given, run_request *timed) {
 
 /* ---- kernels beside those that were selected ---- */
 
-/* The argument of ask_defaults. */
-typedef struct defaults_request {
-  const options *given;
-  const run_request *chosen;
-} defaults_request;
-
-/* Names, in a process of its own, the kernels that the library chooses for the shapes with one thread: a line each. */
-static void ask_defaults(void *argument) {
-  const defaults_request *asked = argument;
-  char *text = NULL;
-  size_t size;
-  FILE *names = allocated(open_memstream(&text, &size));
-  for (size_t s = 0; s < asked->chosen->shape_count; s++) {
-    posenc_options how = options_of_plan(asked->given, NULL);
-    how.threads = 1;
-    const posenc_kernel *kernel = kernel_by_default(&asked->chosen->shapes[s].problem, &how);
-    if (kernel) fprintf(names, "%s\n", kernel->name);
-  }
-  if (fclose(names) != 0) memory_end();
-  isolate_result(text);
-  free(text);
-}
-
 void add_kernel(run_request *chosen, const posenc_kernel *kernel) {
   const size_t place = run_kernel(chosen, kernel);
   for (size_t i = 0; i < chosen->shape_count; i++) run_add(chosen, place, i);
@@ -156,12 +131,11 @@ static void add_beside(const options *given, run_request *chosen) {
   bool any = is_given(given, OPTION_KERNEL);
   for (size_t k = 0; k < chosen->kernel_count; k++) any = any || catalogue_place(chosen->kernels[k]).path;
   if (!any || given->self->bit != REPORT) return;
-  defaults_request asked = {given, chosen};
-  isolated end = isolate(ask_defaults, &asked, &(isolation){.silence = given->silence});
-  char *rest = end.result;
-  for (const char *name; rest && *(name = strsep(&rest, "\n"));) add_kernel(chosen, posenc_kernel_find(name));
+  run_choice *choices = run_choices(chosen);
+  for (size_t i = 0; choices && i < chosen->shape_count; i++)
+    if (choices[i].serial) add_kernel(chosen, choices[i].serial);
   add_kernel(chosen, posenc_kernel_find(answer_literal));
-  free(end.result);
+  free(choices);
 }
 
 void describe_kernels(const options *given, const record_accuracy **record) {

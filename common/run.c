@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "common/run.h"
 
+#include "common/contract.h"
 #include "common/isolate.h"
 #include "common/memory.h"
 
@@ -229,6 +230,57 @@ bool run_ask(run_request *r, bool plans) {
   }
   if (!any) errno = EAGAIN;
   return any;
+}
+
+/* ---- what the library chooses ---------------------------------------------------------------------------- */
+
+/* The numbers of two kernels in the library's list. */
+typedef struct numbers {
+  size_t serial, threaded;
+} numbers;
+
+/* Returns the kernel of that number; null if there is none, as what a worker answers may be any number. */
+static const posenc_kernel *kernel_numbered(size_t number) {
+  size_t count;
+  const posenc_kernel *const *all = posenc_kernels(&count);
+  return number < count ? all[number] : NULL;
+}
+
+/* Returns the number of the kernel that the library chooses; SIZE_MAX if there is none. */
+static size_t number_of_choice(const run_request *r, const posenc_problem *problem, int threads) {
+  posenc_options options = run_options(r, NULL);
+  options.threads = threads;
+  const posenc_kernel *chosen = kernel_by_default(problem, &options);
+  size_t number = 0;
+  while (chosen && kernel_numbered(number) && kernel_numbered(number) != chosen) number++;
+  return chosen ? number : SIZE_MAX;
+}
+
+static void answer_choices(void *argument) {
+  const run_request *r = argument;
+  size_t on;
+  while (isolate_order(&on, sizeof on)) {
+    const posenc_problem *problem = &r->shapes[on].problem;
+    const numbers a = {number_of_choice(r, problem, 1), number_of_choice(r, problem, r->threads)};
+    isolate_answer(&a, sizeof a);
+  }
+  isolate_result("chosen");
+}
+
+run_choice *run_choices(const run_request *r) {
+  run_request asked = *r;
+  run_choice *all = memory_take(r->shape_count, sizeof *all);
+  lodger *worker = isolate_start(answer_choices, &asked, &(isolation){.silence = r->silence});
+  bool any = worker;
+  for (size_t i = 0; i < r->shape_count && any; i++) {
+    numbers a = {0};
+    any = isolate_ask(worker, &i, sizeof i, &a, sizeof a);
+    all[i] = (run_choice){kernel_numbered(a.serial), kernel_numbered(a.threaded)};
+  }
+  if (worker) free(isolate_end(worker).result);
+  if (any) return all;
+  free(all);
+  return NULL;
 }
 
 /* ---- shards ---------------------------------------------------------------------------------------------- */

@@ -179,6 +179,16 @@ const char *run_refusal(const run_request *r, size_t kernel);
    if it answered. */
 const run_item *run_unanswered(const run_request *r, size_t kernel, bool crashed);
 
+/* The kernels that the library chooses by itself for a shape, with one thread and with the request's; null if it makes
+   no plan of it. */
+typedef struct run_choice {
+  const posenc_kernel *serial, *threaded;
+} run_choice;
+
+/* Returns the choices for all shapes, to be freed. They are made in a worker, as plans call kernels; null if it did not
+   survive. */
+run_choice *run_choices(const run_request *r);
+
 /* Returns the options of plans of this kernel; null lets the library choose. */
 posenc_options run_options(const run_request *r, const posenc_kernel *kernel);
 

@@ -215,7 +215,6 @@ const record_published *record_take_published(json_t *json);
 const record_comparison *record_take_comparison(json_t *json);
 const record_choice *record_take_choice(json_t *json);
 const record_history *record_take_history(json_t *json);
-const record_context *record_take_context(json_t *json);
 const record_run *record_take_run(json_t *json);
 const record_result *record_take_result(json_t *json);
 const record_profile *record_take_profile(json_t *json);
@@ -239,7 +238,6 @@ json_t *record_write_choice(const record_choice *from);
 json_t *record_write_history(const record_history *from);
 json_t *record_write_shape(const record_shape *from);
 json_t *record_write_check(const record_check *from);
-json_t *record_write_context(const record_context *from);
 json_t *record_write_run(const record_run *from);
 json_t *record_write_result(const record_result *from);
 json_t *record_write_profile(const record_profile *from);
@@ -343,7 +341,6 @@ const record_result *record_of_text_result(const char *text);
 const record_profile *record_of_text_profile(const char *text);
 const record_unique *record_of_text_unique(const char *text);
 const record_encodings *record_of_text_encodings(const char *text);
-const record_context *record_of_text_context(const char *text);
 const record_identified *record_of_text_identified(const char *text);
 
 /* Returns the JSON that record_read_…, record_take_… or record_keep_… has made the record of, a new reference. */

@@ -367,6 +367,10 @@ check 'into both' test "$(names merged.json | cut -d/ -f1 | sort -u | tr -d ' \n
 check 'of other shapes' time_it wide.json --len 16 --dim 16 --mode hot
 check 'they are merged, too' ends 0 merge hot.json wide.json plan.json -o merged.json
 check "with the library's choice for each" test "$(grep -c '"all_threads"' merged.json)" -eq 2
+check 'of a large table' time_it large.json --len 4096 --dim 1024 --mode plan --threads 2
+chosen() { sed -n "s/^ *\"$1\": \"\(.*\)\",*\$/\1/p" large.json | head -n 1; }
+check 'two choices, of which one has threads' \
+  eval 'chosen kernel | grep -v -- -threads && chosen all_threads | grep -- -threads'
 sed 's/"all_threads": ".*"/"all_threads": "naive"/' plan.json >other.json
 no_merge 'two choices for one shape' 'other.json and files before it: the library chooses other kernels for ' \
   hot.json wide.json other.json
