@@ -12,22 +12,6 @@
 
 /* ---- ranges of a table, which several shards have ---- */
 
-/* Puts the result of a range of rows, of which a place has several. Refuses and returns false on a contradiction. */
-static bool put_range(const merger *m, const places *p, int64_t number, const merged_place *one,
-                      const record_result *result) {
-  merged_place *there = number < (int64_t)p->count ? &p->all[number] : NULL;
-  if (!there || !there->from || !there->ranges) {
-    if (!merge_put(m, p, number, one)) return false;
-    there->result = NULL;
-  } else if (strcmp(one->kernel, there->kernel) != 0 || !record_same_shape(one->shape, there->shape)) {
-    return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
-                        one->from->name, p->list, number);
-  }
-  there->ranges = memory_grow(there->ranges, there->range_count + 1, sizeof *there->ranges);
-  there->ranges[there->range_count++] = result;
-  return true;
-}
-
 static int by_begin(const void *one, const void *other) {
   const int64_t a = (*(const record_result *const *)one)->range.from,
                 b = (*(const record_result *const *)other)->range.from;
@@ -71,13 +55,13 @@ static bool refuse_part(const merger *m, const record_result *part) {
 
 static bool join(const merger *m, const places *p, size_t number) {
   merged_place *there = &p->all[number];
-  const size_t count = there->range_count;
-  qsort(there->ranges, count, sizeof(*there->ranges), by_begin);
-  const bool all = are_all(there->ranges, count);
-  const record_result *refused = refused_alone(there->ranges, count);
+  const size_t count = there->result_count;
+  qsort(there->results, count, sizeof(*there->results), by_begin);
+  const bool all = are_all(there->results, count);
+  const record_result *refused = refused_alone(there->results, count);
   if (all && refused) return refuse_part(m, refused);
-  there->result = there->joined = all ? m->join(there->ranges, count) : NULL;
-  return there->result ||
+  there->joined = all ? m->join(there->results, count) : NULL;
+  return there->joined ||
          merge_refuse(m, "%.200s and others: %s %zu, of %.60s: its ranges are not %s", there->from->name, p->list,
                       number, there->kernel, all ? "of one exam" : "all rows, each once");
 }
@@ -85,16 +69,8 @@ static bool join(const merger *m, const places *p, size_t number) {
 /* Makes one result of the ranges of each place. Refuses and returns false on a contradiction. */
 static bool join_ranges(const merger *m, const places *p) {
   for (size_t n = 0; n < p->count; n++)
-    if (p->all[n].ranges && !join(m, p, n)) return false;
+    if ((*p->all[n].results)->range.there && !join(m, p, n)) return false;
   return true;
-}
-
-static void free_places(places *p) {
-  for (size_t n = 0; n < p->count; n++) {
-    record_free(p->all[n].joined);
-    free(p->all[n].ranges);
-  }
-  free(p->all);
 }
 
 /* ---- machines and builds ---- */
@@ -186,14 +162,12 @@ static bool put_all(const merger *m, const places *results, const places *profil
     return refuse_counts(m, from, profiles->list, record->profile_count, shard->profiles_count);
   for (size_t i = 0; i < shard->items_count; i++) {
     const record_result *one = &record->records[i];
-    const merged_place here = {.kernel = one->kernel, .shape = &one->shape, .result = one, .from = from};
-    if (!(one->range.there ? put_range(m, results, shard->items[i], &here, one)
-                           : merge_put(m, results, shard->items[i], &here)))
-      return false;
+    const merged_part here = {.from = from, .kernel = one->kernel, .shape = &one->shape, .result = one};
+    if (!merge_put(m, results, shard->items[i], &here)) return false;
   }
   for (size_t i = 0; i < shard->profiles_count; i++) {
     const record_profile *one = &record->profile[i];
-    const merged_place here = {.kernel = one->kernel, .profile = one, .from = from};
+    const merged_part here = {.from = from, .kernel = one->kernel, .profile = one};
     if (!merge_put(m, profiles, shard->profiles[i], &here)) return false;
   }
   return true;
@@ -215,7 +189,8 @@ static bool is_only_one(const merger *m, const char *key, bool wanted, const boo
 /* Sets the results and the profiles of a record to those of places. */
 static void set_results(const merger *m, const places *from, record_accuracy *made) {
   record_result *results = record_allocate(m->in, from->count, sizeof *results);
-  for (size_t n = 0; n < from->count; n++) results[n] = *from->all[n].result;
+  for (size_t n = 0; n < from->count; n++)
+    results[n] = from->all[n].joined ? *from->all[n].joined : **from->all[n].results;
   made->records = results;
   made->records_count = from->count;
 }
@@ -264,8 +239,8 @@ const record_accuracy *merge_accuracy(const merger *m) {
   for (size_t i = 0; i < m->count && ok; i++) ok = put_all(m, &results, &profiles, &m->inputs[i]);
   ok = ok && merge_are_all_found(m, &results) && merge_are_all_found(m, &profiles) && join_ranges(m, &results);
   const record_accuracy *made = ok ? make_accuracy(m, &results, &profiles) : NULL;
-  free_places(&results);
-  free_places(&profiles);
+  merge_free_places(&results);
+  merge_free_places(&profiles);
   return made;
 }
 

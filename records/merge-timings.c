@@ -44,16 +44,12 @@ static bool are_apart(const merger *m) {
 
 /* Whether every item of the run is in exactly one shard. */
 static bool have_all_items(const merger *m) {
-  const places p = merge_expect_items(m, "item");
+  places p = merge_expect_items(m, "item");
   bool ok = true;
   for (const input *one = m->inputs; one < m->inputs + m->count && ok; one++)
-    RECORD_EACH(number, one->shard, items) {
-      merged_place here = *number < (int64_t)p.count ? p.all[*number] : (merged_place){.kernel = ""};
-      here.from = one;
-      ok = ok && merge_put(m, &p, *number, &here);
-    }
+    RECORD_EACH(number, one->shard, items) ok = ok && merge_put(m, &p, *number, &(merged_part){.from = one});
   ok = ok && merge_are_all_found(m, &p);
-  free(p.all);
+  merge_free_places(&p);
   return ok;
 }
 

@@ -54,29 +54,45 @@ places merge_expect_items(const merger *m, const char *list) {
   return p;
 }
 
-bool merge_put(const merger *m, const places *p, int64_t number, const merged_place *one) {
+/* Whether a place has results of ranges, so that there is room for another one. */
+static bool shares(const merged_place *there, const merged_part *one) {
+  return there->result_count && one->result && (*there->results)->range.there && one->result->range.there;
+}
+
+bool merge_put(const merger *m, const places *p, int64_t number, const merged_part *one) {
   if (number >= (int64_t)p->count)
     return merge_refuse(m, "%.200s: the shard has %s %" PRId64 ", but the run has %zu", one->from->name, p->list,
                         number, p->count);
   merged_place *there = &p->all[number];
-  if (there->from)
-    return merge_refuse(m, BOTH "both have %s %" PRId64 "%s%.60s", there->from->name, one->from->name, p->list, number,
-                        *one->kernel ? ", of " : "", one->kernel);
-  if (strcmp(one->kernel, there->kernel) != 0 || (there->shape && !record_same_shape(one->shape, there->shape)))
+  if (there->from && !shares(there, one))
+    return merge_refuse(m, BOTH "both have %s %" PRId64 ", of %.60s", there->from->name, one->from->name, p->list,
+                        number, there->kernel);
+  if ((one->kernel && strcmp(one->kernel, there->kernel) != 0) ||
+      (one->shape && !record_same_shape(one->shape, there->shape)))
     return merge_refuse(m, "%.200s: %s %" PRId64 " is not of the kernel and shape that the run has there",
                         one->from->name, p->list, number);
-  there->result = one->result;
-  there->profile = one->profile;
-  there->from = one->from;
+  if (!there->from) there->from = one->from;
+  if (one->profile) there->profile = one->profile;
+  if (!one->result) return true;
+  there->results = memory_grow(there->results, there->result_count + 1, sizeof *there->results);
+  there->results[there->result_count++] = one->result;
   return true;
 }
 
 bool merge_are_all_found(const merger *m, const places *p) {
   for (size_t n = 0; n < p->count; n++)
     if (!p->all[n].from)
-      return merge_refuse(m, "%.200s and others: no file has %s %zu%s%.60s", m->inputs[0].name, p->list, n,
-                          *p->all[n].kernel ? ", of " : "", p->all[n].kernel);
+      return merge_refuse(m, "%.200s and others: no file has %s %zu, of %.60s", m->inputs[0].name, p->list, n,
+                          p->all[n].kernel);
   return true;
+}
+
+void merge_free_places(places *p) {
+  for (size_t n = 0; n < p->count; n++) {
+    record_free(p->all[n].joined);
+    free(p->all[n].results);
+  }
+  free(p->all);
 }
 
 /* ---- machines and builds ---- */

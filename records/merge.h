@@ -75,16 +75,24 @@ const char *merge_side_by_side(const merger *m, const char *key);
    alone is not enough: it may lack a fact in which two others differ. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
 
-/* A place for a result in the run: its kernel and shape, and the result found. */
-typedef struct merged_place {
-  const char *kernel;        /* "" for any */
-  const record_shape *shape; /* null for any */
+/* What a file has for a place of the run. */
+typedef struct merged_part {
+  const input *from;
+  const char *kernel;        /* null: that of the place */
+  const record_shape *shape; /* of a result; null of the rest */
   const record_result *result;
   const record_profile *profile; /* of a place of a profile, instead of a result */
-  const input *from;             /* null until a file with the result is found */
-  const record_result **ranges;  /* results of ranges, to be freed */
-  size_t range_count;
-  const record_result *joined; /* their joined result, for record_free */
+} merged_part;
+
+/* A place in the run: its kernel and shape, and what was found for it. */
+typedef struct merged_place {
+  const char *kernel;
+  const record_shape *shape; /* null of a profile */
+  const input *from;         /* the first file that has something for it; null until one is found */
+  const record_profile *profile;
+  const record_result **results; /* one, or those of ranges of rows */
+  size_t result_count;
+  const record_result *joined; /* the joined result of ranges, for record_free */
 } merged_place;
 
 typedef struct places {
@@ -93,16 +101,19 @@ typedef struct places {
   size_t count;
 } places;
 
-/* Makes empty places. */
+/* Makes empty places, for merge_free_places. */
 places merge_make_places(const char *list, size_t count);
 
 /* Makes the empty places of all items of the first file's run. */
 places merge_expect_items(const merger *m, const char *list);
 
-/* Puts a result of a file into its place. Refuses and returns false if the place is of something else or is taken. */
-bool merge_put(const merger *m, const places *p, int64_t number, const merged_place *one);
+/* Puts a part of a file into its place. Refuses and returns false if the place is of something else, or is taken: only
+   ranges share a place. */
+bool merge_put(const merger *m, const places *p, int64_t number, const merged_part *one);
 
 bool merge_are_all_found(const merger *m, const places *p);
+
+void merge_free_places(places *p);
 
 /* Returns the results of all shards, each once (merge-accuracy.c). Refuses and returns null unless one machine could
    have computed them all. */
