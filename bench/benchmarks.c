@@ -47,7 +47,6 @@ struct session {
   bool *mine;                      /* which shapes are to be timed */
   size_t done;                     /* repetitions so far */
   size_t long_passes, whole_plans; /* numbers of benchmarks that are left out */
-  bool failed;                     /* a message has been printed */
 };
 
 /* The counters of a repetition, by name; NaN if it has none. */
@@ -61,11 +60,10 @@ static const counters no_counters = {
 #include "records/counters.def"
 };
 
-static void write_counters(shim_state *state, benchmark *b, const counters *c) {
-  bool enough = true;
-#define COUNTER(in_report, name, unit, meaning) enough = shim_count(state, #name, c->name) && enough;
+static void write_counters(shim_state *state, const counters *c) {
+#define COUNTER(in_report, name, unit, meaning)                                                                        \
+  if (!shim_count(state, #name, c->name)) memory_end();
 #include "records/counters.def"
-  if (!enough && !b->run->failed) b->run->failed = !bench_tell_memory();
 }
 
 static const posenc_kernel *kernel_of(const benchmark *b) {
@@ -126,7 +124,7 @@ static void benchmark_run(shim_state *state, void *arg) {
     c.heads = (double)problem_of(b)->heads;
     c.batch = (double)batch_of(b);
   }
-  write_counters(state, b, &c);
+  write_counters(state, &c);
 }
 
 /* ---- the benchmarks: each kernel on each shape that it can make, unless that takes too long ---------------------- */
@@ -204,9 +202,8 @@ static bool open_kernel(session *run, size_t k, const record_facts *environment)
    need with that of the machine. */
 static bool setup_subjects(session *run, const record_facts *environment) {
   const run_request *request = run->request;
-  run->taken = calloc(request->item_count + 1, sizeof *run->taken);
-  run->benchmarks = calloc(request->item_count * BENCH_MODES + 1, sizeof *run->benchmarks);
-  if (!run->taken || !run->benchmarks) return bench_tell_memory();
+  run->taken = memory_take(request->item_count, sizeof *run->taken);
+  run->benchmarks = memory_take(request->item_count * BENCH_MODES, sizeof *run->benchmarks);
   choose_shapes(run);
   for (size_t i = 0; i < request->shape_count; i++)
     if (run->mine[i]) tell_unsuited(request, i);
@@ -235,25 +232,24 @@ static void tell_others(const session *run) {
 }
 
 /* Registers a benchmark, unless it would take too long. */
-static bool register_benchmark(session *run, size_t kernel, size_t i, bench_mode mode, const answer *a) {
+static void register_benchmark(session *run, size_t kernel, size_t i, bench_mode mode, const answer *a) {
   const mode_facts *facts = &a->modes[mode];
   const shape *of = &run->request->shapes[i];
   char name[256];
-  if (!facts->takes_long && facts->iterations == 0) return true; /* the mode is not wanted, or has no meaning */
+  if (!facts->takes_long && facts->iterations == 0) return; /* the mode is not wanted, or has no meaning */
   snprintf(name, sizeof name, "%s/%s/%s", bench_mode_name(mode), of->name, run->request->kernels[kernel]->name);
   if (facts->takes_long) {
     leave_out(run, mode, name, a->pass);
-    return true;
+    return;
   }
   benchmark *b = &run->benchmarks[run->benchmark_count++];
   *b = (benchmark){run, kernel, i, mode, *facts, a->plan, a->plan_bytes};
   const double parts = mode == BENCH_ROW ? 1 : (double)of->problem.rows / (double)facts->rows;
-  return shim_register(name, benchmark_run, b, facts->iterations, run->request->timing.repetitions, parts) ||
-         bench_tell_memory();
+  if (!shim_register(name, benchmark_run, b, facts->iterations, run->request->timing.repetitions, parts)) memory_end();
 }
 
 /* Calibrates and registers all benchmarks. */
-static bool setup_benchmarks(session *run) {
+static void setup_benchmarks(session *run) {
   const run_request *request = run->request;
   size_t prepared = 0;
   for (size_t n = 0; n < run->own_count; n++) {
@@ -263,11 +259,9 @@ static bool setup_benchmarks(session *run) {
     progress_show("calibrating", request->shapes[one->shape].name, (double)prepared++, (double)run->subject_count,
                   "tables");
     if (!watch_prepare(run->watch, one->kernel, one->shape, &a)) continue;
-    for (bench_mode mode = 0; mode < BENCH_MODES; mode++)
-      if (!register_benchmark(run, one->kernel, one->shape, mode, &a)) return false;
+    for (bench_mode mode = 0; mode < BENCH_MODES; mode++) register_benchmark(run, one->kernel, one->shape, mode, &a);
   }
   tell_others(run);
-  return true;
 }
 
 /* Prints how long the timings will take. */
@@ -339,7 +333,7 @@ static record_facts facts_of(const session *run, const record_facts *of_google, 
 }
 
 /* Returns Google Benchmark's record of all benchmarks; null after an error, which has been printed. */
-static const record_timing *measure(const session *run) {
+static const record_timing *measure(void) {
   char message[512];
   size_t length;
   char *text = shim_run(&length, message, sizeof message);
@@ -348,7 +342,7 @@ static const record_timing *measure(const session *run) {
   json_error_t error;
   if (!text) {
     bench_tell("--benchmark_filter: %s", message);
-  } else if (!run->failed) {
+  } else {
     FILE *stream = allocated(fmemopen(text, length, "r"));
     json = record_load(stream, 0, &error);
     fclose(stream);
@@ -417,13 +411,13 @@ static int make_record(session *run, const record_facts *environment, const reco
   const bool is_shard = shard_is_part(run->request->only);
   /* A record without benchmarks tells that a shard has none, or which kernels were left out. */
   if (run->subject_count == 0 && !is_shard && !watch_lost_any(run->watch)) return tell_nothing("no rows to write");
-  if (!setup_benchmarks(run)) return 2;
+  setup_benchmarks(run);
   if (run->benchmark_count == 0 && !is_shard && !watch_lost_any(run->watch))
     return tell_nothing("nothing is left in these modes");
   if (run->request->timing.foretell) setup_predict(run);
   others_mark before, after;
   const bool is_known = read_others(run, &before);
-  const record_timing *timed = run->benchmark_count ? measure(run) : &nothing;
+  const record_timing *timed = run->benchmark_count ? measure() : &nothing;
   if (!timed) return 2;
   const double others = is_known && read_others(run, &after) ? others_share(&before, &after) : NAN;
   watch_conclude(run->watch);

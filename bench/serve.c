@@ -5,6 +5,7 @@
 
 #include "bench/timed-subject.h"
 #include "common/clock.h"
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/process.h"
 #include "common/work.h"
@@ -399,13 +400,12 @@ void serve(void *argument) {
   const size_t shapes = of->request->shape_count;
   if (kernel_of(of)->threaded) process_start_openmp();
   server v = {.of = of,
-              .subjects = calloc(shapes + 1, sizeof *v.subjects),
-              .timings = calloc(shapes + 1, sizeof *v.timings),
-              .before = process_read(NULL),
-              .notes = calloc(TURN_NOTES, TURN_SPAN)};
+              .subjects = memory_take(shapes, sizeof *v.subjects),
+              .timings = memory_take(shapes, sizeof *v.timings),
+              .before = allocated(process_read(NULL)),
+              .notes = memory_take(TURN_NOTES, TURN_SPAN)};
   order o;
   v.spoiled = (uint64_t)(1e9 * clock_seconds());
-  if (!v.subjects || !v.timings || !v.before || !v.notes) return; /* ends without a result: no memory */
   while (isolate_order(&o, sizeof o)) {
     answer a = {.began = clock_seconds()};
     isolate_turn(kernel_of(of));

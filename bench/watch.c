@@ -38,10 +38,6 @@ bool bench_tell(const char *format, ...) {
   return false;
 }
 
-bool bench_tell_memory(void) {
-  return bench_tell("%s", posenc_status_message(POSENC_OUT_OF_MEMORY));
-}
-
 /* ---- from outside ------------------------------------------------------------------------------------------------ */
 
 static pid_t process_of(const watched *one) {
@@ -202,8 +198,7 @@ static bool start_one(watch *w, size_t kernel, size_t cache) {
   one->kernel = request->kernels[kernel];
   make_folder(one);
   one->service = (service){request, kernel, &w->evictor, w->seeds, cache};
-  one->stays = calloc(request->shape_count + 1, sizeof *one->stays);
-  if (!one->stays) return bench_tell_memory();
+  one->stays = memory_take(request->shape_count, sizeof *one->stays);
   /* The worker sends no message during a repetition. */
   const isolation how = {.kernels = &one->kernel,
                          .kernel_count = 1,
@@ -214,17 +209,16 @@ static bool start_one(watch *w, size_t kernel, size_t cache) {
 }
 
 watch *watch_start(const run_request *request, size_t cache) {
-  watch *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
+  watch *w = memory_take(1, sizeof *w);
   w->request = request;
   w->available = (double)environment_available_memory();
-  w->all = calloc(request->kernel_count + 1, sizeof *w->all);
-  w->seeds = calloc(request->shape_count + 1, sizeof *w->seeds);
-  bool enough = w->all && w->seeds && (!has_mode(request, BENCH_COLD) || evictor_open(&w->evictor, cache));
-  if (!enough) bench_tell_memory();
-  for (size_t i = 0; enough && i < request->shape_count; i++) w->seeds[i] = turn_seed();
-  for (size_t k = 0; enough && k < request->kernel_count; k++) enough = start_one(w, k, cache);
-  if (enough) return w;
+  w->all = memory_take(request->kernel_count, sizeof *w->all);
+  w->seeds = memory_take(request->shape_count, sizeof *w->seeds);
+  if (has_mode(request, BENCH_COLD) && !evictor_open(&w->evictor, cache)) memory_end();
+  for (size_t i = 0; i < request->shape_count; i++) w->seeds[i] = turn_seed();
+  bool started = true;
+  for (size_t k = 0; started && k < request->kernel_count; k++) started = start_one(w, k, cache);
+  if (started) return w;
   watch_end(w);
   return NULL;
 }
@@ -240,7 +234,7 @@ static void end_one(watched *one, size_t shapes) {
 }
 
 void watch_close(watch *w) {
-  for (size_t k = 0; w->all && k < w->request->kernel_count; k++) end_one(&w->all[k], w->request->shape_count);
+  for (size_t k = 0; k < w->request->kernel_count; k++) end_one(&w->all[k], w->request->shape_count);
 }
 
 void watch_end(watch *w) {

@@ -106,7 +106,6 @@ bool trial_of_whole(const yardstick *y, const turn_terms *terms, const evidence 
 
 /* Prints a line on stderr. Returns false, for callers that return a failure. */
 bool __attribute__((format(printf, 1, 2))) bench_tell(const char *format, ...);
-bool bench_tell_memory(void);
 
 /* The checks of kernels while they are timed. */
 typedef enum bench_check {
@@ -177,7 +176,7 @@ typedef struct watch {
 
 /* ---- all workers ------------------------------------------------------------------------------------------------- */
 
-/* Starts a worker for each kernel. Null after an error, which has been printed. */
+/* Starts a worker for each kernel. Null if one could not be created, which has been printed. */
 watch *watch_start(const run_request *request, size_t cache);
 
 /* watch_close ends all workers, by which kernels can still be lost; watch_end also frees everything. */
