@@ -2,6 +2,7 @@
 #include "cli/files.h"
 #include "cli/identified.h"
 #include "cli/model.h"
+#include "common/memory.h"
 #include "common/process.h"
 #include "inspect/identify/identity.h"
 #include "records/record.h"
@@ -67,6 +68,45 @@ static bool take_array_length(options *given, const applied_arrays *arrays) {
   return given->shown_length > 0.0;
 }
 
+/* ---- positions on axes, which a config does not tell --------------------------------------------- */
+
+/* Whether lists have whole positions alone, which rope has. */
+static bool are_whole(const posenc_axes *axes) {
+  bool are = true;
+  for (int a = 0; a < axes->count; a++)
+    for (int64_t n = 0; axes->axis[a].positions && n < axes->axis[a].size; n++)
+      are = are && fabs(axes->axis[a].positions[n] - rint(axes->axis[a].positions[n])) <= 0.0;
+  return are;
+}
+
+/* Takes the positions on the axes of a config's sections that a file shows which is not at those of text, none being
+   given, and which is that of the config there. table: null for a result of --op. Returns whether there are such. Exits
+   if those of rope are between whole ones. */
+static bool take_shown_grid(options *given, table_file *table) {
+  static const char key[] = "--grid ";
+  const char *file = given->operands[0];
+  if (!given->model || !given->rope.section_count || given->grid || given->problem.positions ||
+      is_given(given, OPTION_OFFSET))
+    return false;
+  options without = *given;
+  without.expect = NULL;
+  identified told = table ? identified_table(&without, table, file, NULL) : identified_array(&without, file, NULL);
+  const char *at = told.of.agreement.agrees && record_is_text(told.of.check) ? strstr(told.of.check, key) : NULL;
+  const bool is_shown = at && !strstr(told.of.check, "--offset");
+  if (is_shown) {
+    char *text = memory_copy_text(at + strlen(key));
+    text[strcspn(text, " ")] = '\0';
+    given->problem.axes = given->grid = parse_grid(given->config, text, false, &given->places);
+    given->is_grid_shown = true;
+    free(text);
+  }
+  identified_forget(&told);
+  if (is_shown && !table && !are_whole(given->grid))
+    die("--config %s: whether all of %s agrees is not known: it agrees with positions between whole ones",
+        given->config, file);
+  return is_shown;
+}
+
 /* Reads --x and FILE, opens --output, and compares. Exits on bad input. */
 static file_result check_array(options *given, output **out) {
   const char *file = given->operands[0];
@@ -88,6 +128,11 @@ static file_result check_array(options *given, output **out) {
   if (!passes(&found.of) && take_array_length(given, &arrays)) {
     record_release(&found.memory);
     request.problem.scaling = given->problem.scaling;
+    found = examine(given, &request, given->problem.layout);
+  }
+  if (!passes(&found.of) && take_shown_grid(given, NULL)) {
+    record_release(&found.memory);
+    request.problem.axes = given->problem.axes;
     found = examine(given, &request, given->problem.layout);
   }
   if (!has_pairs(given) && !passes(&found.of)) {
@@ -509,6 +554,8 @@ static void add_formula(const options *given, file_result *found, const record_i
 static const char *unchecked(const options *given) {
   if (!given->model) return "";
   const bool is_paired = has_pairs(given), has_axes = !given->rope.section_count || given->grid;
+  if (given->is_grid_shown)
+    return "; not checked: positions on several axes (--grid), which are those that the values show";
   if (!is_paired && !has_axes) return "; not checked: how columns pair (--layout), positions on several axes (--grid)";
   if (!is_paired) return "; not checked: how columns pair (--layout), which is not known of this model";
   return has_axes ? "" : "; not checked: positions on several axes (--grid)";
@@ -615,6 +662,16 @@ static const char *take_layout(options *given, table_file *table) {
   return layout_shown(table, &given->problem, &given->problem.layout) ? words[given->problem.layout] : NULL;
 }
 
+/* Compares a table, at the positions on axes that it shows if it is not at those of text. */
+static file_result compare_table(options *given, table_request *request) {
+  enum { RIGHT = 2 };
+  file_result found = verify_table(request);
+  if (found.of.max_ulp.ulp <= RIGHT || !take_shown_grid(given, request->table)) return found;
+  record_release(&found.memory);
+  request->problem.axes = given->problem.axes;
+  return verify_table(request);
+}
+
 static file_result check_table(options *given, output **out) {
   const char *file = given->operands[0];
   options_refuse(given, ANY_OF(SET(X), SET(X_TENSOR), SET(AXES), SET(DIM), SET(START), SET(HEADS), SET(INVERSE)),
@@ -653,15 +710,15 @@ static file_result check_table(options *given, output **out) {
   *out = open_output("--output", given->output);
 
   const posenc_bound limit = {.ulp = given->max_ulp, .abs = given->max_abs, .max_position = INT64_MAX, .derived = true};
-  const table_request request = {.table = table,
-                                 .name = file,
-                                 .problem = given->problem,
-                                 .recorded = recorded,
-                                 .part = part,
-                                 .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
-                                 .replay = given->command_line};
+  table_request request = {.table = table,
+                           .name = file,
+                           .problem = given->problem,
+                           .recorded = recorded,
+                           .part = part,
+                           .limit = given->max_ulp > 0.0 || given->max_abs > 0.0 ? &limit : NULL,
+                           .replay = given->command_line};
   threads_limit(0);
-  file_result found = verify_table(&request);
+  file_result found = compare_table(given, &request);
   if (contents) found.of.contents = contents;
   if (of_angles.identified.table) {
     given->problem.first = 0;

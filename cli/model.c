@@ -236,8 +236,8 @@ void take_model(options *given) {
     die_value("--config", given->config, why.text);
   if (given->self->bit == IDENTIFY) return;
   if (given->rope.section_count && !given->grid)
-    note("%s: it has sections of axes (mrope_section): all positions are taken as equal, as those of text are",
-         given->config);
+    note("%s: it has sections of axes (mrope_section): all positions are taken as equal, as those of text are%s",
+         given->config, given->self->bit == CHECK ? ", unless the values show others" : "");
   take_grid(given);
   require_grid(given);
   if (!is_given(given, OPTION_BASE) && !is_given(given, OPTION_CHOOSE_BASE)) given->problem.base = given->rope.base;

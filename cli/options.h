@@ -157,6 +157,7 @@ struct options {
   int64_t factors;            /* number of factors of --scaling longrope */
   posenc_axes *grid;          /* problem.axes, whose pairs are 0 until dim is known */
   int64_t places;             /* number of places of the grid */
+  bool is_grid_shown;         /* the grid is the one that the values show; none is given */
   model *model;               /* the files of --config, open until the program ends; or null */
   model_rope rope;            /* the rope of its layers of --layer-type */
   bool has_angles;            /* the file has angles or frequencies, which no attention factor multiplies */

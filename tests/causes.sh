@@ -497,6 +497,16 @@ save("times", video(0.5), amplitude=1.3)
 save("small", video(1.0), amplitude=0.3)
 save("attention", video(0.5), w=w * (1 - part) + w / 4 * part)
 save("yarn", video(0.5), w=w * (1 - part) + w / 4 * part, amplitude=0.1 * math.log(4) + 1)
+# Times in no order; the last ones are before the first, as of pairs that are turned back.
+draws = np.random.default_rng(7)
+save("random", np.rint(draws.random((3, 90)) * 6000) / 3)
+save("random-far", 16000 + 4000 * draws.random((3, 90)))
+whole = draws.integers(0, 900, (3, 90)).astype("f8")
+whole[:, 0], whole[:, -1] = 899, 0
+save("random-whole", whole)
+save("random-cyclic", whole / 4, cyclic)
+save("one-random", np.stack([draws.random(90) * 90] * 3), w=frequencies(1e4))
+save("one-third", np.stack([np.rint(draws.random(200) * 600) / 3] * 3), w=frequencies(1e4))
 times = np.stack([np.random.default_rng(2).random(90) * 90] * 3)
 save("equal", times)
 save("times-equal", times, amplitude=1.3)
@@ -525,7 +535,7 @@ END
       [ "$verdict" = agrees ] && want=0 line="agrees: $config.json" || want=1 line="DISAGREES: $verdict"
       file=${of%% *}.npy options=${of#* }
       [ "$options" = "$of" ] && options= || options=$options.npy
-      check "M-RoPE, $config: $of" eval 'ends $want identify $file $options --config $config.json &&
+      check "positions, $config: $of" eval 'ends $want identify $file $options --config $config.json &&
         told out config "$line"'
     done
   done <<END
@@ -533,6 +543,12 @@ whole|vl|agrees
 half|vl|agrees
 third|vl|agrees
 rounded|vl|agrees
+random|vl|agrees
+random-far|vl|agrees
+random-whole|vl|agrees
+random-cyclic|cyclic|agrees
+one-random|plain|agrees
+one-third|plain|agrees
 height|vl|agrees
 far|vl|agrees
 cyclic|cyclic|agrees

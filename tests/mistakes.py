@@ -395,6 +395,38 @@ def make_axes():
         case("axes", None, cache(np.cos(angles), np.sin(angles)), options, words)
 
 
+def make_times():
+    """M-RoPE at positions in no order, which a check with no --grid takes from the values; on slow axes, the bits of
+    16-bit dtypes alone tell them."""
+    draws = np.random.default_rng(11)
+    chunks, w = np.repeat([0, 1, 2], [8, 12, 12]), inverse(64, 1e6)
+    third, whole = np.rint(draws.random((3, 90)) * 6000) / 3, draws.integers(0, 700, (3, 90)).astype(float)
+    whole[:, 0], whole[:, -1] = 699, 0
+    for n, letter in enumerate("thw"):
+        np.save(f"whole-{letter}.npy", whole[n])
+
+    def waves(q):
+        return np.cos(q[chunks].T * w), np.sin(q[chunks].T * w)
+
+    for to in (f32, bf16, f16):
+        for q in (third, whole):
+            c, s = map(twice, waves(q))
+            case("axes", None, to(cache(c[:, :32], s[:, :32])), words="not checked: positions on several axes")
+            case("axes", None, to(c), "--part cos", "not checked: positions on several axes")
+            if q is whole:
+                x = draw(90, to)
+                case("axes", x, halves(x, c, s, to), words="not checked: positions on several axes")
+    grid = "--grid t=@whole-t.npy,h=@whole-h.npy,w=@whole-w.npy,pairs=8:12:12,frequencies=continued"
+    t, h, of_w = whole
+    for to in (f32, bf16, f16):
+        for words, q in (("-", (t, h, of_w)), ("axis w: positions are 1 more", (t, h, of_w + 1)),
+                         ("axis h: positions are 1 more", (t, h + 1, of_w)),
+                         ("axes t and h are exchanged", (h, t, of_w)),
+                         ("axis h: positions are rounded to bf16", (t, bf16(h).astype(float), of_w)),
+                         ("axis t: positions are all 0", (0 * t, h, of_w))):
+            case("axes", None, to(cache(*waves(np.stack(q)))), grid, words)
+
+
 def make_stored():
     """Heads side by side, angles, frequencies, unknown pairs, columns that are not those of the config, caches with the
     sines first."""
@@ -502,6 +534,7 @@ for key, config in CONFIGS.items():
     with open(f"{key}.json", "w") as file:
         json.dump(config, file)
 PARTS = {"right": make_right, "far": make_far, "wrong": make_wrong, "rows": make_wrong_rows,
-         "tables": make_wrong_tables, "axes": make_axes, "stored": make_stored, "pictures": make_pictures}
+         "tables": make_wrong_tables, "axes": make_axes, "times": make_times, "stored": make_stored,
+         "pictures": make_pictures}
 for key in sys.argv[1:] or PARTS:
     PARTS[key]()

@@ -545,23 +545,76 @@ static bool find_position_mistake(const search *s, identity *found, const making
   return enough;
 }
 
-/* As find_position_mistake, for axes: of all of them or of one. */
-static bool find_axis_positions(const search *s, identity *found, const making *at) {
+/* As find_position_mistake, for axes: of all of them or of one. of_all: the mistake explains every element. */
+static bool find_axis_positions(const search *s, identity *found, const making *at, bool of_all) {
   const suspect *agreed = NULL;
   bool failed = false;
   for (int a = -1; a < at->axes->count && !agreed && !failed; a++) {
     const char *words = "";
     for (size_t n = 0; words && !agreed && !failed; n++) {
       posenc_axes wrong;
-      differences unused;
+      differences d = {0};
       making how = *at;
       how.axes = &wrong;
       words = axes_mistaken(at->axes, a, n, &wrong, &failed);
-      if (words && *words && !failed) failed = !find_expected(s, found, &how, NULL, &agreed, &unused);
+      if (words && *words && !failed) failed = !find_expected(s, found, &how, NULL, &agreed, &d);
+      if (of_all && d.unexplained) agreed = NULL;
       if (agreed && a >= 0)
         snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
       else if (agreed)
         snprintf(found->agreed, sizeof found->agreed, "%s", words);
+      axes_free_mistaken(at->axes, &wrong);
+    }
+  }
+  return !failed;
+}
+
+/* How many elements have the bits of one of two tables, of those in which these differ. */
+typedef struct votes {
+  int64_t own, other;
+} votes;
+
+/* Compares sampled rows with two tables. Returns false if memory runs out. */
+static bool vote(const search *s, const making *own, const making *other, votes *cast) {
+  makers of_own, of_other = {0};
+  *cast = (votes){0};
+  if (!makers_open(&of_own, own, false, s->window.count)) return false;
+  const bool enough = makers_open(&of_other, other, false, s->window.count);
+  for (int64_t n = 0; enough && n < ROWS; n++) {
+    const int64_t row = window_sample(&s->window, ROWS, n);
+    if (row < 0) continue;
+    const double *there = window_row(&s->window, row), *made = makers_row(&of_own, &of_own.all[0], row),
+                 *wrong = makers_row(&of_other, &of_other.all[0], row);
+    for (int64_t c = 0; c < own->columns.dim; c++) {
+      if (!(fabs(made[c] - wrong[c]) > 0.0)) continue;
+      cast->own += fabs(there[c] - made[c]) <= 0.0;
+      cast->other += fabs(there[c] - wrong[c]) <= 0.0;
+    }
+  }
+  makers_close(&of_own);
+  if (enough) makers_close(&of_other);
+  return enough;
+}
+
+/* Tries mistakes in the positions of axes so slow that roundings to 16 bits explain them: the bits tell them. Writes
+   the first one whose table has almost all of these. Returns false if memory runs out. */
+static bool find_axis_bits(const search *s, identity *found, const making *at, const posenc_problem *right) {
+  const int64_t least = 4, times = 4;
+  const bool is_narrow = at->held == POSENC_F16 || at->held == POSENC_BF16;
+  making own;
+  bool failed = false;
+  if (!is_narrow || s->request->error > 0.0 || !making_with(at, right, &own)) return true;
+  for (int a = 0; a < at->axes->count && !*found->agreed && !failed; a++) {
+    const char *words = "";
+    for (size_t n = 0; words && !*found->agreed && !failed; n++) {
+      posenc_axes wrong;
+      votes cast = {0};
+      making other = own;
+      other.axes = &wrong;
+      words = axes_mistaken(at->axes, a, n, &wrong, &failed);
+      if (words && *words && !failed) failed = !vote(s, &own, &other, &cast);
+      if (cast.other >= least && cast.other > times * cast.own)
+        snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
       axes_free_mistaken(at->axes, &wrong);
     }
   }
@@ -584,7 +637,7 @@ static bool find_axes_mistake(const search *s, identity *found, const making *at
     if (!try(s, found, &how, NULL, &wrong.problem, &agrees, &d)) return false;
     if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", mistakes[n].words);
   }
-  return *found->agreed || find_axis_positions(s, found, at);
+  return *found->agreed || find_axis_positions(s, found, at, false);
 }
 
 /* Compares a table that is made as `at`, of which that is known or assumed: with the expected problems, then with these
@@ -598,13 +651,15 @@ static bool agree_at(const search *s, identity *found, making at, bool asked) {
   at.held = s->window.held;
   if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return true;
   if (!find_expected(s, found, &at, NULL, &agreed, &d)) return false;
-  if (agreed && is_table)
+  if (agreed && d.unexplained && asked && at.axes && !find_axis_positions(s, found, &at, true)) return false;
+  if (agreed && !*text && is_table)
     tell_damage(found, s->request->asked, text, size);
-  else if (agreed && d.unexplained)
+  else if (agreed && !*text && d.unexplained)
     tell_elements(d.unexplained, d.row, d.column, text, size);
   if (agreed && is_table && (d.unexplained || found->positions) && !*text && asked)
     tell_rows(found, s->request->asked, text, size);
   if (agreed && d.unexplained && !*text && asked && !find_suspect_of_all(s, found, &at)) return false;
+  if (agreed && !*text && asked && at.axes && !find_axis_bits(s, found, &at, &agreed->problem)) return false;
   if (agreed && is_table) conclude(found, agreed, &d);
   if (agreed) return true;
   if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;

@@ -193,8 +193,13 @@ static double plain_position(const reader *r, int64_t row, const axis_part *of, 
     if (position > 0.0 && position >= at->least && position <= at->most && is_axis(r, row, of, position))
       return position;
   }
-  const double digits = middle > 0.0 ? plainest(middle, (at->most - at->least) / 2.0 / middle).value : -1.0;
-  return digits > 0.0 && is_axis(r, row, of, digits) ? digits : -1.0;
+  /* The error of a value near 0 is a share of it, so that the ends of a range need not be within it. */
+  const double apart = (at->most - at->least) / 2.0 / middle;
+  for (double share = 1.0; middle > 0.0 && share > 1e-3; share /= 4.0) {
+    const double digits = plainest(middle, share * apart).value;
+    if (is_axis(r, row, of, digits)) return digits;
+  }
+  return middle > 0.0 && is_axis(r, row, of, middle) ? middle : -1.0;
 }
 
 /* Returns a position of the range at which the axis is, by its pairs from index i - 1 on, whose angles are known; -1 if
@@ -240,10 +245,8 @@ static position_range fitted(const reader *r, const axis_part *of, double near_b
   return (position_range){near_by + moved - error, near_by + moved + error};
 }
 
-/* Returns the position of the axis in the row, or -1 if there is none. The `usual` positions come first: if rounding
-   leaves a choice, they continue a text or a line of a picture. Errors of recovered values are far below their bound,
-   which leaves more of a choice than there is. */
-static double find_position(const reader *r, int64_t row, const axis_part *of, const double *usual, int count) {
+/* As find_position, within the errors of the reader. */
+static double position_within(const reader *r, int64_t row, const axis_part *of, const double *usual, int count) {
   const bool is_fitted = r->is_recovered;
   double position = -1.0;
   for (int n = 0; n < count && position < 0.0; n++)
@@ -257,6 +260,18 @@ static double find_position(const reader *r, int64_t row, const axis_part *of, c
     if (usual[n] >= 0.0 && usual[n] >= at.least && usual[n] <= at.most) return usual[n];
   const double plain = plain_position(r, row, of, &at);
   return plain >= 0.0 ? plain : position;
+}
+
+/* Returns the position of the axis in the row, or -1 if there is none. The `usual` positions come first: if rounding
+   leaves a choice, they continue a text or a line of a picture. Errors of recovered values are far below their bound,
+   which leaves more of a choice than there is. Those of tables are one rounding, and of angles in f32 four at most: of
+   the positions within their bounds, one that is within these has no element that is off. */
+static double find_position(const reader *r, int64_t row, const axis_part *of, const double *usual, int count) {
+  reader near_by = *r;
+  near_by.rounding = r->unit;
+  near_by.relative = fmin(r->relative, 4.0 * limit_unit(POSENC_F32));
+  const double position = r->is_recovered ? -1.0 : position_within(&near_by, row, of, usual, count);
+  return position >= 0.0 ? position : position_within(r, row, of, usual, count);
 }
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
@@ -293,6 +308,16 @@ static bool read_rows(reader *r, int count) {
   return true;
 }
 
+/* Returns how many positions of the first axis are whole. */
+static int64_t count_whole(const reader *r) {
+  int64_t whole = 0;
+  for (int64_t n = 0; n < r->w->count - r->found->zeros; n++) {
+    const double position = r->found->positions[0][n];
+    whole += fabs(position - rint(position)) <= 0.0;
+  }
+  return whole;
+}
+
 /* Returns the scale of the positions: the median of the steps that rows move alike on the first two axes, as those of a
    text do; 1 if those are few. Rounding leaves a choice on the last axis, whose frequencies are the slowest. */
 static double scale_of(const reader *r) {
@@ -315,6 +340,22 @@ static double scale_of(const reader *r) {
   return fabs(step - 1.0) <= equal ? 1.0 : plainest(step, equal / 8.0).value;
 }
 
+/* Takes the scale of the positions, if at least half of them are whole with it, and more than without: steps of times
+   may be alike by chance, within roundings of 16 bits. Returns false if a row has no position. */
+static bool take_scale(reader *r, int count) {
+  const int64_t whole = count_whole(r), rows = r->w->count - r->found->zeros;
+  const double scale = scale_of(r);
+  r->found->scale = scale;
+  if (number_is_one(scale)) return true;
+  for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] *= (long double)scale;
+  const bool is_read = read_rows(r, count);
+  for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] /= (long double)scale;
+  const int64_t scaled = is_read ? count_whole(r) : 0;
+  if (scaled > whole && 2 * scaled >= rows) return true;
+  r->found->scale = 1.0;
+  return read_rows(r, count);
+}
+
 /* Whether these axes explain all rows, at different positions. */
 static bool explains(reader *r, const posenc_axes *axes) {
   sections *found = r->found;
@@ -327,13 +368,7 @@ static bool explains(reader *r, const posenc_axes *axes) {
     differ |= memcmp(found->positions[0], found->positions[a], (size_t)count * sizeof(double)) != 0;
   r->is_one |= !differ && r->is_whole && axes->frequencies == POSENC_AXES_CONTINUED;
   if (!differ && r->is_whole) return false;
-  found->scale = scale_of(r);
-  if (!number_is_one(found->scale)) {
-    for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] *= (long double)found->scale;
-    const bool is_read = read_rows(r, axes->count);
-    for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] /= (long double)found->scale;
-    if (!is_read) return false;
-  }
+  if (!take_scale(r, axes->count)) return false;
   found->axes = *axes;
   found->columns = r->at;
   found->amplitude = r->amplitude;

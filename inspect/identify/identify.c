@@ -337,6 +337,7 @@ static bool judge_as_list(search *s, const identity *unread, const making *told,
   const explanation best = s->best, also = s->also;
   *found = *unread;
   s->best.found = s->also.found = false;
+  s->told = told;
   if (told)
     search_list_of(s, told);
   else
@@ -587,6 +588,44 @@ static bool judge_as_expected(search *s, const identity *unread, const making *h
   return !s->failed;
 }
 
+/* Whether the rows of the window are at positions in equal steps, within what roundings to 16 bits and errors of angles
+   in f32 leave of these. */
+static bool are_even(const search *s, const double *positions) {
+  const double room = 0.02, share = 0.01, of_position = 1e-6;
+  double least = INFINITY, most = -INFINITY, farthest = 0.0;
+  for (int64_t r = 1; r < s->window.count; r++) {
+    const double step = positions[r] - positions[r - 1];
+    if (isnan(step)) continue;
+    least = fmin(least, step);
+    most = fmax(most, step);
+    farthest = fmax(farthest, fabs(positions[r]));
+  }
+  return !(most - least > room + share * fabs(most) + of_position * farthest);
+}
+
+/* Judges the table as the expected formula at positions in no step, as those of times: formulas that are tried at
+   successive positions take seconds. Equal steps may be a scale. Returns false if memory runs out. *is_right: that
+   explains every element. */
+static bool judge_as_times(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+  making at = *how;
+  *is_right = false;
+  for (int turn = 0; turn < 2 && !*is_right && at.columns.pairs >= FORMULA_EVIDENT; turn++) {
+    if (turn && how->columns.part == TABLE_BOTH) at.columns = columns_exchanged(&how->columns);
+    if (turn && how->columns.part != TABLE_BOTH) at.columns.part = TABLE_SIN;
+    free_parts(found);
+    *found = *unread;
+    s->best.found = s->also.found = false;
+    search_list_of(s, &at);
+    if (s->failed || (explanation_is_good(&s->best) && !judge_best(s, found))) return false;
+    *is_right = found->positions && !found->unexplained && !found->damage_count && !found->not_finite && !found->lost &&
+                !found->blank && !are_even(s, found->positions);
+  }
+  if (*is_right) return say(found, IDENTIFY_TABLE, "");
+  s->best.found = s->also.found = false;
+  s->columns = how->columns;
+  return true;
+}
+
 /* Explains the table as what is asked or expected, or as a suspect in these rows and columns, if that explains it; or
    else as what it is found to be. */
 static bool explain_as_told(search *s, identity *found) {
@@ -611,6 +650,10 @@ static bool explain_as_told(search *s, identity *found) {
     if (!judge_as_expected(s, &unread, &how, found, &is_right)) return false;
   }
   if (!is_right && !judge_as_suspect(s, &unread, &at, found, &is_right)) return false;
+  for (size_t n = 0; n < request->expected->count && !is_right; n++)
+    if (making_with(&at, &request->expected->items[n].problem, &how) &&
+        !judge_as_times(s, &unread, &how, found, &is_right))
+      return false;
   if (is_right) return true;
   free_parts(found);
   *found = unread;

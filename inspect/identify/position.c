@@ -294,8 +294,8 @@ static double wrapped(double angle) {
   return remainder(angle, 2.0 * pi);
 }
 
-/* Reads the position from the slowest phase to the fastest. One part alone allows two angles, and the nearer one is
-   used. */
+/* Reads the position from the slowest phase to the fastest. One part alone allows two angles: of one that is out of
+   reach, the other is used, else both. */
 static bool read_part(const columns *s, const estimate *phases, const long double *frequencies, double relative,
                       start *found) {
   long double position = 0.0L;
@@ -317,6 +317,16 @@ static bool read_part(const columns *s, const estimate *phases, const long doubl
       missed++;
       continue;
     }
+    /* Cosines are those of positions from 0 on. */
+    const bool is_below = s->part == TABLE_COS && (double)position * w + fmin(near, far) < -tolerance,
+               is_either = s->part != TABLE_BOTH && !is_below && fmax(fabs(near), fabs(far)) <= tolerance + error * w;
+    const double of_both = (fabs(near - far) / 2.0 + tolerance) / w;
+    if (is_either && of_both < error) {
+      bits += log2(pi / (of_both * w));
+      position += (long double)((near + far) / 2.0 / w);
+      error = of_both;
+    }
+    if (is_either) continue;
     bits += log2(pi / (tolerance + error * w));
     const double of_this = tolerance / w, share = error * error / (error * error + of_this * of_this);
     position += (long double)(share * off / w);
@@ -337,6 +347,26 @@ static bool read_pairs(const columns *s, const estimate *phases, const long doub
   return count > 0;
 }
 
+/* Returns the position near by whose angles are the nearest to the phases: the least squares of their differences, in
+   units of their errors. Phases farther off are of damaged columns. Its error is several times a standard error, as
+   those of phases are bounds. */
+static estimate fitted_position(const columns *s, const estimate *phases, const long double *frequencies,
+                                double relative, double near_by) {
+  const double most = 4.0;
+  double products = 0.0, weights = 0.0;
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const double w = (double)frequencies[i], angle = (double)((long double)near_by * frequencies[i]),
+                 error = phases[i].error + relative * fabs(angle),
+                 other = s->part == TABLE_COS ? -phases[i].value : pi - phases[i].value,
+                 near = wrapped(phases[i].value - angle), far = wrapped(other - angle),
+                 off = s->part == TABLE_BOTH || fabs(near) < fabs(far) ? near : far;
+    if (!(fabs(off) <= most * error)) continue;
+    products += off * w / (error * error);
+    weights += w * w / (error * error);
+  }
+  return weights > 0.0 ? (estimate){near_by + products / weights, 1.0 / sqrt(weights)} : (estimate){near_by, 0.0};
+}
+
 static bool read_row(const table_window *w, const columns *s, int64_t row, const long double *frequencies,
                      double amplitude, double relative, estimate *phases, double *position) {
   start at;
@@ -344,7 +374,11 @@ static bool read_row(const table_window *w, const columns *s, int64_t row, const
   for (int64_t i = 0; i < s->pairs; i++)
     phases[i] = columns_complete(s, i) ? phase_of(w, s, row, i, amplitude) : (estimate){0.0, INFINITY};
   if (!(s->part == TABLE_BOTH ? read_pairs : read_part)(s, phases, frequencies, relative, &at)) return false;
-  *position = start_is_whole(&at) && !start_is_one(&at) ? rint(at.first) : at.first;
+  const estimate there = fitted_position(s, phases, frequencies, relative, at.first);
+  const bool is_any = start_is_whole(&at) && !start_is_one(&at),
+             is_whole = fabs(there.value - rint(there.value)) <= there.error + 1e-6;
+  *position = is_any ? rint(at.first) : there.value;
+  if (is_whole && !is_any) *position = rint(there.value);
   return true;
 }
 

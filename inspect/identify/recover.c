@@ -14,8 +14,9 @@
 #include <string.h>
 
 /* SAMPLES: the number of rows in which pairs are searched. In units of the dtype's precision: the largest error of
-   lengths of a pair, and the smallest sine of a pair for which the rotation of the next pair is visible. */
-enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8 };
+   lengths of a pair, the smallest sine of a pair for which the rotation of the next pair is visible, and the smallest
+   mean of sines that has a sign. */
+enum { SAMPLES = 96, FITTING_UNITS = 16, VISIBLE_UNITS = 8, LEAN_UNITS = 2 };
 
 typedef struct source {
   vectors v;
@@ -168,7 +169,24 @@ static void divide(const pair_sums *all) {
     if (all->weights[n] > 0.0) all->values[n] /= all->weights[n];
 }
 
-/* Whether the slowest pair that visibly rotates does so backwards from row to row. Then all sines are negated. */
+/* Whether the slowest pairs whose mean sine is visible have angles in the half turn of positions from 0 on. */
+static bool are_from_zero(const pair_sums *all, double unit) {
+  enum { ASKED = 5 };
+  const int64_t half = all->dim / 2;
+  int asked = 0;
+  bool are = true;
+  for (int64_t i = half - 1; i >= 0 && asked < ASKED; i--) {
+    double mean = 0.0;
+    for (int64_t row = 0; row < all->rows; row++) mean += all->values[row * all->dim + half + i] / (double)all->rows;
+    if (fabs(mean) <= LEAN_UNITS * unit) continue;
+    are = are && mean > 0.0;
+    asked++;
+  }
+  return are && asked > 0;
+}
+
+/* Whether the slowest pair that visibly rotates does so backwards from row to row, and its angles are not those of
+   positions from 0 on, which may be in any order. Then all sines are negated. */
 static bool turn_forward(const pair_sums *all, double unit) {
   const int64_t half = all->dim / 2;
   double turned = 0.0;
@@ -179,7 +197,7 @@ static bool turn_forward(const pair_sums *all, double unit) {
       turned += now[0] * next[half] - now[half] * next[0];
     }
   }
-  if (!(turned < 0.0)) return false;
+  if (!(turned < 0.0) || are_from_zero(all, unit)) return false;
   for (int64_t row = 0; row < all->rows; row++)
     for (int64_t i = 0; i < half; i++) all->values[row * all->dim + half + i] *= -1.0;
   return true;

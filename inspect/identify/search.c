@@ -316,26 +316,35 @@ static int64_t read_list(const search *s, const table_window *w, int64_t first, 
   return keep_told(s, w, first, positions) ? list_read(w, at, s->w, list_amplitude(s), relative, positions) : -1;
 }
 
-static bool explain_list_by(search *s, const columns *at, const formula *f, double relative) {
+/* Returns the number of rows that are read, if these explain the window; else 0. */
+static int64_t explain_list_by(search *s, const columns *at, const formula *f, double relative) {
   making how = trial_making(s, at, f);
   formula_frequencies(f, at->pairs, s->w);
   const int64_t known = read_list(s, &s->window, 0, at, relative, s->positions);
   if (known < 0) s->failed = true;
-  if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return false;
+  if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return 0;
   how.positions = s->positions;
   how.start = (start){.error = relative, .most = -1};
   const estimate amplitude = {list_amplitude(s), ldexp(s->window.most, -format_of(s->window.held)->precision)};
   explanation found = {.found = false};
   explain_amplitudes(s, &how, &amplitude, true, &found);
-  if (!explanation_is_good(&found)) return false;
+  if (!explanation_is_good(&found)) return 0;
   trial_weigh(s, &found);
-  return true;
+  return known;
 }
 
+/* Reads rows with exact angles, then with those of f32, if rows are not explained or not read. */
 static void explain_list(search *s, const columns *at, const formula *f) {
-  static const double relative[] = {1e-15, 5e-7};
-  for (size_t r = 0; r < sizeof relative / sizeof *relative && !explanation_is_within(s, &s->best, 4.0); r++)
-    explain_list_by(s, at, f, relative[r]);
+  const double of_f32 = 5e-7;
+  const explanation before = s->best;
+  int64_t rows = 0;
+  for (int64_t r = 0; r < s->window.count; r++) rows += !s->window.zero[r];
+  const int64_t known = explain_list_by(s, at, f, 1e-15);
+  if (known == rows && explanation_is_within(s, &s->best, 4.0)) return;
+  const explanation first = s->best;
+  if (known < rows) s->best = before;
+  const int64_t noisy = explain_list_by(s, at, f, of_f32);
+  if (known < rows && noisy <= known) s->best = first;
 }
 
 /* A table must have enough columns that no other row has a position by chance. */
@@ -350,7 +359,6 @@ static void restore_list(search *s) {
 }
 
 void search_list_of(search *s, const making *how) {
-  s->told = how;
   s->columns = how->columns;
   if (how->columns.pairs >= LIST_PAIRS_LEAST) explain_list(s, &how->columns, &how->formula);
   restore_list(s);

@@ -116,7 +116,7 @@ void search_columns(search *s);
 /* Tries rows at positions in any order. */
 void search_list(search *s);
 
-/* As search_list, for a table of which all but a few rows are made as `how`. */
+/* As search_list, for the formula of `how`. */
 void search_list_of(search *s, const making *how);
 
 /* Reads the positions of all rows of the file, of which the best explanation has those of the window. Returns a new
