@@ -340,18 +340,18 @@ static double scale_of(const reader *r) {
   return fabs(step - 1.0) <= equal ? 1.0 : plainest(step, equal / 8.0).value;
 }
 
-/* Takes the scale of the positions, if at least half of them are whole with it, and more than without: steps of times
-   may be alike by chance, within roundings of 16 bits. Returns false if a row has no position. */
+/* Takes the scale of the positions, if at least half of them are whole with it: steps of times may be alike by chance,
+   within roundings of 16 bits. Returns false if a row has no position, or no whole one where these are asked. */
 static bool take_scale(reader *r, int count) {
-  const int64_t whole = count_whole(r), rows = r->w->count - r->found->zeros;
+  const int64_t rows = r->w->count - r->found->zeros;
   const double scale = scale_of(r);
   r->found->scale = scale;
   if (number_is_one(scale)) return true;
   for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] *= (long double)scale;
   const bool is_read = read_rows(r, count);
   for (int64_t i = 0; i < r->at.pairs; i++) r->frequencies[i] /= (long double)scale;
-  const int64_t scaled = is_read ? count_whole(r) : 0;
-  if (scaled > whole && 2 * scaled >= rows) return true;
+  if (is_read && 2 * count_whole(r) >= rows) return true;
+  if (r->is_whole) return false; /* the scale is tried with positions between whole ones */
   r->found->scale = 1.0;
   return read_rows(r, count);
 }
