@@ -640,6 +640,17 @@ done
 "$POSENC" write --config dynamic.json --context 131072 --offset 130800 --len 272 -o end.npy
 check 'of another length, which the values show' eval 'ends 1 identify end.npy --config dynamic.json --context 100000 &&
   told out config "DISAGREES: the dynamic scaling is that of 131072 positions, not of 100000"'
+
+# 64 rows in bf16, whose base has so many digits that they alone do not show it.
+cat >far.json <<'END'
+{"model_type": "llama", "head_dim": 64, "max_position_embeddings": 16384, "rope_theta": 500000.0,
+ "rope_scaling": {"rope_type": "dynamic", "factor": 4.0}}
+END
+"$POSENC" write --config far.json --context 16385 --offset 16321 --len 64 --dtype bf16 -o far.npy
+check 'a few rows far out, of a stretched base' eval 'ends 0 identify far.npy --config far.json --context 16385 &&
+  told out config "agrees: far.json"'
+check 'whose length the values show' eval 'ends 0 identify far.npy --config far.json &&
+  told out config "agrees: far.json, in a sequence of 16385 positions, as the values show"'
 # The values show the length that no option gives: of a table before, at or beyond the end of what the model accepts.
 cat >longrope.json <<END
 {"model_type": "phi3", "head_dim": 64, "rope_theta": 10000.0, "max_position_embeddings": 131072,

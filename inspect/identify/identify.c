@@ -603,10 +603,11 @@ static bool are_even(const search *s, const double *positions) {
   return !(most - least > room + share * fabs(most) + of_position * farthest);
 }
 
-/* Judges the table as the expected formula at positions in no step, as those of times: formulas that are tried at
-   successive positions take seconds. Equal steps may be a scale. Returns false if memory runs out. *is_right: that
-   explains every element. */
-static bool judge_as_times(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+/* Judges the table as the expected formula at a position of each row, as those of times: formulas that are tried at
+   successive positions take seconds. even: whether positions may be in equal steps, which may be a scale. Returns false
+   if memory runs out. *is_right: that explains every element. */
+static bool judge_as_times(search *s, const identity *unread, const making *how, bool even, identity *found,
+                           bool *is_right) {
   making at = *how;
   *is_right = false;
   for (int turn = 0; turn < 2 && !*is_right && at.columns.pairs >= FORMULA_EVIDENT; turn++) {
@@ -618,11 +619,23 @@ static bool judge_as_times(search *s, const identity *unread, const making *how,
     search_list_of(s, &at);
     if (s->failed || (explanation_is_good(&s->best) && !judge_best(s, found))) return false;
     *is_right = found->positions && !found->unexplained && !found->damage_count && !found->not_finite && !found->lost &&
-                !found->blank && !are_even(s, found->positions);
+                !found->blank && (even || !are_even(s, found->positions));
   }
   if (*is_right) return say(found, IDENTIFY_TABLE, "");
   s->best.found = s->also.found = false;
   s->columns = how->columns;
+  return true;
+}
+
+/* judge_as_times with each expected problem, until one explains the table. */
+static bool judge_as_any_times(search *s, const identity *unread, const making *at, bool even, identity *found,
+                               bool *is_right) {
+  const suspect_list *expected = s->request->expected;
+  making how;
+  *is_right = false;
+  for (size_t n = 0; n < expected->count && !*is_right; n++)
+    if (making_with(at, &expected->items[n].problem, &how) && !judge_as_times(s, unread, &how, even, found, is_right))
+      return false;
   return true;
 }
 
@@ -650,14 +663,22 @@ static bool explain_as_told(search *s, identity *found) {
     if (!judge_as_expected(s, &unread, &how, found, &is_right)) return false;
   }
   if (!is_right && !judge_as_suspect(s, &unread, &at, found, &is_right)) return false;
-  for (size_t n = 0; n < request->expected->count && !is_right; n++)
-    if (making_with(&at, &request->expected->items[n].problem, &how) &&
-        !judge_as_times(s, &unread, &how, found, &is_right))
-      return false;
+  if (!is_right && !judge_as_any_times(s, &unread, &at, false, found, &is_right)) return false;
   if (is_right) return true;
   free_parts(found);
   *found = unread;
-  return explain(s, found);
+  if (!explain(s, found)) return false;
+  if (found->verdict != IDENTIFY_NO_TABLE) return true;
+  /* A few rows far from 0 do not show a base of many digits, but agree with the expected one. */
+  identity other = unread;
+  const bool enough = judge_as_any_times(s, &unread, &at, true, &other, &is_right);
+  if (is_right) {
+    free_parts(found);
+    *found = other;
+  } else {
+    free_parts(&other);
+  }
+  return enough;
 }
 
 identity *identify(const identify_request *request) {
