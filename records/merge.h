@@ -75,7 +75,7 @@ const char *merge_side_by_side(const merger *m, const char *key);
    alone is not enough: it may lack a fact in which two others differ. */
 bool merge_are_same_facts(const merger *m, const input *other, const char *reason);
 
-/* What a file has for a place of the run. */
+/* A result or a profile of a file, or that it has timed an item, for a place of the run. */
 typedef struct merged_part {
   const input *from;
   const char *kernel;        /* null: that of the place */

@@ -38,17 +38,17 @@ check 'each row is of a package that is pinned' test -z "$(cut -f 1 rows | sort 
 check 'all packages that are wanted are pinned' lacks err wanted
 mkdir -p wrong/tools
 cp "$root/tools/peers.py" "$root/tools/ways.py" wrong/tools
-sed 's/^\(torch==.* --hash=sha256:\)..../\1/' "$root/tools/peers.txt" >wrong/tools/peers.txt
-peers wrong pins
+wrong_pins() { # SED'S COMMAND
+  sed "$1" "$root/tools/peers.txt" >wrong/tools/peers.txt
+  peers wrong pins
+}
+wrong_pins 's/^\(torch==.* --hash=sha256:\)..../\1/'
 check 'a hash that is cut off is refused' contains err 'neither a comment nor a pinned package: torch=='
-sed '/^torch==/d' "$root/tools/peers.txt" >wrong/tools/peers.txt
-peers wrong pins
+wrong_pins '/^torch==/d'
 check 'and a package that is wanted, but has no pin' contains err 'wanted, but not pinned: torch'
-sed '/libsleef3_/d' "$root/tools/peers.txt" >wrong/tools/peers.txt
-peers wrong pins
+wrong_pins '/libsleef3_/d'
 check 'also one of Debian' contains err 'wanted, but not pinned: libsleef3'
-sed '/libsleef3_/s/.$//' "$root/tools/peers.txt" >wrong/tools/peers.txt
-peers wrong pins
+wrong_pins '/libsleef3_/s/.$//'
 check 'whose hash is refused, too, if it is cut off' contains err 'neither a comment nor a pinned package: pool/'
 mkdir no-debian debian
 printf '#!/bin/sh\necho http://localhost/ubuntu/\n' >no-debian/apt-get

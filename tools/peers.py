@@ -110,6 +110,12 @@ def renew():
     PINS.write_text("\n".join(head + kept + of_debian) + "\n")
 
 
+def tell_had(kind, folder, pinned, lacking):
+    print(f"peers: {len(pinned) - len(lacking)} of {len(pinned)} {kind} are in {folder}")
+    for what in lacking:
+        print(f"peers: could not be had: {what}")
+
+
 def install(folder):
     told, pinned, _ = pins()
     if told["python"] != [f"{sys.version_info[0]}.{sys.version_info[1]}"]:
@@ -125,9 +131,7 @@ def install(folder):
 
         if not had([line for _, _, line in pinned]):
             lacking = [f"{name} {version}" for name, version, line in pinned if not had([line])]
-    print(f"peers: {len(pinned) - len(lacking)} of {len(pinned)} packages are in {folder}")
-    for what in lacking:
-        print(f"peers: could not be had: {what}")
+    tell_had("packages", folder, pinned, lacking)
 
 
 # ---- Debian's packages -----------------------------------------------------------------------------------------------
@@ -191,9 +195,7 @@ def unpack_debian(folder):
         if not had:
             pathlib.Path(file).unlink(missing_ok=True)
             lacking.append(os.path.basename(path))
-    print(f"peers: {len(pinned) - len(lacking)} of {len(pinned)} packages of Debian are in {folder}")
-    for what in lacking:
-        print(f"peers: could not be had: {what}")
+    tell_had("packages of Debian", folder, pinned, lacking)
 
 
 # ---- what stands for PyTorch's functions -----------------------------------------------------------------------------
