@@ -33,7 +33,7 @@ static posenc_status fill(kept_table *made, const posenc_problem *table, const p
   const posenc_status status = kernel->prepare ? kernel->prepare(table, &how, &made->constants) : POSENC_OK;
   if (status != POSENC_OK) return status;
   if (table->rows) kernel->execute(made->constants, table, 0, table->rows, made->rows);
-  rows_zero_padding(table, 0, table->rows, made->rows, (size_t)table->dim * posenc_dtype_bytes(table->dtype));
+  rows_zero_padding(table, 0, table->rows, made->rows, kernel_row_bytes(table));
   return POSENC_OK;
 }
 
@@ -54,7 +54,7 @@ static posenc_status prepare(const posenc_problem *table, const posenc_options *
 
 static void execute(const void *constants, const posenc_problem *table, int64_t row, int64_t rows, void *out) {
   const kept_table *made = (const kept_table *)constants;
-  const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
+  const size_t row_bytes = kernel_row_bytes(table);
   memcpy(out, made->rows + (size_t)row * row_bytes, (size_t)rows * row_bytes);
 }
 

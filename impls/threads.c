@@ -61,7 +61,7 @@ static posenc_status prepare_cr(const posenc_problem *problem, const posenc_opti
 /* ---- parts ---- */
 
 /* A part writes at least 64 KiB. RUN: the rows of the blocks between exact anchors. */
-enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, RUN = (CR_ADVANCES + 1) * CR_BLOCK };
+enum { LEAST_BYTES = 1 << 16, MOST_PARTS = 256, RUN = (CR_ADVANCES + 1) * KERNEL_BLOCK };
 
 /* The parts of a call: each ends before the row, or sequence, ends[part]. */
 typedef struct parts {
@@ -153,7 +153,7 @@ static void apply_to_sequences(void *argument, int64_t part) {
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const thread_constants *made = (const thread_constants *)constants;
   call c = {.made = made, .problem = problem, .out = (char *)out, .row = row};
-  c.bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  c.bytes = (int64_t)kernel_row_bytes(problem);
   divide(&c.parts, made->threads, rows, c.bytes, true, problem->first + row);
   team_run(made->team, c.parts.count, make_rows, &c, seconds_alone(made, problem, rows));
 }

@@ -187,7 +187,7 @@ static double test_adversarial(void) {
     posenc_problem problem = posenc_table(LAST, DIM);
     void *constants;
     hunt_next(&h, n, TRIES, &problem);
-    problem.first = (int64_t)((uint64_t)problem.first & ~UINT64_C(255)) + 256 - LAST - BLOCK / 2;
+    problem.first = (int64_t)((uint64_t)problem.first & ~UINT64_C(255)) + 256 - LAST - KERNEL_BLOCK / 2;
     if (cr_prepare(&problem, NULL, &constants) != POSENC_OK) return INFINITY;
     make(constants, &problem, 0, LAST, values);
     hunt_take(&h, worst_of(&problem, values, LAST), &problem);
@@ -259,7 +259,7 @@ static void test_sincos_of_sums(void) {
   ok(worst <= 1.0 && worst > 0x1p-7, "%d sines and cosines as sums: within %.3f × 2^-86 of themselves", TRIES, worst);
 }
 
-enum { SOME = 48, LONG = SUM_RUN - BLOCK };
+enum { SOME = 48, LONG = SUM_RUN - KERNEL_BLOCK };
 
 /* Returns the error of rows from the first anchor of a call on, and of as many before the next exact anchor. */
 static double worst_of_sums(const posenc_problem *problem) {
@@ -334,7 +334,7 @@ static void test_derivations(void) {
     if (at.from > rows_forward) rows_forward = at.from;
     exact += cr_exact_anchor(position) == position;
   }
-  const int advances = 4096 / exact / BLOCK - 1; /* between two exact anchors */
+  const int advances = 4096 / exact / KERNEL_BLOCK - 1; /* between two exact anchors */
   ok(rows_back == 16 && rows_forward == 15 && advances == CR_ADVANCES,
      "blocks reach %d rows back and %d forward, and the last anchor is %d advances from an exact one", rows_back,
      rows_forward, advances);

@@ -134,7 +134,7 @@ uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
     sums[6] = mix(sums[6], round_bits_of(table->block_cos[i]));
   }
   for (int n = 0; n < 7; n++) digest = mix(digest, sums[n]);
-  return mix(digest, CR_BLOCK << 8 | CR_ADVANCES);
+  return mix(digest, KERNEL_BLOCK << 8 | CR_ADVANCES);
 }
 
 /* Allocates `arrays` arrays of `entries` 64-bit words. Null if memory runs out. */
@@ -166,7 +166,7 @@ static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
   sums->twice_tail = sums->twice_head + copies * padded;
   for (size_t i = 0; i < (size_t)made->pairs; i++) {
     posenc_sum sine, cosine;
-    find_sincos(made, i, CR_BLOCK, &sine, &cosine);
+    find_sincos(made, i, KERNEL_BLOCK, &sine, &cosine);
     sums->block_sin[i] = sine.high;
     sums->block_sin_low[i] = sine.low;
     sums->block_cos[i] = cosine.high;
@@ -195,7 +195,7 @@ static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_
   for (size_t i = 0; i < (size_t)made->pairs; i++) {
     const double twice = wide_twice_cosine(made->angles, (int64_t)i);
     for (size_t copy = 0; copy < copies; copy++) made->twice_cosine[copies * i + copy] = twice;
-    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], CR_BLOCK), &made->block_sin[i],
+    angle_sincos(angle_at(made->angles->turn_high[i], made->angles->turn_low[i], KERNEL_BLOCK), &made->block_sin[i],
                  &made->block_cos[i]);
   }
   pad(made, padded, copies);
@@ -335,7 +335,7 @@ void cr_element(const cr_table *table, const posenc_problem *problem, int64_t po
 
 void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  const int64_t first = problem->first + row, row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
+  const int64_t first = problem->first + row, row_bytes = (int64_t)kernel_row_bytes(problem);
   const uint32_t *list = table->certificate.misrounded;
   int64_t at = 0;
   for (int64_t end = table->certificate.count; at < end;) { /* bisects for the first entry from `first` on */

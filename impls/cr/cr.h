@@ -125,16 +125,16 @@ certificate certificate_find(uint64_t digest);
 
 /* The rows of a block, and the successive anchors that are advanced from an anchor computed from its angle. Such an
    anchor is at every multiple of 256 positions, so position 0 is exact. */
-enum { CR_BLOCK = KERNEL_BLOCK, CR_ADVANCES = 7 };
+enum { CR_ADVANCES = 7 };
 static inline int64_t cr_exact_anchor(int64_t center) {
-  return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * CR_BLOCK - 1));
+  return (int64_t)((uint64_t)center & ~(uint64_t)((CR_ADVANCES + 1) * KERNEL_BLOCK - 1));
 }
 
 /* The sums above, in halves of u: the anchor, the advances, the row before the anchor, and for each step 1.5 of its
    roundings and 1 of 2 cos w, with 23 for values above 1. In CR_SLOW_SUM, for w below 2^-21, a step has 3 and 2 in
    turn. */
 enum {
-  CR_HALF = CR_BLOCK / 2,
+  CR_HALF = KERNEL_BLOCK / 2,
   CR_CARRIED = (CR_HALF - 1) * CR_HALF / 2, /* 15 + 14 + … + 1 */
   CR_SUM = 2 * 4 + 13 * CR_ADVANCES + 13 * CR_HALF + 3 * CR_CARRIED + 2 * CR_CARRIED + 2 * 23,
   CR_SLOW_SUM = 2 * 4 + 6 * CR_ADVANCES + 6 * CR_HALF + (4 * CR_CARRIED + CR_HALF * CR_HALF / 2) + 2 * CR_CARRIED + 4,

@@ -36,8 +36,8 @@
 #ifndef POSENC_IMPLS_CR_SUMS_H
 #define POSENC_IMPLS_CR_SUMS_H
 
-#include "impls/cr/tiles.h"
 #include "impls/cr/rounding.h"
+#include "impls/cr/tiles.h"
 #include "lib/exact/angle.h"
 #include "lib/simd/exact.h"
 
@@ -51,7 +51,7 @@
 
 enum { SUM_TILE = SUM_VECTORS * LANES, SUM_CHUNK = 64, SUM_RUN = 4096 };
 _Static_assert(SUM_CHUNK % SUM_TILE == 0 && ANGLE_PADDING % SUM_TILE == 0, "whole tiles of constants");
-_Static_assert(SUM_RUN == 128 * CR_BLOCK, "an anchor is turned 128 times at most");
+_Static_assert(SUM_RUN == 128 * KERNEL_BLOCK, "an anchor is turned 128 times at most");
 /* The sum above, in halves of u: steps, the row before the anchor, both ends, the attention factor, anchors. */
 enum { SUM_SUM = 25 * CR_CARRIED + CR_HALF + 2 * (4 + 12 + 9) };
 _Static_assert(SUM_SUM < 2 << (80 - SUM_ERROR_BITS), "SUM_ERROR is above what the fast path of f64 adds up to");
@@ -76,8 +76,8 @@ typedef struct sum_span {
 
 /* The rows of a tile with uncertain elements: those whose `low` and `high` differ. */
 typedef struct uncertain_sums {
-  int count, rows[BLOCK];
-  _Alignas(64) double low[BLOCK][SUM_TILE], high[BLOCK][SUM_TILE];
+  int count, rows[KERNEL_BLOCK];
+  _Alignas(64) double low[KERNEL_BLOCK][SUM_TILE], high[KERNEL_BLOCK][SUM_TILE];
 } uncertain_sums;
 
 /* The variant of a sum_maker. */
@@ -175,7 +175,7 @@ TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_
 
 INLINE void sum_tile(sum_variant as, destination to, sum_span from) {
   enum { MOST_BYTES = 8 };
-  _Alignas(64) char part[BLOCK * SUM_TILE * MOST_BYTES];
+  _Alignas(64) char part[KERNEL_BLOCK * SUM_TILE * MOST_BYTES];
   const int64_t bytes = sum_bytes(as);
   uncertain_sums found;
   const bool whole = from.count >= SUM_TILE;
@@ -306,9 +306,9 @@ INLINE void sum_block(sum_maker *make, const destination *to, int64_t pair, int6
 TARGET static void execute_sums(sum_maker *make, const cr_table *table, const posenc_problem *problem, int64_t ahead,
                                 int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  destination to = {.table = table, .problem = problem, .row_bytes = row_bytes_of(problem)};
+  destination to = {.table = table, .problem = problem, .row_bytes = (int64_t)kernel_row_bytes(problem)};
   for (int64_t run = 0, end; run < rows; run = end) {
-    end = rows - run < SUM_RUN ? rows : run + SUM_RUN - BLOCK;
+    end = rows - run < SUM_RUN ? rows : run + SUM_RUN - KERNEL_BLOCK;
     for (int64_t pair = 0, count; pair < table->pairs; pair += count) {
       const int64_t most = pair == 0 && ahead ? ahead : SUM_CHUNK;
       sum_anchors at;
@@ -329,15 +329,15 @@ TARGET static void execute_sums(sum_maker *make, const cr_table *table, const po
 }
 
 /* What is compiled for each variant. Other dtypes than f64, and all with an attention factor, share one maker each. */
-#define SUM_MAKER(way, ...)                                                                                            \
-  TARGET static void make_sums##way(const destination *to, int64_t column, int64_t count, int64_t constants,           \
-                                    int64_t place, const sum_columns *columns) {                                       \
+#define SUM_MAKER(name, ...)                                                                                           \
+  TARGET static void name(const destination *to, int64_t column, int64_t count, int64_t constants, int64_t place,      \
+                          const sum_columns *columns) {                                                                \
     sum_tiles((sum_variant){__VA_ARGS__}, *to, (sum_span){column, count, constants, place, columns});                  \
   }
-SUM_MAKER(_f64, .dtype = POSENC_F64)
-SUM_MAKER(_f64_streamed, .dtype = POSENC_F64, .streamed = STREAMS)
-SUM_MAKER(_narrow, .dtype = to->problem->dtype)
-SUM_MAKER(_scaled, .dtype = to->problem->dtype, .scaled = true)
+SUM_MAKER(make_sums_f64, .dtype = POSENC_F64)
+SUM_MAKER(make_sums_f64_streamed, .dtype = POSENC_F64, .streamed = STREAMS)
+SUM_MAKER(make_sums_narrow, .dtype = to->problem->dtype)
+SUM_MAKER(make_sums_scaled, .dtype = to->problem->dtype, .scaled = true)
 
 static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
                             char *out) {

@@ -12,7 +12,7 @@
  *   TILES           a macro that may be left out: the function, like `tiles` (tiles.h), that makes the rows of a block;
  *                   a kernel with one of its own includes tiles.h before it
  *
- * tiles.h makes of them TILE, TAIL, CHUNK and PART, sums.h SUM_TILE, and below COLUMN_MAKERS the variants of a table.
+ * tiles.h makes of them TILE, TAIL, CHUNK and PART, sums.h SUM_TILE, and below COLUMN_MAKER the variants of a table.
  */
 #ifndef POSENC_IMPLS_CR_TEMPLATE_H
 #define POSENC_IMPLS_CR_TEMPLATE_H
@@ -74,7 +74,8 @@ TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *
     doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
     const doubles block_sin = load_constants(table->block_sin + pair + i),
                   block_cos = load_constants(table->block_cos + pair + i);
-    for (int64_t position = exact; position < center; position += BLOCK) turn(&sine, &cosine, block_sin, block_cos);
+    for (int64_t position = exact; position < center; position += KERNEL_BLOCK)
+      turn(&sine, &cosine, block_sin, block_cos);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
@@ -163,7 +164,7 @@ INLINE void execute_block(column_maker *make, const destination *to, pair_span c
 TARGET static void execute_row(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
                                int64_t row, char *out) {
   const int64_t position = problem->first + row;
-  const destination to = {table, problem, out, row_bytes_of(problem), {position, 0, 1}};
+  const destination to = {table, problem, out, (int64_t)kernel_row_bytes(problem), {position, 0, 1}};
   const pair_order order = pair_order_of(problem, ANCHOR_ALONE);
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
@@ -177,10 +178,10 @@ TARGET static void execute_row(column_maker *make, const cr_table *table, const 
 TARGET static void execute_rows(column_maker *make, const cr_table *table, const posenc_problem *problem,
                                 pair_span span, int64_t row, int64_t rows, char *out) {
   pair_order order = pair_order_of(problem, ANCHOR_FOUND);
-  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = row_bytes_of(problem)};
+  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = (int64_t)kernel_row_bytes(problem)};
   for (int64_t begin = 0, end; begin < rows; begin = end) {
     const int64_t position = problem->first + row + begin, center = rotation_block_at(position, rows - begin).center;
-    const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * BLOCK + BLOCK / 2 - position;
+    const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * KERNEL_BLOCK + KERNEL_BLOCK / 2 - position;
     end = left < rows - begin ? begin + left : rows;
     for (int64_t some = 0; some < span.count; some += CHUNK) {
       const pair_span chunk = {span.first + some, span.count - some < CHUNK ? span.count - some : CHUNK};
@@ -242,44 +243,62 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
 
 /* ---- variants ---------------------------------------------------------------------------------------- */
 
-/* The loops over the rows of a block, for each variant. */
-#define COLUMN_MAKER(name, make, ...)                                                                                  \
+/* The loops over the rows of a block, one for each variant. Each name is written out, so that a search finds it. */
+#define COLUMN_MAKER(name, make, type, width, ...)                                                                     \
   TARGET static void name(const destination *to, int64_t column, int64_t count, const double *twice_cosine,            \
                           const double *now, const double *before) {                                                   \
-    make((variant){__VA_ARGS__}, to, (column_span){column, count, twice_cosine, now, before});                         \
+    make((variant){.dtype = (type), .vectors = (width), __VA_ARGS__}, to,                                              \
+         (column_span){column, count, twice_cosine, now, before});                                                     \
   }
-#define COLUMN_MAKERS(way, make, rest_way, tested_way, ...)                                                            \
-  COLUMN_MAKER(f32##way, make, .dtype = POSENC_F32, .rest = f32##rest_way, .tested = f32##tested_way, __VA_ARGS__)     \
-  COLUMN_MAKER(f16##way, make, .dtype = POSENC_F16, .rest = f16##rest_way, .tested = f16##tested_way, __VA_ARGS__)     \
-  COLUMN_MAKER(bf16##way, make, .dtype = POSENC_BF16, .rest = bf16##rest_way, .tested = bf16##tested_way, __VA_ARGS__)
-COLUMN_MAKERS(_narrow, narrow_tiles, _narrow, _narrow, .vectors = 2)
-COLUMN_MAKERS(_narrow_certified, narrow_tiles, _narrow, _narrow, .vectors = 2, .certified = true)
-COLUMN_MAKERS(_whole, TILES, _narrow, _narrow, .vectors = VECTORS)
-COLUMN_MAKERS(_whole_streamed, TILES, _narrow, _narrow, .vectors = STREAM_VECTORS, .streamed = true)
-COLUMN_MAKERS(_whole_certified, TILES, _narrow_certified, _whole, .vectors = VECTORS, .certified = true)
-COLUMN_MAKERS(_whole_both, TILES, _narrow_certified, _whole_streamed, .vectors = STREAM_VECTORS, .streamed = true,
-              .certified = true)
-COLUMN_MAKERS(_alone, tiles, _narrow, _narrow, .vectors = VECTORS, .alone = true)
 
-/* The variants for tables with an attention factor, of any dtype. */
-#define SCALED_COLUMN_MAKER(way, ...)                                                                                  \
-  COLUMN_MAKER(scaled##way, tiles, .dtype = to->problem->dtype, .vectors = VECTORS, .scaled = true, __VA_ARGS__)
-SCALED_COLUMN_MAKER(_whole, .alone = false)
-SCALED_COLUMN_MAKER(_alone, .alone = true)
+COLUMN_MAKER(f32_narrow, narrow_tiles, POSENC_F32, 2, .certified = false)
+COLUMN_MAKER(f32_narrow_certified, narrow_tiles, POSENC_F32, 2, .certified = true)
+COLUMN_MAKER(f32_regular, TILES, POSENC_F32, VECTORS, .rest = f32_narrow)
+COLUMN_MAKER(f32_streamed, TILES, POSENC_F32, STREAM_VECTORS, .streamed = true, .rest = f32_narrow)
+COLUMN_MAKER(f32_certified, TILES, POSENC_F32, VECTORS, .certified = true, .rest = f32_narrow_certified,
+             .tested = f32_regular)
+COLUMN_MAKER(f32_certified_streamed, TILES, POSENC_F32, STREAM_VECTORS, .certified = true, .streamed = true,
+             .rest = f32_narrow_certified, .tested = f32_streamed)
+COLUMN_MAKER(f32_alone, tiles, POSENC_F32, VECTORS, .alone = true)
+
+COLUMN_MAKER(f16_narrow, narrow_tiles, POSENC_F16, 2, .certified = false)
+COLUMN_MAKER(f16_narrow_certified, narrow_tiles, POSENC_F16, 2, .certified = true)
+COLUMN_MAKER(f16_regular, TILES, POSENC_F16, VECTORS, .rest = f16_narrow)
+COLUMN_MAKER(f16_streamed, TILES, POSENC_F16, STREAM_VECTORS, .streamed = true, .rest = f16_narrow)
+COLUMN_MAKER(f16_certified, TILES, POSENC_F16, VECTORS, .certified = true, .rest = f16_narrow_certified,
+             .tested = f16_regular)
+COLUMN_MAKER(f16_certified_streamed, TILES, POSENC_F16, STREAM_VECTORS, .certified = true, .streamed = true,
+             .rest = f16_narrow_certified, .tested = f16_streamed)
+COLUMN_MAKER(f16_alone, tiles, POSENC_F16, VECTORS, .alone = true)
+
+COLUMN_MAKER(bf16_narrow, narrow_tiles, POSENC_BF16, 2, .certified = false)
+COLUMN_MAKER(bf16_narrow_certified, narrow_tiles, POSENC_BF16, 2, .certified = true)
+COLUMN_MAKER(bf16_regular, TILES, POSENC_BF16, VECTORS, .rest = bf16_narrow)
+COLUMN_MAKER(bf16_streamed, TILES, POSENC_BF16, STREAM_VECTORS, .streamed = true, .rest = bf16_narrow)
+COLUMN_MAKER(bf16_certified, TILES, POSENC_BF16, VECTORS, .certified = true, .rest = bf16_narrow_certified,
+             .tested = bf16_regular)
+COLUMN_MAKER(bf16_certified_streamed, TILES, POSENC_BF16, STREAM_VECTORS, .certified = true, .streamed = true,
+             .rest = bf16_narrow_certified, .tested = bf16_streamed)
+COLUMN_MAKER(bf16_alone, tiles, POSENC_BF16, VECTORS, .alone = true)
+
+/* Tables with an attention factor, of any dtype. */
+COLUMN_MAKER(scaled_rows, tiles, to->problem->dtype, VECTORS, .scaled = true)
+COLUMN_MAKER(scaled_alone, tiles, to->problem->dtype, VECTORS, .scaled = true, .alone = true)
 
 /* The variants of a dtype; null for those that are not compiled, as certificates hold for fused operations only. */
 typedef struct dtype_makers {
-  column_maker *whole, *certified, *streamed, *both, *alone;
+  column_maker *regular, *certified, *streamed, *certified_streamed, *alone;
 } dtype_makers;
-#define DTYPE_MAKERS(name)                                                                                             \
-  {                                                                                                                    \
-    name##_whole, FUSED ? name##_whole_certified : NULL, STREAMS ? name##_whole_streamed : NULL,                       \
-        (FUSED & STREAMS) ? name##_whole_both : NULL, name##_alone                                                     \
-  }
-static const dtype_makers makers[] = {[POSENC_F32] = DTYPE_MAKERS(f32),
-                                      [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
-                                      [POSENC_F16] = DTYPE_MAKERS(f16),
-                                      [POSENC_BF16] = DTYPE_MAKERS(bf16)};
+#define WHERE(compiled, maker) ((compiled) ? (maker) : NULL)
+static const dtype_makers makers[] = {
+    [POSENC_F32] = {f32_regular, WHERE(FUSED, f32_certified), WHERE(STREAMS, f32_streamed),
+                    WHERE(FUSED, WHERE(STREAMS, f32_certified_streamed)), f32_alone},
+    [POSENC_F16] = {f16_regular, WHERE(FUSED, f16_certified), WHERE(STREAMS, f16_streamed),
+                    WHERE(FUSED, WHERE(STREAMS, f16_certified_streamed)), f16_alone},
+    [POSENC_BF16] = {bf16_regular, WHERE(FUSED, bf16_certified), WHERE(STREAMS, bf16_streamed),
+                     WHERE(FUSED, WHERE(STREAMS, bf16_certified_streamed)), bf16_alone},
+    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
+};
 
 static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
@@ -303,19 +322,19 @@ TARGET static void execute(const void *constants, const posenc_problem *problem,
     return;
   }
   if (table->is_scaled) {
-    execute_rows(scaled_whole, table, problem, all, row, rows, to);
+    execute_rows(scaled_rows, table, problem, all, row, rows, to);
     return;
   }
   const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
-                row_bytes = row_bytes_of(problem), last = rows - 1;
+                row_bytes = (int64_t)kernel_row_bytes(problem), last = rows - 1;
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;
   const bool can_shift =
       columns > 0 && columns % 2 == 0 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
                        store_streams(table->angles->stores, problem, rows, out);
   const bool certified = is_certified(table, problem, row, rows);
-  column_maker *const regular = certified ? of->certified : of->whole,
-                      *const streaming = certified ? of->both : of->streamed,
+  column_maker *const regular = certified ? of->certified : of->regular,
+                      *const streaming = certified ? of->certified_streamed : of->streamed,
                       *const make = streams ? streaming : regular;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;

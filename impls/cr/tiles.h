@@ -12,7 +12,7 @@
 /* TILE: the most columns that are computed together. TAIL: the columns of the last tiles of a row. CHUNK: pairs whose
    sines are computed together, as each takes long but several can overlap. PART: pairs of a chunk whose anchors are put
    in the order of the columns just before they are used, while earlier stores are still on their way to memory. */
-enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, BLOCK = CR_BLOCK, CHUNK = 256, PART = 64 };
+enum { TILE = STREAM_VECTORS * LANES, TAIL = 2 * LANES, CHUNK = 256, PART = 64 };
 _Static_assert(TILE % TAIL == 0, "a tile is some tails");
 _Static_assert(ANGLE_PADDING % TAIL == 0 && CHUNK % PART == 0 && PART % TILE == 0,
                "whole vectors of constants, and of anchors");
@@ -21,8 +21,8 @@ _Static_assert(CR_NEXT_PAIRS >= STORE_LINE / 2 / 2 + TAIL, "constants of pairs p
 /* The rows of a tile with an uncertain rounding. They are recomputed after the tile, so that its columns stay in
    registers. */
 typedef struct uncertain_rows {
-  int count, rows[BLOCK];
-  _Alignas(64) double columns[BLOCK][TILE];
+  int count, rows[KERNEL_BLOCK];
+  _Alignas(64) double columns[KERNEL_BLOCK][TILE];
 } uncertain_rows;
 
 /* Where a block is stored. Passed by value, so that output stores cannot alias it. */
@@ -33,10 +33,6 @@ typedef struct destination {
   int64_t row_bytes; /* from one row to the next */
   rotation_block at;
 } destination;
-
-static int64_t row_bytes_of(const posenc_problem *problem) {
-  return problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype);
-}
 
 /* Consecutive columns: the first one of the table, their number, and their constants and anchors. */
 typedef struct column_span {
@@ -121,7 +117,8 @@ INLINE int rows_to_run(rotation_block at, bool back) {
 }
 
 /* Computes the rows of the block from its anchor on, or, if `back`, from the row before the anchor; a variant that is
-   `alone` has no such row. The two states swap their parts after each row. */
+   `alone` has no such row. A pass of the loop makes two rows: the first advance() replaces `before` by the row after
+   `now`, which is stored next; the second replaces `now` by the row after that. */
 INLINE void run_recurrence(variant as, destination to, column_span from, bool back, char *out, int64_t row_bytes,
                            uncertain_rows *found) {
   const rotation_block at = as.alone ? (rotation_block){to.at.center, 0, 1} : to.at; /* 0 and 1 are constants */
@@ -212,7 +209,7 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(destination to,
 /* Makes a tile of two vectors. If it has fewer columns than they hold, rows are stored by way of a buffer. */
 INLINE void narrow_tile(variant as, destination to, column_span from) {
   enum { MOST_BYTES = 4 };
-  _Alignas(64) char part[BLOCK * TAIL * MOST_BYTES];
+  _Alignas(64) char part[KERNEL_BLOCK * TAIL * MOST_BYTES];
   const bool whole = from.count == TAIL;
   const int64_t row_bytes = whole ? to.row_bytes : TAIL * bytes_of(as);
   char *const place = to.out + from.column * bytes_of(as), *const out = whole ? place : part;

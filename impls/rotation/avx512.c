@@ -170,7 +170,7 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
   const int64_t first = cosine_first ? columns.cos : columns.sin, second = cosine_first ? columns.sin : columns.cos;
-  const int64_t row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(dtype);
+  const int64_t row_bytes = (int64_t)kernel_row_bytes(problem);
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs;) {

@@ -114,7 +114,7 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
   const int64_t pairs = problem->dim / 2, second = cosine_first ? columns.sin : columns.cos;
-  target to = {.out = out, .row_bytes = problem->dim * (int64_t)posenc_dtype_bytes(dtype)};
+  target to = {.out = out, .row_bytes = (int64_t)kernel_row_bytes(problem)};
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     for (int64_t pair = 0; pair < pairs; pair += TILE) {

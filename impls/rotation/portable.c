@@ -77,7 +77,7 @@ static void block(const angle_table *angles, const target *out, int64_t pair, in
 
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
   const int64_t pairs = problem->dim / 2;
-  target to = {(char *)out, problem->dtype, problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype),
+  target to = {(char *)out, problem->dtype, (int64_t)kernel_row_bytes(problem),
                posenc_layout_columns(problem->layout, problem->dim)};
   for (int64_t done = 0; done < rows;) {
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);

@@ -244,7 +244,7 @@ static posenc_status make_axis(const axis_source *axis, int64_t place, int64_t r
 posenc_status axes_make(const row_source *from, int64_t row, int64_t rows, void *out) {
   enum { MOST_BYTES = 1 << 18 };
   const posenc_problem *table = &from->table;
-  const size_t row_bytes = (size_t)table->dim * posenc_dtype_bytes(table->dtype);
+  const size_t row_bytes = kernel_row_bytes(table);
   const int64_t fitting = rows_fitting(row_bytes, MOST_BYTES, rows);
   char *made = (char *)posenc_alloc((size_t)fitting * row_bytes);
   posenc_status status = made ? POSENC_OK : POSENC_OUT_OF_MEMORY;

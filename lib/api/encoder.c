@@ -80,7 +80,7 @@ posenc_status posenc_encoder_append(posenc_encoder *encoder, int64_t rows) {
   if (status == POSENC_OK && all > encoder->room) status = grow_room(encoder, all);
   if (status != POSENC_OK || rows == 0) return status;
   const posenc_problem *problem = posenc_plan_problem(encoder->plan);
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+  const size_t row_bytes = kernel_row_bytes(problem);
   status = posenc_execute(encoder->plan, encoder->rows, rows, encoder->table + (size_t)encoder->rows * row_bytes);
   if (status == POSENC_OK) encoder->rows = all;
   return status;

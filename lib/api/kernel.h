@@ -30,6 +30,11 @@ static inline bool kernel_is_plain(const posenc_problem *problem) {
   return problem->scaling.kind == POSENC_SCALING_NONE && problem->scale == 1.0;
 }
 
+/* The bytes of a row of a table. */
+static inline size_t kernel_row_bytes(const posenc_problem *problem) {
+  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
+}
+
 /* The distance of the dtype's numbers just below 1; 0 if the value is no dtype. */
 double kernel_ulp_below_one(posenc_dtype dtype);
 

@@ -192,8 +192,7 @@ typedef struct cache_table {
 
 static cache_table cache_table_at(const posenc_plan *plan, int64_t rows, void *out, bool is_sines) {
   const posenc_problem *problem = &plan->problem;
-  const size_t bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype),
-               row_bytes = problem->layout == POSENC_SPLIT ? bytes / 2 : bytes;
+  const size_t bytes = kernel_row_bytes(problem), row_bytes = problem->layout == POSENC_SPLIT ? bytes / 2 : bytes;
   const bool streamed = out && store_streams_rows(plan->stores, row_bytes, rows, problem->dtype, out);
   return (cache_table){plan, (char *)out, streamed, is_sines, row_bytes, bytes};
 }

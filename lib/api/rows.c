@@ -157,10 +157,6 @@ bool rows_are_plain(const row_source *from) {
   return !from->axes && !from->number && !is_reshaped(from) && !problem_attends(&from->table);
 }
 
-static size_t row_bytes_of(const posenc_problem *problem) {
-  return (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-}
-
 /* Writes rows of a list, in runs of successive numbers of a plain problem. */
 static void make_listed(const row_source *from, int64_t row, int64_t rows, void *out) {
   const int64_t *number = from->number + row;
@@ -169,7 +165,7 @@ static void make_listed(const row_source *from, int64_t row, int64_t rows, void 
     const rows_part *part = from->part + part_of[r];
     for (run = 1; r + run < rows && part_of[r + run] == part_of[r] && number[r + run] == number[r] + run;) run++;
     from->kernel->execute(part->constants, &part->problem, number[r] - part->problem.first, run,
-                          (char *)out + (size_t)r * row_bytes_of(&part->problem));
+                          (char *)out + (size_t)r * kernel_row_bytes(&part->problem));
   }
 }
 
@@ -181,7 +177,7 @@ void rows_zero_padding(const posenc_problem *table, int64_t row, int64_t rows, v
 
 static void zero_padding(const row_source *from, int64_t row, int64_t rows, void *out) {
   const posenc_problem *table = &from->table;
-  const size_t bytes = row_bytes_of(table);
+  const size_t bytes = kernel_row_bytes(table);
   if (table->padding == POSENC_NO_PADDING) return;
   if (!from->number) {
     rows_zero_padding(table, row, rows, out, bytes);
@@ -228,7 +224,7 @@ enum { STACK_BYTES = 1 << 15, MOST_BYTES = 1 << 18 };
    touch a new page of the stack. */
 static __attribute__((noinline)) posenc_status make_reshaped(const row_source *from, int64_t row, int64_t rows,
                                                              void *out) {
-  const size_t plain_bytes = row_bytes_of(&from->part->problem), bytes = row_bytes_of(&from->table);
+  const size_t plain_bytes = kernel_row_bytes(&from->part->problem), bytes = kernel_row_bytes(&from->table);
   const bool is_narrow = KERNEL_BLOCK * plain_bytes <= STACK_BYTES;
   const int64_t fitting = rows_fitting(plain_bytes, is_narrow ? STACK_BYTES : MOST_BYTES, rows);
   _Alignas(64) char stack[STACK_BYTES];

@@ -3,6 +3,8 @@
 #ifndef POSENC_LIB_API_STORE_H
 #define POSENC_LIB_API_STORE_H
 
+#include "lib/api/kernel.h"
+
 #include "posenc.h"
 
 #if defined(__x86_64__)
@@ -20,10 +22,10 @@ static inline size_t store_streams_from(size_t row_bytes, size_t element_bytes) 
   return element_bytes == 2 ? (size_t)1 << 23 : (size_t)1 << 24;
 }
 
-enum { STORE_LINE = 64 };
+enum { STORE_LINE = 64 }; /* the bytes of a cache line */
 
 /* Whether the system has not yet given pages to most of this memory. It clears each page at the first write, so that
-   the page is in the cache afterwards. False where the system cannot tell. */
+   the page is in the cache afterwards. False where the system cannot tell. (lib/api/alloc.c) */
 bool store_is_new(const void *memory, size_t bytes);
 
 /* Whether streaming `rows` rows to `out` is faster. It is not for new memory: pages that the system has just cleared
@@ -47,8 +49,7 @@ static inline bool store_streams_rows(posenc_stores wish, size_t row_bytes, int6
 
 /* Whether a plan with this choice of stores streams `rows` rows of the problem's table to `out`. */
 static inline bool store_streams(posenc_stores wish, const posenc_problem *problem, int64_t rows, const void *out) {
-  const size_t row_bytes = (size_t)problem->dim * posenc_dtype_bytes(problem->dtype);
-  return store_streams_rows(wish, row_bytes, rows, problem->dtype, out);
+  return store_streams_rows(wish, kernel_row_bytes(problem), rows, problem->dtype, out);
 }
 
 /* Returns the number of columns of each row that precede the first cache line boundary; in split layouts, of each half

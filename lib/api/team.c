@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "lib/api/kernel.h"
+#include "lib/api/store.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -27,8 +28,6 @@ typedef cpu_set_t processors;
 typedef int processors;
 #endif
 
-enum { LINE = 64 };
-
 /* Memory that the plan and its helpers share; the last of them frees it. Fields that change within a call have cache
    lines of their own, because helpers that wait for a call keep reading `calls`. */
 struct team {
@@ -43,10 +42,10 @@ struct team {
   team_work *work;
   void *argument;
   int64_t parts;
-  double ended;                     /* when the last call ended, in seconds */
-  _Alignas(LINE) atomic_uint calls; /* changes with each call */
+  double ended;                           /* when the last call ended, in seconds */
+  _Alignas(STORE_LINE) atomic_uint calls; /* changes with each call */
   atomic_int asleep;
-  _Alignas(LINE) _Atomic(int64_t) next;
+  _Alignas(STORE_LINE) _Atomic(int64_t) next;
   atomic_int working;        /* helpers that may take parts; the caller returns when it is 0 */
   atomic_bool open, awaited; /* parts may be left; the caller sleeps until `working` is 0 */
 };

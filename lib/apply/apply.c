@@ -80,8 +80,8 @@ static void stream_added(const apply_loops *loops, posenc_dtype dtype, int64_t c
 static void stream_rows(const apply_loops *loops, const posenc_problem *problem, bool fetch, int64_t rows,
                         const float *row, const char *x, char *out) {
   _Alignas(64) char part[PART_BYTES];
-  const int64_t bytes = problem->dim * (int64_t)posenc_dtype_bytes(problem->dtype), most = PART_BYTES / bytes,
-                heads = problem->heads, whole = most / 2 > heads ? most / 2 / heads : 1;
+  const int64_t bytes = (int64_t)kernel_row_bytes(problem), most = PART_BYTES / bytes, heads = problem->heads,
+                whole = most / 2 > heads ? most / 2 / heads : 1;
   posenc_problem some = *problem;
   for (int64_t next; rows > 0; rows -= next, row += next * problem->dim) {
     next = rows < whole ? rows : whole;
@@ -156,7 +156,7 @@ static posenc_status apply_runs(const apply_source *from, const posenc_problem *
       if (status != POSENC_OK) return status;
     } else {
       from->kernel->execute(from->constants, &table, row, run, made);
-      rows_zero_padding(&table, row, run, made, (size_t)table.dim * posenc_dtype_bytes(table.dtype));
+      rows_zero_padding(&table, row, run, made, kernel_row_bytes(&table));
     }
     apply_run(how, problem, slice, r, run, made, x, out);
   }

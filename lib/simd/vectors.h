@@ -69,22 +69,23 @@ typedef uint16_t u16s __attribute__((vector_size(2 * FLOATS)));
 #define EACH(f) f(0), f(2), f(4), f(6), f(8), f(10), f(12), f(14)
 #endif
 
-/* load_TYPE and store_TYPE access memory that is aligned for 16-bit elements at least. */
-#define UNALIGNED(type)                                                                                                \
-  typedef type unaligned_##type __attribute__((aligned(2), may_alias));                                                \
-  INLINE type load_##type(const void *from) {                                                                          \
-    return *(const unaligned_##type *)from;                                                                            \
+/* Loads from and stores to memory that is aligned for 16-bit elements at least. */
+#define UNALIGNED(type, load, store)                                                                                   \
+  INLINE type load(const void *from) {                                                                                 \
+    typedef type unaligned __attribute__((aligned(2), may_alias));                                                     \
+    return *(const unaligned *)from;                                                                                   \
   }                                                                                                                    \
-  INLINE void store_##type(void *to, type x) {                                                                         \
-    *(unaligned_##type *)to = x;                                                                                       \
+  INLINE void store(void *to, type x) {                                                                                \
+    typedef type unaligned __attribute__((aligned(2), may_alias));                                                     \
+    *(unaligned *)to = x;                                                                                              \
   }
-UNALIGNED(doubles)
-UNALIGNED(u64s)
-UNALIGNED(floats)
-UNALIGNED(half_floats)
-UNALIGNED(u32s)
-UNALIGNED(half_u32s)
-UNALIGNED(u16s)
+UNALIGNED(doubles, load_doubles, store_doubles)
+UNALIGNED(u64s, load_u64s, store_u64s)
+UNALIGNED(floats, load_floats, store_floats)
+UNALIGNED(half_floats, load_half_floats, store_half_floats)
+UNALIGNED(u32s, load_u32s, store_u32s)
+UNALIGNED(half_u32s, load_half_u32s, store_half_u32s)
+UNALIGNED(u16s, load_u16s, store_u16s)
 
 INLINE doubles load_aligned(const double *from) {
   return *(const doubles *)(const void *)from;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "lib/api/store.h"
-
 #include "lib/api/kernel.h"
+#include "lib/api/store.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,10 +15,9 @@
 static const size_t huge_page = (size_t)1 << 21;
 /* From this size on a table fills at least half of its huge pages, so at most as much again is wasted. */
 static const size_t huge_from = (size_t)1 << 20;
-static const size_t cache_line = 64;
 
 void *posenc_alloc(size_t bytes) {
-  const size_t alignment = bytes < huge_from ? cache_line : huge_page;
+  const size_t alignment = bytes < huge_from ? STORE_LINE : huge_page;
   if (bytes > PTRDIFF_MAX - alignment) return NULL; /* no object is larger */
   const size_t rounded = bytes ? (bytes + alignment - 1) & ~(alignment - 1) : alignment;
   void *memory = aligned_alloc(alignment, rounded);
@@ -31,7 +29,7 @@ void *posenc_alloc(size_t bytes) {
 }
 
 void *kernel_alloc(size_t bytes) {
-  char *memory = (char *)aligned_alloc(cache_line, bytes);
+  char *memory = (char *)aligned_alloc(STORE_LINE, bytes);
 #ifdef MADV_POPULATE_WRITE
   /* The alignment of madvise's argument: a multiple of the system's page size, or madvise refuses the range. */
   static const size_t small_page = (size_t)1 << 12;
