@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Tests the report and pages of the site in a real browser: tests/browser.html checks them, in the sizes of phones and
 # desks, light and dark. It takes more than 20 s of processors: a browser starts for each page, light and dark.
-# Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections site tests/browser.html
+# Touched by: reports/*.c reports/*.h reports/page reports/model reports/sections doc/site tests/browser.html
 # shellcheck disable=SC2154,SC2317
 . "${srcdir:-.}/tests/command.sh"
 eyes=$root/tests/browser.html
@@ -132,7 +132,7 @@ else
 fi
 
 # Pages of the site (tests/site.sh), if what makes it is there.
-if "${PYTHON:-python3}" "$root/site/site.py" "$root" "$abs_top_builddir" "$work/site" >out 2>err; then
+if "${PYTHON:-python3}" "$root/doc/site/site.py" "$root" "$abs_top_builddir" "$work/site" >out 2>err; then
   for each in index README posenc.h doc/design doc/problems man/posenc-verify.1; do
     for colours in 1 0; do
       check "site: $each.html is looked at" look "$work/site/$each.html" $colours

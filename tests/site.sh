@@ -30,7 +30,7 @@ if [ -n "$missing" ]; then
   plan
   exit "$tap_failed"
 fi
-site() { PYTHONUTF8=1 "${PYTHON:-python3}" "$root/site/site.py" "$@" >out 2>err; }
+site() { PYTHONUTF8=1 "${PYTHON:-python3}" "$root/doc/site/site.py" "$@" >out 2>err; }
 makes() { site "${2:-$root}" "${3:-$abs_top_builddir}" "$work/$1" && [ ! -s err ]; }
 
 mkdir days && for day in 1 2 3 4 5 6 7 8 9; do
@@ -51,7 +51,7 @@ else
 fi
 check "the site is made, $with pages of machines and of the history, and all links lead somewhere" makes made
 if [ $with = with ]; then
-  if [ -e "$abs_top_builddir/site/compute.html" ]; then
+  if [ -e "$abs_top_builddir/doc/site/compute.html" ]; then
     check 'it lacks nothing, and says nothing' test ! -s out
   else
     check 'it says what it lacks' says '^site: without the page that computes (make wasm)$'
@@ -62,10 +62,11 @@ if [ $with = with ]; then
   mkdir tree && ln -s "$root"/* tree/ && rm tree/reports && mkdir tree/reports || exit 99
   ln -s "$root"/reports/* tree/reports/ && rm tree/reports/published && cp -r here tree/reports/published &&
     cp "$root"/reports/published/*.svg tree/reports/published/ || exit 99
-  mkdir -p built/site && ln -s "$abs_top_builddir/run" "$abs_top_builddir/cli" built/
+  mkdir -p built/doc/site && ln -s "$abs_top_builddir/run" "$abs_top_builddir/cli" built/
   rm tree/doc && cp -r "$root"/doc tree/ && printf '\n## Twice\n\n## Twice\n' >>tree/doc/timing.md || exit 99
   policy='<meta http-equiv="Content-Security-Policy" content="default-src none">'
-  echo "<html><head><title>x</title>$policy</head><body><main><h1>x</h1></main></body></html>" >built/site/compute.html
+  page="<html><head><title>x</title>$policy</head><body><main><h1>x</h1></main></body></html>"
+  echo "$page" >built/doc/site/compute.html
   sed -i 's|</main>|<h2 id="several-machines">Several machines</h2>&|' tree/reports/published/index.html
   alone() { (unset MACHINES HISTORY && makes "$@"); }
   check 'or with pages of make publish and make wasm alone' alone published "$work/tree" "$work/built"

@@ -11,7 +11,7 @@ const {createHash, webcrypto} = require('crypto');
 const {setTimeout: pause} = require('timers/promises');
 
 const [mode, tree, build, folder, browser] = process.argv.slice(2);
-const {compute} = require(`${tree}/site/wasm/compute.js`);
+const {compute} = require(`${tree}/doc/site/wasm/compute.js`);
 const say = (line) => fs.writeSync(1, `${line}\n`);
 
 // ---- questions ----
@@ -194,7 +194,7 @@ async function open(page) {
 // ---- the page ----
 
 async function usePage() {
-  const {act, close, evaluate, heard, load, memory} = await open(`file://${build}/site/compute.html`);
+  const {act, close, evaluate, heard, load, memory} = await open(`file://${build}/doc/site/compute.html`);
   const fact = (name, value) => say(`fact ${name} ${value}`);
   const state = () => evaluate('document.getElementById("state").textContent');
   const press = async (key, code, more) => {

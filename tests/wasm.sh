@@ -4,13 +4,13 @@
 # and the files that it writes are those of the command, for what other tests ask: more than 300 questions, or with
 # POSENC_TEST_SLOW=1 all. Malformed files are no more than an error line. The page answers for files that are dropped on
 # it, one of 1 GiB too, and asks nobody. tests/wasm.js asks, all of one program and in one page, as starts are dear.
-# Touched by: site/wasm inspect cli/identify.c cli/check.c cli/identified.c verify/row-exam.c verify/table-exam.c
+# Touched by: doc/site/wasm inspect cli/identify.c cli/check.c cli/identified.c verify/row-exam.c verify/table-exam.c
 # Touched by: tests/wasm.js
 # shellcheck disable=SC2012,SC2016,SC2034,SC2097,SC2098,SC2154 # the environment comes from make; some texts are for another shell
 command=
 . "${srcdir:-.}/tests/command.sh"
 top=${abs_top_builddir:-$PWD}
-page=$top/site/compute.html
+page=$top/doc/site/compute.html
 command -v node >/dev/null || skip_all 'no node here'
 { [ -f "$top/wasm/posenc.wasm" ] && [ -f "$page" ]; } || skip_all 'make wasm has not been run'
 ! emulated || skip_all 'the command of another processor is tested by its own suite'

@@ -216,9 +216,9 @@ class Site:
                     folders[Path(work, title.lower())] = f'{title.lower()}/'
                 elif title not in self.menu:
                     left_out.append(how)
-            if (self.build / 'site/compute.html').exists():
+            if (self.build / 'doc/site/compute.html').exists():
                 self.menu['Compute'] = 'compute.html'
-                folders[self.build / 'site'] = ''
+                folders[self.build / 'doc/site'] = ''
             else:
                 left_out.append('the page that computes (make wasm)')
             for folder, to in folders.items():
@@ -245,7 +245,7 @@ class Site:
         missing = [PACKAGES[name] for name, tool in TOOLS.items() if not shutil.which(tool)]
         if missing:
             die(f'what is missing: apt-get install {" ".join(missing)}')
-        styles = [self.source / 'reports/page/style.css', self.source / 'site/site.css']
+        styles = [self.source / 'reports/page/style.css', self.source / 'doc/site/site.css']
         self.put('style.css', ''.join(style.read_text() for style in styles))
         left_out = self.reports()
         self.write(PLACES[HEADER], 'posenc.h', Manual(self).page())
@@ -264,9 +264,9 @@ class Manual:
     def __init__(self, site):
         self.site, self.lines = site, (site.source / HEADER).read_text().split('\n')
         with tempfile.TemporaryDirectory() as work:
-            run(TOOLS['DOXYGEN'], '-', text=(site.source / 'site/Doxyfile').read_text() +
+            run(TOOLS['DOXYGEN'], '-', text=(site.source / 'doc/site/Doxyfile').read_text() +
                 f'INPUT = "{site.source / HEADER}"\nOUTPUT_DIRECTORY = "{work}"\n'
-                f'INPUT_FILTER = "sed -f \'{site.source / "site/comments.sed"}\'"\n')
+                f'INPUT_FILTER = "sed -f \'{site.source / "doc/site/comments.sed"}\'"\n')
             parts = [ET.parse(path).getroot()[0] for path in Path(work).glob('xml/*.xml') if path.name != 'index.xml']
         self.file = next(part for part in parts if part.get('kind') == 'file')
         items = [part for part in parts if part.get('kind') == 'struct'] + list(self.file.iter('memberdef'))

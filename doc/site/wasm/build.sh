@@ -5,7 +5,7 @@
 # minutes; what is there already is not built again.
 # shellcheck disable=SC2086 # $compiler, $from and $link are lists of words
 set -eu
-sources=$(cd "$1" && pwd) page=$2 here=$PWD own=$(cd "$1" && pwd)/site/wasm
+sources=$(cd "$1" && pwd) page=$2 here=$PWD own=$(cd "$1" && pwd)/doc/site/wasm
 NODE_PATH=/usr/share/nodejs # Debian's modules, also for a node that is not Debian's
 export NODE_PATH
 say() { echo "  WASM     $*"; }
