@@ -113,30 +113,46 @@ static void write_answer(page *p, const record_history *found) {
   page_close(p, PAGE_ANSWER);
 }
 
+static void say_verdict(page *p, const void *value) {
+  const record_history_change *change = value;
+  page_say(p, strcmp(change->verdict, "worse") == 0 ? STRONG("%s") : "%s", change->verdict);
+}
+
+static void say_size(page *p, const void *value) {
+  page_say(p, "%s", history_size(value, ", ").text);
+}
+
+static void say_end(page *p, const void *value) {
+  page_say(p, "%s", history_end(value).text);
+}
+
+static void say_commits(page *p, const void *value) {
+  const record_history_change *change = value;
+  if (change->has_commits) page_say(p, "%" PRId64, change->commits);
+}
+
+static void say_note(page *p, const void *value) {
+  page_say(p, "%s", history_note(value).text);
+}
+
 static void write_changes(page *p, const record_history *found) {
-  static const page_column columns[] = {{.title = "verdict"}, {.title = "series"},
-                                        {.title = "change"},  {.title = "since"},
-                                        {.title = "after"},   {.title = "commits", .numeric = true},
-                                        {.title = "CPU"},     {.title = "note"}};
+#define IN_CHANGE(field) PAGE_AT(0, record_history_change, field)
+  static const page_column columns[] = {
+      {"verdict", .say = say_verdict},
+      {"series", false, NULL, PAGE_TEXT, IN_CHANGE(name)},
+      {"change", .say = say_size},
+      {"since", false, IN_CHANGE(first_bad), .say = say_end},
+      {"after", false, IN_CHANGE(last_good), .say = say_end},
+      {"commits", true, .say = say_commits},
+      {"CPU", false, NULL, PAGE_TEXT, IN_CHANGE(cpu)},
+      {"note", .say = say_note, .prose = true},
+  };
   if (!found->changes_count) return;
-  page_table_begin(
-      p,
-      "Changes, by series. Of times: the ratio of the medians after to those before, its interval of 95 %, and "
-      "p, corrected for the number of series.",
-      columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(change, found, changes) {
-    page_cell(p, strcmp(change->verdict, "worse") == 0 ? STRONG("%s") : "%s", change->verdict);
-    page_cell(p, "%s", change->name);
-    page_cell(p, "%s", history_size(change, ", ").text);
-    page_cell(p, "%s", history_end(&change->first_bad).text);
-    page_cell(p, "%s", history_end(&change->last_good).text);
-    if (change->has_commits)
-      page_cell(p, "%" PRId64, change->commits);
-    else
-      page_cell(p, "%s", "");
-    page_cell(p, "%s", change->cpu);
-    page_prose(p, "%s", history_note(change).text);
-  }
+  PAGE_TABLE(p,
+             "Changes, by series. Of times: the ratio of the medians after to those before, its interval of 95 %, and "
+             "p, corrected for the number of series.",
+             columns);
+  RECORD_EACH(change, found, changes) page_row(p, PAGE_ROW(change));
   page_table_end(p);
 }
 

@@ -104,9 +104,22 @@ void machines_free(machines_figures *made) {
 
 /* ---- the page ----------------------------------------------------------------------------------------------- */
 
-static void add_machine_columns(page *p, const record_machines *record, bool numeric) {
-  RECORD_EACH(machine, record, machines) page_column_add(p, numeric, "%s", shown_label(machine).text);
+/* A row of a table with a column for each machine: what it is of, and the list of the machines' cells. */
+enum { OF_ROW, OF_CELLS };
+
+/* Adds a column for each machine, whose cells are in a list of structs of `size` bytes. */
+static void add_machine_columns(page *p, const record_machines *record, page_column column, size_t size) {
+  RECORD_EACH(machine, record, machines) {
+    column.datum = machine;
+    page_column_add(p, column, "%s", shown_label(machine).text);
+    column.offset += size;
+  }
 }
+
+/* Makes a table with these columns, and one for each machine. */
+#define MACHINE_TABLE(p, caption, columns, record, column, size)                                                       \
+  (page_columns(p, columns, sizeof(columns) / sizeof *(columns)), add_machine_columns(p, record, column, size),        \
+   page_table_begin(p, caption, false))
 
 /* Names the machines whose times are unreliable. */
 static void write_busy(page *p, const record_machines *record) {
@@ -159,24 +172,29 @@ static void write_answers(page *p, const record_machines *record) {
   }
 }
 
-static void write_budget_cell(page *p, const char *name) {
+static void say_shape(page *p, const void *value) {
+  const record_fastest_of_machines *of = value;
+  page_say(p, CODE("%s") " (%s)", of->shape, words_bytes(of->bytes).text);
+}
+
+static void say_budget(page *p, const void *value) {
+  const char *name = *(const char *const *)value;
   answer_budget budget = ANSWER_HALF;
   while (budget < ANSWER_ANY && strcmp(name, answer_budgets[budget]) != 0) budget++;
-  page_cell(p, budget == ANSWER_ANY ? "%s" : "within %s", answer_titles[budget]);
+  page_say(p, budget == ANSWER_ANY ? "%s" : "within %s", answer_titles[budget]);
 }
 
 /* Writes "the fastest, GB/s, share" of one machine. */
-static void write_fastest_cell(page *p, const record_machine_speed *of) {
+static void say_fastest(page *p, const void *value) {
+  const record_machine_speed *of = value;
   if (!of->there) {
-    page_prose(p, "none");
+    page_say(p, "none");
     return;
   }
-  page_prose_begin(p);
   page_say(p, CODE("%s") ", ", of->kernel);
   say_spread(p, &of->bytes_per_second, 1e-9, "\u00a0GB/s");
   page_say(p, ", ");
   say_spread(p, &of->of_limit, 100, "\u00a0%");
-  page_cell_end(p);
 }
 
 static void write_beside(page *p, const record_machines *record) {
@@ -191,23 +209,20 @@ static void write_fastest_of_each(page *p, const record_machines *record) {
     page_paragraph(p, "There is no table of f32 that all machines timed.");
     return;
   }
-  page_column_add(p, false, "table");
-  page_column_add(p, false, "shape");
-  page_column_add(p, false, "error");
-  add_machine_columns(p, record, false);
-  page_table_begin(
+  static const page_column columns[] = {
+      {"table", false, NULL, PAGE_TEXT, PAGE_AT(OF_ROW, record_fastest_of_machines, footprint)},
+      {"shape", .say = say_shape},
+      {"error", false, PAGE_AT(OF_ROW, record_fastest_of_machines, budget), .say = say_budget},
+  };
+  static const page_column speeds = {.in = OF_CELLS, .say = say_fastest, .prose = true};
+  MACHINE_TABLE(
       p,
       "Of tables that all machines timed, memory hot: the fastest of the kernels whose every check passed on "
       "that machine and, within 0.5 or 1 ulp, whose proved bound is so much; median GB/s with least and most "
       "of the repetitions, and the share of what the machine can do at best. Where ranges overlap, or are wide "
       "(‡), a rerun may name another. In cache: half of the least L2 at most.",
-      NULL, 0);
-  RECORD_EACH(entry, record, fastest) {
-    page_cell(p, "%s", entry->footprint);
-    page_cell(p, CODE("%s") " (%s)", entry->shape, words_bytes(entry->bytes).text);
-    write_budget_cell(p, entry->budget);
-    RECORD_EACH(speed, entry, machines) write_fastest_cell(p, speed);
-  }
+      columns, record, speeds, sizeof(record_machine_speed));
+  RECORD_EACH(entry, record, fastest) page_row(p, PAGE_ROW([OF_ROW] = entry, [OF_CELLS] = entry->machines));
   page_table_end(p);
 }
 
@@ -224,28 +239,24 @@ static void write_figures(page *p, const record_machines *record, const machines
   }
 }
 
-static void write_times_cell(page *p, const record_machine_speed *of) {
-  page_cell_begin(p);
-  if (of->there) {
-    say_spread(p, &of->of_limit, 100, "\u00a0%");
-    page_say(p, ", ");
-    say_spread(p, &of->bytes_per_second, 1e-9, "\u00a0GB/s");
-  }
-  page_cell_end(p);
+static void say_times(page *p, const void *value) {
+  const record_machine_speed *of = value;
+  if (!of->there) return;
+  say_spread(p, &of->of_limit, 100, "\u00a0%");
+  page_say(p, ", ");
+  say_spread(p, &of->bytes_per_second, 1e-9, "\u00a0GB/s");
 }
 
 static void write_times(page *p, const record_machines *record) {
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, PAGE_AT(OF_ROW, record_kernel_on_machines, kernel)}};
+  static const page_column times = {.numeric = true, .in = OF_CELLS, .say = say_times};
   RECORD_EACH(table, record, times) {
     char caption[320];
     snprintf(caption, sizeof caption, "%.100s, %s: share of the limit, and GB/s.", table->shape.name,
              words_bytes(table->bytes).text);
-    page_column_add(p, false, "kernel");
-    add_machine_columns(p, record, true);
-    page_table_begin(p, caption, NULL, 0);
-    RECORD_EACH(row, table, kernels) {
-      page_cell(p, CODE("%s"), row->kernel);
-      RECORD_EACH(speed, row, machines) write_times_cell(p, speed);
-    }
+    MACHINE_TABLE(p, caption, columns, record, times, sizeof(record_machine_speed));
+    RECORD_EACH(row, table, kernels) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
     page_table_end(p);
   }
 }
@@ -267,53 +278,56 @@ static void write_speed(page *p, const record_machines *record, const machines_f
   write_times(p, record);
 }
 
-static void write_difference_cell(page *p, const record_machine_figures *of) {
+static void say_difference(page *p, const void *value) {
+  const record_machine_figures *of = value;
   if (of->there)
-    page_cell(p, "%s ulp, %s, %s misrounded, " CODE("%s"), words_significant(of->max_ulp, 7).text,
-              words_significant(of->max_abs, 4).text, words_count(of->misrounded).text, of->digest);
-  else
-    page_cell(p, "%s", "");
+    page_say(p, "%s ulp, %s, %s misrounded, " CODE("%s"), words_significant(of->max_ulp, 7).text,
+             words_significant(of->max_abs, 4).text, words_count(of->misrounded).text, of->digest);
+}
+
+static void say_broken(page *p, const void *broken) {
+  page_say(p, *(const bool *)broken ? STRONG("broken") : "–");
 }
 
 static void write_differences(page *p, const record_machines *record) {
+#define IN_DIFFERENCE(field) PAGE_AT(OF_ROW, record_difference_of_machines, field)
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, IN_DIFFERENCE(kernel)},
+      {"shape", false, NULL, PAGE_TEXT, IN_DIFFERENCE(shape)},
+      {"promise of the same bits", false, IN_DIFFERENCE(broken), .say = say_broken},
+  };
+  static const page_column digests = {.in = OF_CELLS, .say = say_difference};
   const record_accuracy_of_machines *accuracy = &record->accuracy;
-  page_column_add(p, false, "kernel");
-  page_column_add(p, false, "shape");
-  page_column_add(p, false, "promise of the same bits");
-  add_machine_columns(p, record, false);
-  page_table_begin(
+  MACHINE_TABLE(
       p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
-      NULL, 0);
-  RECORD_EACH(row, accuracy, differences) {
-    page_cell(p, CODE("%s"), row->kernel);
-    page_cell(p, "%s", row->shape);
-    page_cell(p, row->broken ? STRONG("broken") : "–");
-    RECORD_EACH(there, row, machines) write_difference_cell(p, there);
-  }
+      columns, record, digests, sizeof(record_machine_figures));
+  RECORD_EACH(row, accuracy, differences) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
   page_table_end(p);
 }
 
-static void write_error_cell(page *p, const record_accuracy_cell *of) {
-  if (!of->there)
-    page_cell(p, "%s", "");
-  else
-    page_cell(p, of->wrong ? WRONG("%s ulp, %s, %s of %s misrounded") : "%s ulp, %s, %s of %s misrounded",
-              words_significant(of->max_ulp, 4).text, words_significant(of->max_abs, 3).text,
-              words_count((double)of->misrounded).text, words_count((double)of->elements).text);
+static void say_error(page *p, const void *value) {
+  const record_accuracy_cell *of = value;
+  if (of->there)
+    page_say(p, of->wrong ? WRONG("%s ulp, %s, %s of %s misrounded") : "%s ulp, %s, %s of %s misrounded",
+             words_significant(of->max_ulp, 4).text, words_significant(of->max_abs, 3).text,
+             words_count((double)of->misrounded).text, words_count((double)of->elements).text);
 }
 
+#define ACCURACY_COLUMNS                                                                                               \
+  {"kernel", false, NULL, PAGE_NAME, PAGE_AT(OF_ROW, record_accuracy_row, kernel)}, {                                  \
+    "dtype", false, NULL, PAGE_TEXT, PAGE_AT(OF_ROW, record_accuracy_row, dtype)                                       \
+  }
+
 static void write_commands(page *p, const record_machines *record) {
-  enum { OF_ROW, OF_MACHINE, OF_CELL };
+  enum { OF_CELL = OF_CELLS, OF_MACHINE };
   static const page_column columns[] = {
-      {.title = "kernel", .kind = PAGE_NAME, PAGE_AT(OF_ROW, record_accuracy_row, kernel)},
-      {.title = "dtype", .kind = PAGE_TEXT, PAGE_AT(OF_ROW, record_accuracy_row, dtype)},
+      ACCURACY_COLUMNS,
       {.title = "machine", .kind = PAGE_TEXT, PAGE_AT(OF_MACHINE, record_machine, label)},
       {.title = "command", .kind = PAGE_NAME, PAGE_AT(OF_CELL, record_accuracy_cell, replay), .prose = true},
   };
   const record_accuracy_of_machines *accuracy = &record->accuracy;
   page_data(p, "The command of each cell");
-  page_table_begin(p, "The command that makes the largest error of a cell again.", columns,
-                   sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, "The command that makes the largest error of a cell again.", columns);
   RECORD_EACH(row, accuracy, rows)
     for (size_t i = 0; i < row->machines_count; i++)
       if (row->machines[i].there)
@@ -326,20 +340,14 @@ static void write_commands(page *p, const record_machines *record) {
 static void write_errors_of_each(page *p, const record_machines *record) {
   const record_accuracy_of_machines *accuracy = &record->accuracy;
   if (!accuracy->rows_count) return;
-  page_column_add(p, false, "kernel");
-  page_column_add(p, false, "dtype");
-  add_machine_columns(p, record, false);
-  page_table_begin(
+  static const page_column columns[] = {ACCURACY_COLUMNS};
+  static const page_column errors = {.in = OF_CELLS, .say = say_error};
+  MACHINE_TABLE(
       p,
-      "Largest error in ulp and absolute, and misrounded elements, of all tables that a machine looked at. In "
-      "red: elements "
-      "are misrounded, though the contract is correct rounding.",
-      NULL, 0);
-  RECORD_EACH(row, accuracy, rows) {
-    page_cell(p, CODE("%s"), row->kernel);
-    page_cell(p, "%s", row->dtype);
-    RECORD_EACH(cell, row, machines) write_error_cell(p, cell);
-  }
+      "Largest error in ulp and absolute, and misrounded elements, of all tables that a machine looked at. In red: "
+      "elements are misrounded, though the contract is correct rounding.",
+      columns, record, errors, sizeof(record_accuracy_cell));
+  RECORD_EACH(row, accuracy, rows) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
   page_table_end(p);
   write_commands(p, record);
 }
@@ -362,7 +370,7 @@ static void write_packages(page *p, const record_package_errors *of) {
       {.title = "first wrong", .kind = PAGE_TEXT, IN_PACKAGE(first_wrong)},
       {.title = "command", .kind = PAGE_NAME, IN_PACKAGE(command), .prose = true},
   };
-  page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, caption, columns);
   RECORD_EACH(row, of, rows) page_row(p, PAGE_ROW(row));
   page_table_end(p);
 }
@@ -417,18 +425,22 @@ static bool is_told(const record_machines *record, const record_machine *machine
   return false;
 }
 
+/* Writes the value of a fact of the column's machine. */
+static void say_fact(page *p, const void *key) {
+  const bool *timing = p->of[OF_CELLS];
+  page_say(p, "%s", record_fact_text(facts_of(p->datum, *timing), *(const char *const *)key));
+}
+
 /* Writes the facts that any machine has, in the order in which they first occur. */
 static void write_facts(page *p, const record_machines *record, bool timing, const char *caption) {
-  page_column_add(p, false, "fact");
-  add_machine_columns(p, record, false);
-  page_table_begin(p, caption, NULL, 0);
+  static const page_column columns[] = {{"fact", false, NULL, PAGE_TEXT, PAGE_AT(OF_ROW, record_fact, key)}};
+  static const page_column facts = {PAGE_AT(OF_ROW, record_fact, key), .say = say_fact, .prose = true};
+  MACHINE_TABLE(p, caption, columns, record, facts, 0);
   RECORD_EACH(machine, record, machines) {
-    const record_facts *facts = facts_of(machine, timing);
-    RECORD_EACH(fact, facts, list) {
-      if ((timing && is_known(record, fact->key)) || is_told(record, machine, fact->key, timing)) continue;
-      page_cell(p, "%s", fact->key);
-      RECORD_EACH(each, record, machines) page_prose(p, "%s", record_fact_text(facts_of(each, timing), fact->key));
-    }
+    const record_facts *told = facts_of(machine, timing);
+    RECORD_EACH(fact, told, list)
+      if (!(timing && is_known(record, fact->key)) && !is_told(record, machine, fact->key, timing))
+        page_row(p, PAGE_ROW([OF_ROW] = fact, [OF_CELLS] = &timing));
   }
   page_table_end(p);
 }

@@ -64,6 +64,12 @@ bool report_is_timed(const record_report *report) {
   return report->environment.timing.there;
 }
 
+bool table_is_timed(const record_table *table) {
+  RECORD_EACH(row, table, rows)
+    if (row->timing.there) return true;
+  return false;
+}
+
 bool report_is_f32_table(const record_table *table) {
   const char *op = table->shape.op;
   return strcmp(table->shape.dtype, dtype_name(POSENC_F32)) == 0 && (!*op || strcmp(op, op_name(POSENC_TABLE)) == 0);

@@ -41,8 +41,9 @@ bool report_is_recipe(const record_report *report, const char *kernel);
    it. */
 const char *report_choice(const record_report *report, const char *name, bool serial);
 
-/* Whether anything was timed. */
+/* Whether anything was timed; whether it was on that table. */
 bool report_is_timed(const record_report *report);
+bool table_is_timed(const record_table *table);
 
 /* Whether it is a table of f32, as opposed to an x or a rope cache. */
 bool report_is_f32_table(const record_table *table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a table: its columns, and cell by cell or by the columns' values its rows. A format writes it as a whole. */
+/* Makes a table: its columns, and of them its rows. A format writes it as a whole. */
 #include "config.h"
 
 #include "common/memory.h"
@@ -36,37 +36,31 @@ static void add_spread(page_table *to, const page_column *column) {
   }
 }
 
-/* Adds a column, if the format has it. */
-static void take_column(page *p, const page_column *column) {
-  const char *title = p->format->exact ? column->name : column->title;
-  if (!title) return;
-  if (p->format->exact && column->kind == PAGE_SPREAD)
-    add_spread(&p->table, column);
-  else
-    add_column(&p->table, *column, memory_copy_text(title));
+void page_columns(page *p, const page_column *columns, size_t count) {
+  for (const page_column *one = columns; one < columns + count; one++) {
+    const char *title = p->format->exact ? one->name : one->title; /* null if the format does not have the column */
+    if (title && p->format->exact && one->kind == PAGE_SPREAD)
+      add_spread(&p->table, one);
+    else if (title)
+      add_column(&p->table, *one, memory_copy_text(title));
+  }
 }
 
-void page_column_add(page *p, bool numeric, const char *title, ...) {
+void page_column_add(page *p, page_column column, const char *title, ...) {
   char *text;
   va_list arguments;
   va_start(arguments, title);
   if (vasprintf(&text, title, arguments) < 0) memory_end();
   va_end(arguments);
-  add_column(&p->table, (page_column){.numeric = numeric}, text);
+  add_column(&p->table, column, text);
 }
 
 /* ---- tables ---- */
 
-void page_table_begin(page *p, const char *caption, const page_column *columns, size_t count) {
-  for (size_t i = 0; i < count; i++) take_column(p, &columns[i]);
+void page_table_begin(page *p, const char *caption, bool fit) {
   p->table.caption = page_dated(p, caption);
+  p->table.fit = fit;
   p->table.old = p->old;
-  p->column = 0;
-}
-
-void page_table_fit(page *p, const char *caption) {
-  p->table.fit = true;
-  page_table_begin(p, caption, NULL, 0);
 }
 
 void page_table_end(page *p) {
@@ -78,56 +72,6 @@ void page_table_end(page *p) {
   free(of->cells);
   free(of->caption);
   *of = (page_table){.caption = NULL};
-}
-
-/* ---- cells ---- */
-
-static void begin_cell(page *p, size_t span, bool prose) {
-  page_table *to = &p->table;
-  to->cells = memory_grow(to->cells, to->cell_count + 1, sizeof *to->cells);
-  p->cell = &to->cells[to->cell_count++];
-  *p->cell = (page_cell_text){.text = memory_copy_text(""), .span = span, .prose = prose, .old = p->old};
-}
-
-/* Closes a cell, and the row with its last one. */
-static void end_cell(page *p) {
-  p->column = (p->column + p->cell->span) % p->table.column_count;
-  p->cell = NULL;
-}
-
-void page_cell_begin(page *p) {
-  begin_cell(p, 1, false);
-}
-
-void page_prose_begin(page *p) {
-  begin_cell(p, 1, true);
-}
-
-void page_cell_end(page *p) {
-  end_cell(p);
-}
-
-/* Writes a cell with the arguments after `format`. */
-#define WRITE_CELL(p, format, span, prose)                                                                             \
-  do {                                                                                                                 \
-    va_list arguments;                                                                                                 \
-    begin_cell(p, span, prose);                                                                                        \
-    va_start(arguments, format);                                                                                       \
-    page_say_list(p, format, arguments);                                                                               \
-    va_end(arguments);                                                                                                 \
-    end_cell(p);                                                                                                       \
-  } while (0)
-
-void page_cell(page *p, const char *format, ...) {
-  WRITE_CELL(p, format, 1, false);
-}
-
-void page_prose(page *p, const char *format, ...) {
-  WRITE_CELL(p, format, 1, true);
-}
-
-void page_rest(page *p, const char *format, ...) {
-  WRITE_CELL(p, format, p->table.column_count - p->column, true);
 }
 
 /* ---- values ---- */
@@ -151,14 +95,31 @@ static void say_shown(page *p, const page_column *column, const void *value) {
     page_say(p, column->kind == PAGE_NAME ? CODE("%s") : "%s", *(const char *const *)value);
 }
 
+static void say_cell(page *p, const page_column *column) {
+  const char *of = p->of[column->in];
+  const void *value = of ? of + column->offset : NULL;
+  if (column->say && (!p->format->exact || column->kind == PAGE_FILLED))
+    column->say(p, value);
+  else
+    (p->format->exact ? say_exact : say_shown)(p, column, value);
+}
+
 void page_row(page *p, const void *const *of) {
-  for (size_t i = 0; i < p->table.column_count; i++) {
-    const page_column *column = &p->table.columns[i];
-    begin_cell(p, 1, column->prose);
-    if (column->fill && (!p->format->exact || column->kind == PAGE_FILLED))
-      column->fill(p, of);
-    else
-      (p->format->exact ? say_exact : say_shown)(p, column, (const char *)of[column->in] + column->offset);
-    end_cell(p);
+  page_table *to = &p->table;
+  p->of = of;
+  for (size_t i = 0; i < to->column_count; i += p->cell->span) {
+    to->cells = memory_grow(to->cells, to->cell_count + 1, sizeof *to->cells);
+    p->cell = &to->cells[to->cell_count++];
+    *p->cell = (page_cell_text){.text = memory_copy_text(""), .span = 1, .prose = to->columns[i].prose};
+    p->column = i;
+    p->datum = to->columns[i].datum;
+    say_cell(p, &to->columns[i]);
+    p->cell->old = p->old;
   }
+  p->cell = NULL;
+}
+
+void page_rest(page *p) {
+  p->cell->span = p->table.column_count - p->column;
+  p->cell->prose = true;
 }

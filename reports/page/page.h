@@ -33,7 +33,7 @@ typedef enum page_look { PAGE_PLAIN, PAGE_STRONG, PAGE_SMALL, PAGE_CODE, PAGE_FI
 
 /* The kind of value that a column has in each row. A page shows the value for readers, CSV has it exactly. */
 typedef enum page_kind {
-  PAGE_FILLED, /* what `fill` writes */
+  PAGE_FILLED, /* what `say` writes */
   PAGE_TEXT,   /* a text */
   PAGE_NAME,   /* a text, as code on pages */
   PAGE_REAL,   /* a double; NaN is a dash, nothing in CSV */
@@ -52,7 +52,8 @@ typedef struct page_column {
   int digits;        /* of PAGE_REAL on pages: significant digits */
   double scale;      /* of PAGE_SPREAD on pages: factor */
   bool prose;        /* on pages: it may wrap */
-  void (*fill)(struct page *p, const void *const *of); /* writes the cell, on pages in place of the value; or null */
+  void (*say)(struct page *p, const void *value); /* writes the cell, on pages in place of the value; or null */
+  const void *datum;                              /* for `say`: what a column of data is of, as a machine */
 } page_column;
 
 /* The place of a column's value: a field of struct number `number` of those that a row is of. */
@@ -78,14 +79,16 @@ typedef struct page_table {
 typedef struct page {
   const struct page_format *format;
   FILE *stream;
-  int64_t made;         /* when, in seconds since 1970; 0 if nothing on it is called old */
-  const char *date;     /* of page_date, or null */
-  bool old;             /* whether that is long ago */
-  char *const *svg;     /* figures by number, null if there is none */
-  page_table table;     /* the open table, or the columns of the next one */
-  size_t column;        /* number of the open or the next cell in its row */
-  page_cell_text *cell; /* the open cell, which page_say adds to; or null */
-  bool in_cell;         /* the format is writing a cell */
+  int64_t made;          /* when, in seconds since 1970; 0 if nothing on it is called old */
+  const char *date;      /* of page_date, or null */
+  bool old;              /* whether that is long ago */
+  char *const *svg;      /* figures by number, null if there is none */
+  page_table table;      /* the open table, or the columns of the next one */
+  page_cell_text *cell;  /* the open cell, which page_say adds to; or null */
+  size_t column;         /* its number in its row */
+  const void *datum;     /* that of its column */
+  const void *const *of; /* the structs of its row */
+  bool in_cell;          /* the format is writing a cell */
 } page;
 
 /* A format: HTML, Markdown, or CSV, which has tables alone. */
@@ -133,24 +136,20 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * Make a table with the given columns behind those that page_column_add has added; page_table_end writes it.
- * page_table_fit has the latter alone, and is a list on narrow screens, without empty cells. The first column heads
- * its row. A row is made by its columns' values, of the structs `of`; or cell by cell: a cell at once, or by page_say
- * between page_cell_begin or page_prose_begin and page_cell_end. Prose may wrap; page_rest is prose over the rest of
- * the row. A cell may have an older date than its table. A page lacks a table without rows.
+ * Make a table: its columns, each with a title of its own if page_column_add adds it; its caption, once there are all
+ * columns; its rows, of which each column makes a cell from the structs `of`; and its end, which writes it. The first
+ * column heads its row. A table that fits is a list on narrow screens, without empty cells. A function of a column may
+ * set the date of its cell, and let it reach over the rest of its row as prose. A page lacks a table without rows.
  */
-void page_table_begin(page *p, const char *caption, const page_column *columns, size_t count);
-void page_table_fit(page *p, const char *caption);
-void page_table_end(page *p);
-__attribute__((format(printf, 3, 4))) void page_column_add(page *p, bool numeric, const char *title, ...);
+void page_columns(page *p, const page_column *columns, size_t count);
+__attribute__((format(printf, 3, 4))) void page_column_add(page *p, page_column column, const char *title, ...);
+void page_table_begin(page *p, const char *caption, bool fit);
+#define PAGE_TABLE(p, caption, columns)                                                                                \
+  (page_columns(p, columns, sizeof(columns) / sizeof *(columns)), page_table_begin(p, caption, false))
 void page_row(page *p, const void *const *of);
 #define PAGE_ROW(...) ((const void *const[]){__VA_ARGS__})
-__attribute__((format(printf, 2, 3))) void page_cell(page *p, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void page_prose(page *p, const char *format, ...);
-__attribute__((format(printf, 2, 3))) void page_rest(page *p, const char *format, ...);
-void page_cell_begin(page *p);
-void page_prose_begin(page *p);
-void page_cell_end(page *p);
+void page_rest(page *p);
+void page_table_end(page *p);
 
 /* ---- numbers for readers ----------------------------------------------------------------------------------------- */
 
@@ -218,10 +217,6 @@ words_caption caption_of_times(const record_report *report, const char *text);
 
 /* Formats as "(2.20–2.44)". */
 words words_interval(const record_ratio *ratio);
-
-/* Write a cell with `digits` significant digits, and one with a count. */
-void page_cell_number(page *p, double value, int digits);
-void page_cell_count(page *p, double value);
 
 /* ---- inside ---------------------------------------------------------------------------------------------- */
 

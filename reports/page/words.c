@@ -149,11 +149,3 @@ words_caption caption_of_times(const record_report *report, const char *text) {
 words words_interval(const record_ratio *ratio) {
   return isfinite(ratio->low) ? interval_of(ratio->low, ratio->high) : (words){"(too few timings)"};
 }
-
-void page_cell_number(page *p, double value, int digits) {
-  page_cell(p, "%s", words_significant(value, digits).text);
-}
-
-void page_cell_count(page *p, double value) {
-  page_cell(p, "%s", words_count(value).text);
-}

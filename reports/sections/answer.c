@@ -346,6 +346,14 @@ static const char *promise_of(const record_kernel *kernel, const record_table *t
   return table->applied || (class == ANSWER_ONE && !report_is_f32_table(table)) ? "" : answer_promises[class];
 }
 
+/* Returns the bound of the kernel in the dtype of the table, in words. */
+static words bound_on(const record_kernel *kernel, const record_table *table) {
+  const posenc_bound bound = report_bound_in(kernel, report_dtype(&table->shape));
+  words made;
+  format_bound(&bound, made.text, sizeof made.text);
+  return made;
+}
+
 /* Marks a time of a busy machine, which write_uses explains above all times. */
 static const char busy_mark[] = "§";
 static void say_busy(page *p, const record_report *report) {
@@ -470,9 +478,6 @@ static void write_subject(page *p, const record_report *report, const record_tab
   const record_kernel *kernel = report_kernel(report, subject->kernel);
   const record_row *row = report_row(table, subject->kernel);
   if (!kernel) return;
-  const posenc_bound bound = report_bound_in(kernel, report_dtype(&table->shape));
-  char promise[128];
-  format_bound(&bound, promise, sizeof promise);
   page_open(p, PAGE_ANSWER);
   page_say(p, STRONG("%s:") " ", kernel->name);
   if (row && row->timing.there) {
@@ -491,7 +496,7 @@ static void write_subject(page *p, const record_report *report, const record_tab
     page_say(p, ", largest error " STRONG("%s") "%s", words_significant(row->max_abs.abs, 3).text, words_sample(row));
   if (row && *row->refusal) page_say(p, ": %s", row->refusal);
   page_say(p, ".");
-  page_say(p, " Bound%s: %s.", table->applied ? " of its table" : "", promise);
+  page_say(p, " Bound%s: %s.", table->applied ? " of its table" : "", bound_on(kernel, table).text);
   say_verdict(p, report, kernel);
   if (*kernel->plugin) page_say(p, " Plugin: " CODE("%s"), kernel->plugin);
   page_close(p, PAGE_ANSWER);
@@ -537,52 +542,70 @@ static void say_trusted(page *p, const record_report *report) {
   page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
-/* Writes "`naive` 2.31× (2.20–2.44) not told apart". */
-static void write_ratio(page *p, const record_ratio *ratio, bool named) {
-  page_cell_begin(p);
-  if (ratio->there) {
-    if (named) page_say(p, CODE("%s") " ", ratio->kernel);
-    page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
-             ratio->low <= 1 && ratio->high >= 1 ? " not told apart" : "");
-  }
-  page_cell_end(p);
+/* A row of the fastest kernels: the answer, and what it is of. */
+enum { OF_ANSWER, OF_KERNEL, OF_TABLE, OF_ROW };
+
+static void budget(page *p, const void *value) {
+  const record_answer *answer = value;
+  for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
+    if (strcmp(answer->budget, answer_budgets[n]) == 0) page_say(p, "%s", answer_titles[n]);
 }
 
-static void write_row(page *p, const record_report *report, const record_answer *answer, const char *title) {
-  const record_kernel *kernel = report_kernel(report, answer->kernel);
-  const record_row *row = report_row(report_table(report, answer->shape), answer->kernel);
-  if (!kernel || !row) return;
-  const posenc_bound bound = report_bound_in(kernel, report_dtype(&report_table(report, answer->shape)->shape));
-  char promise[128];
-  format_bound(&bound, promise, sizeof promise);
-  page_cell(p, "%s", title);
-  page_cell(p, "%s " SMALL("%s"), answer->footprint, answer->shape);
-  page_cell(p, kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), answer->kernel);
-  page_cell(p, "%s", words_spread(&row->timing.bytes_per_second, 1e-9, "").text);
-  page_cell(p, "%s", words_spread(&row->timing.of_limit, 100, "").text);
-  write_ratio(p, &answer->next, true);
-  write_ratio(p, &answer->naive, false);
-  page_cell(p, "%s", promise);
+static void footprint(page *p, const void *value) {
+  const record_answer *answer = value;
+  page_say(p, "%s " SMALL("%s"), answer->footprint, answer->shape);
+}
+
+static void take(page *p, const void *value) {
+  const record_kernel *kernel = value;
+  page_say(p, kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), kernel->name);
+}
+
+/* Writes "2.31× (2.20–2.44) not told apart". */
+static void takes(page *p, const void *value) {
+  const record_ratio *ratio = value;
+  if (ratio->there)
+    page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
+             ratio->low <= 1 && ratio->high >= 1 ? " not told apart" : "");
+}
+
+/* Writes the same with the other kernel before it. */
+static void next_takes(page *p, const void *value) {
+  const record_ratio *ratio = value;
+  if (ratio->there) page_say(p, CODE("%s") " ", ratio->kernel);
+  takes(p, value);
+}
+
+static void kept_bound(page *p, const void *kernel) {
+  page_say(p, "%s", bound_on(kernel, p->of[OF_TABLE]).text);
 }
 
 static void write_table(page *p, const record_report *report) {
-  static const page_column columns[] = {{.title = "maximum error"},
-                                        {.title = "table"},
-                                        {.title = "take"},
-                                        {.title = "GB/s", .numeric = true},
-                                        {.title = "% of limit", .numeric = true},
-                                        {.title = "the next takes"},
-                                        {.title = "naive takes", .numeric = true},
-                                        {.title = "bound it keeps"}};
-  page_table_begin(
-      p,
-      caption_of_times(report, "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
-                               "of 90 %, other figures their least and most; ‡ marks wide ones.")
-          .text,
-      columns, sizeof columns / sizeof *columns);
+#define IN_TIMING(field) PAGE_AT(OF_ROW, record_row, timing.field)
+  static const page_column columns[] = {
+      {"maximum error", .say = budget},
+      {"table", .say = footprint},
+      {"take", .in = OF_KERNEL, .say = take},
+      {"GB/s", true, NULL, PAGE_SPREAD, IN_TIMING(bytes_per_second), .scale = 1e-9},
+      {"% of limit", true, NULL, PAGE_SPREAD, IN_TIMING(of_limit), .scale = 100},
+      {"the next takes", false, PAGE_AT(OF_ANSWER, record_answer, next), .say = next_takes},
+      {"naive takes", true, PAGE_AT(OF_ANSWER, record_answer, naive), .say = takes},
+      {"bound it keeps", .in = OF_KERNEL, .say = kept_bound},
+  };
+  PAGE_TABLE(p,
+             caption_of_times(report,
+                              "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
+                              "of 90 %, other figures their least and most; ‡ marks wide ones.")
+                 .text,
+             columns);
   for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
-    RECORD_EACH(answer, report, answer)
-      if (strcmp(answer->budget, answer_budgets[n]) == 0) write_row(p, report, answer, answer_titles[n]);
+    RECORD_EACH(answer, report, answer) {
+      const record_table *table = report_table(report, answer->shape);
+      const record_kernel *kernel = report_kernel(report, answer->kernel);
+      const record_row *row = report_row(table, answer->kernel);
+      if (kernel && row && strcmp(answer->budget, answer_budgets[n]) == 0)
+        page_row(p, PAGE_ROW([OF_ANSWER] = answer, [OF_KERNEL] = kernel, [OF_TABLE] = table, [OF_ROW] = row));
+    }
   page_table_end(p);
 }
 

@@ -191,8 +191,8 @@ static double wavelength_of(const record_profile *profile, const record_column *
 /* A row of the errors against frequency: a column of a profile. */
 enum { OF_PROFILE, OF_COLUMN };
 
-static void wavelength(page *p, const void *const *of) {
-  page_say(p, "%s", words_significant(wavelength_of(of[OF_PROFILE], of[OF_COLUMN]), 4).text);
+static void wavelength(page *p, const void *column) {
+  page_say(p, "%s", words_significant(wavelength_of(p->of[OF_PROFILE], column), 4).text);
 }
 
 #define IN_PROFILE(field) PAGE_AT(OF_PROFILE, record_profile, field)
@@ -200,12 +200,10 @@ static void wavelength(page *p, const void *const *of) {
 static const page_column frequency_columns[] = {
     {"kernel", false, "kernel", PAGE_NAME, IN_PROFILE(kernel)},
     {"frequency index", true, "index", PAGE_COUNT, IN_COLUMN(index)},
-    {"wavelength", true, .fill = wavelength},
+    {"wavelength", true, .in = OF_COLUMN, .say = wavelength},
     {"max |error|", true, "max_abs", PAGE_REAL, IN_COLUMN(max_abs), .digits = 3},
     {"at position", true, "position", PAGE_COUNT, IN_COLUMN(position)},
 };
-
-enum { FREQUENCY_COLUMNS = sizeof frequency_columns / sizeof *frequency_columns };
 
 static void write_frequency(page *p, const profiles *scanned) {
   if (!p->svg[FIGURE_FREQUENCY]) return;
@@ -217,8 +215,8 @@ static void write_frequency(page *p, const profiles *scanned) {
       words_integer(scanned_rows(scanned)).text, name_profiled(scanned).text);
   page_figure(p, "Error against frequency. Kernels whose errors are within a tenth of each other share a line.",
               p->svg[FIGURE_FREQUENCY]);
-  page_table_begin(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.",
-                   frequency_columns, FREQUENCY_COLUMNS);
+  PAGE_TABLE(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.",
+             frequency_columns);
   RECORD_EACH(profile, scanned, all) {
     const record_column *worst = worst_column(profile);
     if (worst) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = worst));
@@ -227,7 +225,7 @@ static void write_frequency(page *p, const profiles *scanned) {
 }
 
 void data_frequencies(page *p, const record_report *report) {
-  page_table_begin(p, "", frequency_columns, FREQUENCY_COLUMNS);
+  PAGE_TABLE(p, "", frequency_columns);
   RECORD_EACH(profile, report, profile)
     RECORD_EACH(column, profile, columns) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = column));
   page_table_end(p);
@@ -236,73 +234,76 @@ void data_frequencies(page *p, const record_report *report) {
 /* ---- maximum usable position ---- */
 
 /* Writes "none to" and the last position of a profile's scan; a dash if there was no scan. */
-static void cell_none(page *p, const record_profile *profile) {
+static void say_none(page *p) {
+  const record_profile *profile = p->of[OF_PROFILE];
   if (profile->rows > 0 && profile->passes.there && profile->collisions.there)
-    page_cell(p, "none to %s", words_integer(profile->rows - 1).text);
+    page_say(p, "none to %s", words_integer(profile->rows - 1).text);
   else
-    page_cell(p, "–");
+    page_say(p, "–");
 }
 
-static void cell_end(page *p, const record_profile *profile, int64_t position) {
-  if (position == RECORD_NONE)
-    cell_none(p, profile);
+static void say_end(page *p, const void *value) {
+  const int64_t *position = value;
+  if (*position == RECORD_NONE)
+    say_none(p);
   else
-    page_cell_count(p, (double)position);
+    page_say(p, "%s", words_integer(*position).text);
 }
 
-static void cell_pair(page *p, const record_profile *profile, const int64_t *pair, size_t count) {
-  if (count == 0)
-    cell_none(p, profile);
+static void say_pair(page *p, const void *value) {
+  const int64_t *pair = *(const int64_t *const *)value;
+  if (pair)
+    page_say(p, "%s, %s", words_integer(pair[0]).text, words_integer(pair[1]).text);
   else
-    page_cell(p, "%s, %s", words_integer(pair[0]).text, words_integer(pair[1]).text);
+    say_none(p);
 }
 
 static void write_ends(page *p, const profiles *scanned) {
-  static const page_column columns[] = {{.title = "kernel"},
-                                        {.title = "beyond f32", .numeric = true},
-                                        {.title = "beyond f16", .numeric = true},
-                                        {.title = "beyond bf16", .numeric = true},
-                                        {.title = "same in f32", .numeric = true},
-                                        {.title = "same in f16", .numeric = true},
-                                        {.title = "same in bf16", .numeric = true}};
-  page_table_begin(
-      p,
-      "First position with an error beyond half an ulp of a format, and first two positions with the same row "
-      "in it.",
-      columns, sizeof columns / sizeof *columns);
-  RECORD_EACH(profile, scanned, all) {
-    const record_passes *passes = &profile->passes;
-    const record_collisions *same = &profile->collisions;
-    page_cell(p, CODE("%s"), profile->kernel);
-    cell_end(p, profile, passes->f32);
-    cell_end(p, profile, passes->f16);
-    cell_end(p, profile, passes->bf16);
-    cell_pair(p, profile, same->f32, same->f32_count);
-    cell_pair(p, profile, same->f16, same->f16_count);
-    cell_pair(p, profile, same->bf16, same->bf16_count);
-  }
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, IN_PROFILE(kernel)},
+      {"beyond f32", true, IN_PROFILE(passes.f32), .say = say_end},
+      {"beyond f16", true, IN_PROFILE(passes.f16), .say = say_end},
+      {"beyond bf16", true, IN_PROFILE(passes.bf16), .say = say_end},
+      {"same in f32", true, IN_PROFILE(collisions.f32), .say = say_pair},
+      {"same in f16", true, IN_PROFILE(collisions.f16), .say = say_pair},
+      {"same in bf16", true, IN_PROFILE(collisions.bf16), .say = say_pair},
+  };
+  PAGE_TABLE(p,
+             "First position with an error beyond half an ulp of a format, and first two positions with the same row "
+             "in it.",
+             columns);
+  RECORD_EACH(profile, scanned, all) page_row(p, PAGE_ROW([OF_PROFILE] = profile));
   page_table_end(p);
 }
 
+static void say_norm(page *p, const void *value) {
+  const record_norm *norm = value;
+  if (norm->there)
+    page_say(p, "p = %s, " SMALL("i = %s"), words_integer(norm->position).text, words_integer(norm->index).text);
+}
+
+/* Writes the error at the position of the column. */
+static void say_relative(page *p, const void *profile) {
+  const int64_t *position = p->datum;
+  page_say(p, "%s", words_significant(point_at(profile, *position).relative, 3).text);
+}
+
 static void write_relations(page *p, const profiles *scanned) {
-  page_column columns[3 + LANDMARKS] = {
-      {.title = "kernel"}, {.title = "|s² + c² − 1|", .numeric = true}, {.title = "at"}};
-  for (size_t i = 0; i < LANDMARKS; i++) columns[3 + i] = (page_column){.title = landmarks[i].name, .numeric = true};
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, IN_PROFILE(kernel)},
+      {"|s² + c² − 1|", true, NULL, PAGE_REAL, IN_PROFILE(norm.worst), .digits = 3},
+      {"at", false, IN_PROFILE(norm), .say = say_norm},
+  };
+  page_columns(p, columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < LANDMARKS; i++)
+    page_column_add(p, (page_column){.numeric = true, .say = say_relative, .datum = &landmarks[i].position}, "%s",
+                    landmarks[i].name);
   page_table_begin(
       p,
       "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2⁰, "
       "2¹⁰, … on",
-      columns, 3 + LANDMARKS);
-  RECORD_EACH(profile, scanned, all) {
-    const record_norm *norm = &profile->norm;
-    page_cell(p, CODE("%s"), profile->kernel);
-    page_cell_number(p, norm->worst, 3);
-    page_cell_begin(p);
-    if (norm->there)
-      page_say(p, "p = %s, " SMALL("i = %s"), words_integer(norm->position).text, words_integer(norm->index).text);
-    page_cell_end(p);
-    for (size_t k = 0; k < LANDMARKS; k++) page_cell_number(p, point_at(profile, landmarks[k].position).relative, 3);
-  }
+      false);
+  RECORD_EACH(profile, scanned, all) page_row(p, PAGE_ROW([OF_PROFILE] = profile));
   page_table_end(p);
 }
 
@@ -342,32 +343,39 @@ static double context_error(const record_context_table *table, int64_t position)
   return NAN;
 }
 
-/* Writes a row per position and a column per table. */
-static void write_contexts(page *p, const record_profile *profile) {
-  const record_context_table *tables = profile->tables;
-  if (profile->tables_count == 0) return;
-  RECORD_EACH(point, tables, points) {
-    page_cell(p, CODE("%s"), profile->kernel);
-    page_cell_count(p, (double)point->position);
-    for (size_t t = 0; t + 2 < p->table.column_count; t++)
-      page_cell_number(p, t < profile->tables_count ? context_error(&tables[t], point->position) : NAN, 3);
-  }
+/* A row of the tables of a profile: a position, as the first of them has it; and the tables of the columns. */
+enum { OF_POSITION = OF_COLUMN, OF_TABLES };
+
+/* Writes the error in the table that has the place of the column's. */
+static void say_context(page *p, const void *value) {
+  const record_profile *profile = value;
+  const record_context_point *point = p->of[OF_POSITION];
+  const size_t t = (size_t)((const record_context_table *)p->datum - (const record_context_table *)p->of[OF_TABLES]);
+  const double error = t < profile->tables_count ? context_error(&profile->tables[t], point->position) : NAN;
+  page_say(p, "%s", words_significant(error, 3).text);
 }
 
 /* Writes figures of other tables. The columns are those of the first profile that has any: "d = 128, 10000". */
 static void write_unclaimed(page *p, const record_report *report) {
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, IN_PROFILE(kernel)},
+      {"position", true, NULL, PAGE_COUNT, PAGE_AT(OF_POSITION, record_context_point, position)},
+  };
   const record_profile *first = report->profile, *end = first + report->profile_count;
   while (first < end && first->tables_count == 0) first++;
   if (first == end) return;
   page_section(p, "Kernels without a bound");
   page_paragraph(p, "No bound is proved for these, so they are compared in more tables, each against its own exact "
                     "values: a kernel that divides the exponent by d/2 − 1 is not blamed for that.");
-  page_column_add(p, false, "kernel");
-  page_column_add(p, true, "position");
+  page_columns(p, columns, sizeof columns / sizeof *columns);
   RECORD_EACH(table, first, tables)
-    page_column_add(p, true, "d = %s, %s", words_plain((double)table->dim).text, words_plain(table->base).text);
-  page_table_begin(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", NULL, 0);
-  for (const record_profile *profile = first; profile < end; profile++) write_contexts(p, profile);
+    page_column_add(p, (page_column){.numeric = true, .say = say_context, .datum = table}, "d = %s, %s",
+                    words_plain((double)table->dim).text, words_plain(table->base).text);
+  page_table_begin(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", false);
+  for (const record_profile *profile = first; profile < end; profile++)
+    if (profile->tables_count)
+      RECORD_EACH(point, profile->tables, points)
+        page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_POSITION] = point, [OF_TABLES] = first->tables));
   page_table_end(p);
 }
 
@@ -401,7 +409,7 @@ void data_positions(page *p, const record_report *report) {
       {NULL, true, "trig", PAGE_REAL, IN_PARTS(trig)},
       {NULL, true, "store", PAGE_REAL, IN_PARTS(store)},
   };
-  page_table_begin(p, "", columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, "", columns);
   RECORD_EACH(profile, report, profile)
     RECORD_EACH(point, profile, points)
       page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_POINT] = point,
@@ -417,7 +425,7 @@ void data_histogram(page *p, const record_report *report) {
       {NULL, true, "elements", PAGE_COUNT, PAGE_AT(OF_BIN, record_bin, count)},
   };
   const record_headline *headline = &report->headline;
-  page_table_begin(p, "", columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, "", columns);
   RECORD_EACH(row, headline, rows)
     RECORD_EACH(bin, row, histogram) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_BIN] = bin));
   page_table_end(p);
@@ -444,36 +452,42 @@ void write_histogram(page *p, const record_report *report) {
 
 /* Hard-to-round cases. */
 
-/* Writes "0.5001"; if that would be 0.5000, "½ + 2.6e-11". */
-static void cell_excess(page *p, double ulp) {
-  if (ulp > 0.5 && ulp < 0.5005)
-    page_cell(p, "½ + %s", words_significant(ulp - 0.5, 2).text);
-  else
-    page_cell_number(p, ulp, 4);
+/* Writes how many elements are misrounded, or why that is not known. */
+static void misrounded(page *p, const void *value) {
+  const record_row *row = value;
+  if (*row->refusal || !row->max_ulp.there) {
+    page_rest(p);
+    page_say(p, SMALL("%s"), *row->refusal ? row->refusal : "it crashed");
+  } else {
+    page_say(p, "%s", words_integer(row->misrounded).text);
+  }
 }
 
-static void write_case(page *p, const record_row *row) {
-  const record_witness *witness = &row->max_ulp;
-  page_cell(p, CODE("%s"), row->kernel);
-  if (*row->refusal || !witness->there) {
-    page_rest(p, SMALL("%s"), *row->refusal ? row->refusal : "it crashed");
-    return;
-  }
-  page_cell_count(p, (double)row->misrounded);
-  page_cell_count(p, (double)row->elements);
-  cell_excess(p, witness->ulp);
-  page_cell(p, "p = %s, " SMALL("i = %s, %s"), words_integer(witness->position.whole).text,
-            words_integer(witness->index).text, witness->function);
-  page_rest(p, CODE("%s"), row->replay);
+/* Writes "0.5001"; if that would be 0.5000, "½ + 2.6e-11". */
+static void excess(page *p, const void *value) {
+  const double ulp = *(const double *)value;
+  if (ulp > 0.5 && ulp < 0.5005)
+    page_say(p, "½ + %s", words_significant(ulp - 0.5, 2).text);
+  else
+    page_say(p, "%s", words_significant(ulp, 4).text);
+}
+
+static void where(page *p, const void *value) {
+  const record_witness *witness = value;
+  page_say(p, "p = %s, " SMALL("i = %s, %s"), words_integer(witness->position.whole).text,
+           words_integer(witness->index).text, witness->function);
 }
 
 void write_cases(page *p, const record_report *report) {
-  static const page_column columns[] = {{.title = "kernel"},
-                                        {.title = "misrounded", .numeric = true},
-                                        {.title = "of", .numeric = true},
-                                        {.title = "max ulp", .numeric = true},
-                                        {.title = "at"},
-                                        {.title = "try it again"}};
+#define OF_CASE(field) PAGE_AT(0, record_row, field)
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, OF_CASE(kernel)},
+      {"misrounded", true, .say = misrounded},
+      {"of", true, NULL, PAGE_COUNT, OF_CASE(elements)},
+      {"max ulp", true, OF_CASE(max_ulp.ulp), .say = excess},
+      {"at", false, OF_CASE(max_ulp), .say = where},
+      {"try it again", false, NULL, PAGE_NAME, OF_CASE(replay), .prose = true},
+  };
   if (report->cases_count == 0) return;
   page_section(p, "Hard-to-round cases");
   page_paragraph(
@@ -484,8 +498,8 @@ void write_cases(page *p, const record_report *report) {
     char caption[200];
     snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the midpoint of two numbers.",
              file->shape.name);
-    page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
-    RECORD_EACH(row, file, rows) write_case(p, row);
+    PAGE_TABLE(p, caption, columns);
+    RECORD_EACH(row, file, rows) page_row(p, PAGE_ROW(row));
     page_table_end(p);
   }
 }

@@ -6,12 +6,18 @@
 
 #include <math.h>
 
+/* An element with its table; `of` is null if there was no search. */
+typedef struct found_element {
+  const record_witness *of;
+  const char *table;
+} found_element;
+
 /* The results of the searches of several tables, for one kernel. */
 typedef struct findings {
-  double elements, reach;
-  double share, from_midpoint;           /* largest share of the bound; smallest distance from a midpoint in ulp */
-  const record_witness *worst, *nearest; /* the elements; null if there was no search */
-  const char *worst_table, *nearest_table;
+  const char *kernel;
+  int64_t elements;
+  double reach, share, from_midpoint; /* largest share of the bound; smallest distance from a midpoint in ulp */
+  found_element worst, nearest;
 } findings;
 
 /* Whether a share is larger. A NaN, from a kernel that writes one, is larger than any number. */
@@ -23,22 +29,20 @@ static void add_row(findings *found, const record_row *row, const char *table) {
   const record_search *search = &row->search;
   const record_check *check = record_find_check(row->checks, row->checks_count, "search");
   if (!search->there || !check) return;
-  found->elements += (double)check->compared;
+  found->elements += check->compared;
   found->reach = fmax(found->reach, (double)search->reach);
-  if (!found->worst || is_worse(check->worst, found->share)) {
+  if (!found->worst.of || is_worse(check->worst, found->share)) {
     found->share = check->worst;
-    found->worst = &search->worst;
-    found->worst_table = table;
+    found->worst = (found_element){&search->worst, table};
   }
-  if (!found->nearest || search->from_tie < found->from_midpoint) {
+  if (!found->nearest.of || search->from_tie < found->from_midpoint) {
     found->from_midpoint = search->from_tie;
-    found->nearest = &search->nearest;
-    found->nearest_table = table;
+    found->nearest = (found_element){&search->nearest, table};
   }
 }
 
 static findings findings_of(const record_report *report, const char *kernel) {
-  findings found = {.elements = 0};
+  findings found = {.kernel = kernel};
   RECORD_EACH(table, report, shapes) {
     const record_row *row = report_row(table, kernel);
     if (row) add_row(&found, row, table->shape.name);
@@ -46,45 +50,43 @@ static findings findings_of(const record_report *report, const char *kernel) {
   return found;
 }
 
+static void say_reach(page *p, const void *value) {
+  page_say(p, "%s", words_position(*(const double *)value).text);
+}
+
 /* Writes "p = 270 265 104 270, i = 63, cos of ddpm-timesteps". */
-static void cell_place(page *p, const record_witness *witness, const char *table) {
-  page_cell(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(record_number_value(witness->position)).text,
-            words_integer(witness->index).text, witness->function, table);
+static void say_place(page *p, const void *value) {
+  const found_element *at = value;
+  page_say(p, "p = %s, " SMALL("i = %s, %s of %s"), words_count(record_number_value(at->of->position)).text,
+           words_integer(at->of->index).text, at->of->function, at->table);
 }
 
 /* Writes "0.2640"; if that would be 1.000, "1 − 2.6e-11". */
-static void cell_share(page *p, double share) {
-  const double missing = 1 - share;
+static void say_share(page *p, const void *value) {
+  const double share = *(const double *)value, missing = 1 - share;
   if (missing > 0 && missing < 0.0005)
-    page_cell(p, "1 − %s", words_significant(missing, 2).text);
+    page_say(p, "1 − %s", words_significant(missing, 2).text);
   else
-    page_cell_number(p, share, 4);
-}
-
-static void write_findings(page *p, const char *kernel, const findings *found) {
-  page_cell(p, CODE("%s"), kernel);
-  page_cell_count(p, found->elements);
-  page_cell(p, "%s", words_position(found->reach).text);
-  cell_share(p, found->share);
-  cell_place(p, found->worst, found->worst_table);
-  page_cell_number(p, found->from_midpoint, 3);
-  cell_place(p, found->nearest, found->nearest_table);
+    page_say(p, "%s", words_significant(share, 4).text);
 }
 
 static bool any_search(const record_report *report) {
   RECORD_EACH(kernel, report, kernels)
-    if (findings_of(report, kernel->name).worst) return true;
+    if (findings_of(report, kernel->name).worst.of) return true;
   return false;
 }
 
 void write_far(page *p, const record_report *report) {
-  static const page_column columns[] = {{.title = "kernel"},
-                                        {.title = "elements", .numeric = true},
-                                        {.title = "to position", .numeric = true},
-                                        {.title = "of its bound", .numeric = true},
-                                        {.title = "at"},
-                                        {.title = "from a midpoint, ulp", .numeric = true},
-                                        {.title = "nearest to one"}};
+#define FOUND(field) PAGE_AT(0, findings, field)
+  static const page_column columns[] = {
+      {"kernel", false, NULL, PAGE_NAME, FOUND(kernel)},
+      {"elements", true, NULL, PAGE_COUNT, FOUND(elements)},
+      {"to position", true, FOUND(reach), .say = say_reach},
+      {"of its bound", true, FOUND(share), .say = say_share},
+      {"at", false, FOUND(worst), .say = say_place},
+      {"from a midpoint, ulp", true, NULL, PAGE_REAL, FOUND(from_midpoint), .digits = 3},
+      {"nearest to one", false, FOUND(nearest), .say = say_place},
+  };
   if (!any_search(report)) return;
   page_section(p, "Adversarial search");
   page_open(p, PAGE_PARAGRAPH);
@@ -96,13 +98,13 @@ void write_far(page *p, const record_report *report) {
   if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
-  page_table_begin(
+  PAGE_TABLE(
       p, "Largest error as a share of the bound, and least distance from a midpoint, over the searches of all tables.",
-      columns, sizeof columns / sizeof *columns);
+      columns);
   RECORD_EACH(kernel, report, kernels) {
     if (kernel->recipe) continue; /* a recipe has no bound */
     const findings found = findings_of(report, kernel->name);
-    if (found.worst) write_findings(p, kernel->name, &found);
+    if (found.worst.of) page_row(p, PAGE_ROW(&found));
   }
   page_table_end(p);
 }

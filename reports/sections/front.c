@@ -40,9 +40,13 @@ static const record_machine_use *find_use(const record_front_machine *machine, c
   return NULL;
 }
 
-/* Writes "105 times, 57 % of the limit, 130 µs, correctly rounded: `cr-avx512`", as far as it is known, and the largest
-   error where the kernel makes no promise. */
-static void say_use(page *p, const record_machine_use *use) {
+/* Writes of the column's machine "105 times, 57 % of the limit, 130 µs, correctly rounded: `cr-avx512`", as far as it
+   is known, and the largest error where the kernel makes no promise. */
+static void say_use(page *p, const void *like) {
+  const record_front_machine *machine = p->datum;
+  const record_machine_use *use = find_use(machine, like);
+  page_date(p, machine->date); /* what is old is grey, machine by machine */
+  if (!use) return;
   const record_spread *ns = &use->ns_per_element, *share = &use->of_limit;
   const char *promise = promise_of(use->error);
   if (use->speed_up.there) page_say(p, STRONG("%s times") ", ", words_significant(use->speed_up.estimate, 3).text);
@@ -61,17 +65,11 @@ static bool is_written(const record_front_machine *machines, const record_front_
   return find_use(at, like) != like;
 }
 
-static void write_row(page *p, const record_front_machine *machines, size_t count, const record_machine_use *like) {
-  page_cell(p, "%s: " SMALL("%s × %s, %s"), title_of(like->use), words_count(like->rows).text,
-            words_count(like->dim).text, words_bytes(like->bytes).text);
-  for (size_t i = 0; i < count; i++) {
-    const record_machine_use *use = find_use(&machines[i], like);
-    page_date(p, machines[i].date); /* what is old is grey, machine by machine */
-    page_prose_begin(p);
-    if (use) say_use(p, use);
-    page_cell_end(p);
-  }
+static void say_table(page *p, const void *value) {
+  const record_machine_use *of = value;
   page_date(p, NULL);
+  page_say(p, "%s: " SMALL("%s × %s, %s"), title_of(of->use), words_count(of->rows).text, words_count(of->dim).text,
+           words_bytes(of->bytes).text);
 }
 
 /* Writes what is told of each machine: its record, or where the figures are from. */
@@ -96,15 +94,20 @@ static void write_facts(page *p, const record_front_machine *machines, size_t co
 void front_write_machines(page *p, const record_front_machine *machines, size_t count) {
   const char *date = p->date;
   page_date(p, NULL);
-  page_column_add(p, false, "table");
-  for (size_t i = 0; i < count; i++) page_column_add(p, false, "%s, %.10s", machines[i].label, machines[i].date);
-  page_table_fit(
-      p, "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
-         "framework), the share of what the machine can do at best with that memory, the median time (‡: the least and "
-         "the most are further apart than a fifth of it), the error, and the kernel.");
+  page_column_add(p, (page_column){.say = say_table}, "table");
+  for (size_t i = 0; i < count; i++)
+    page_column_add(p, (page_column){.say = say_use, .prose = true, .datum = &machines[i]}, "%s, %.10s",
+                    machines[i].label, machines[i].date);
+  page_table_begin(
+      p,
+      "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
+      "framework), the share of what the machine can do at best with that memory, the median time (‡: the least and "
+      "the most are further apart than a fifth of it), the error, and the kernel.",
+      true);
   for (size_t i = 0; i < count; i++)
     RECORD_EACH(use, &machines[i], uses)
-      if (!is_written(machines, &machines[i], use)) write_row(p, machines, count, use);
+      if (!is_written(machines, &machines[i], use)) page_row(p, PAGE_ROW(use));
+  page_date(p, NULL);
   page_table_end(p);
   write_facts(p, machines, count);
   page_date(p, date);
@@ -112,14 +115,31 @@ void front_write_machines(page *p, const record_front_machine *machines, size_t 
 
 /* ---- packages ---- */
 
+static void say_name(page *p, const void *value) {
+  const record_package *one = value;
+  page_say(p, "%s %s", one->name, one->version);
+}
+
+static void say_problem(page *p, const void *value) {
+  const record_package *one = value;
+  page_say(p, "%s: %s", one->problem, one->way);
+}
+
+static void say_ratio(page *p, const void *value) {
+  const record_ratio *ratio = value;
+  page_say(p, STRONG("%s times") " %s", words_significant(ratio->estimate, 3).text, words_interval(ratio).text);
+}
+
 void front_write_packages(page *p, const record_package *packages, size_t count) {
   const char *date = p->date;
   if (!count) return;
   page_date(p, packages->date);
-  page_column_add(p, false, "package");
-  page_column_add(p, false, "what it makes");
-  page_column_add(p, true, "its largest error");
-  page_column_add(p, true, "its time by posenc's");
+  static const page_column columns[] = {
+      {"package", .say = say_name},
+      {"what it makes", .say = say_problem},
+      {"its largest error", true, NULL, PAGE_REAL, PAGE_AT(0, record_package, max_abs), .digits = 1},
+      {"its time by posenc's", true, PAGE_AT(0, record_package, ratio), .say = say_ratio},
+  };
   char caption[400];
   snprintf(
       caption, sizeof caption,
@@ -127,14 +147,9 @@ void front_write_packages(page *p, const record_package *packages, size_t count)
       "on one thread of %.80s%s.",
       packages->machine,
       packages->busy ? ", while other processes ran: such quotients are rough, and times are not told" : "");
-  page_table_fit(p, caption);
-  for (const record_package *one = packages; one < packages + count; one++) {
-    page_cell(p, "%s %s", one->name, one->version);
-    page_cell(p, "%s: %s", one->problem, one->way);
-    page_cell_number(p, one->max_abs, 1);
-    page_cell(p, STRONG("%s times") " %s", words_significant(one->ratio.estimate, 3).text,
-              words_interval(&one->ratio).text);
-  }
+  page_columns(p, columns, sizeof columns / sizeof *columns);
+  page_table_begin(p, caption, true);
+  for (const record_package *one = packages; one < packages + count; one++) page_row(p, PAGE_ROW(one));
   page_table_end(p);
   page_date(p, date);
 }

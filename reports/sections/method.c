@@ -16,8 +16,8 @@
 /* A row of what failed: the failure, and what the record has of the kernel on the shape, which may be null. */
 enum { OF_FAILURE, OF_ROW };
 
-static void again(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void again(page *p, const void *value) {
+  const record_row *row = value;
   page_say(p, CODE("%s"), row ? row->replay : "");
 }
 
@@ -30,32 +30,15 @@ static void write_failures(page *p, const record_report *report) {
       {.title = "worst", .numeric = true, .kind = PAGE_REAL, IN_FAILURE(worst), .digits = 4},
       {.title = "bound", .numeric = true, .kind = PAGE_REAL, IN_FAILURE(bound), .digits = 4},
       {.title = "note", .kind = PAGE_TEXT, IN_FAILURE(note), .prose = true},
-      {.title = "again", .fill = again, .prose = true},
+      {.title = "again", .in = OF_ROW, .say = again, .prose = true},
   };
   const record_report_checks *checks = &report->checks;
   if (checks->failures_count == 0) return;
-  page_table_begin(p, "What failed.", columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, "What failed.", columns);
   RECORD_EACH(failure, checks, failures)
     page_row(p, PAGE_ROW([OF_FAILURE] = failure, [OF_ROW] = report_row(report_table(report, failure->shape),
                                                                        failure->kernel)));
   page_table_end(p);
-}
-
-/* Writes "10 of 10"; with `modes`, "(8 exhaustive, 2 sampled)" below. */
-static void write_count(page *p, const record_property_checks *count, bool modes) {
-  page_cell_begin(p);
-  if (count)
-    page_say(p, count->passed == count->of ? "%d of %d" : STRONG("%d of %d"), (int)count->passed, (int)count->of);
-  if (count && modes)
-    page_say(p, SMALL(" (%d exhaustive, %d sampled)"), (int)(count->of - count->sampled), (int)count->sampled);
-  page_cell_end(p);
-}
-
-/* Returns a kernel's checks of a property, null if there are none. */
-static const record_property_checks *checks_of(const record_kernel_checks *kernel, const char *property) {
-  for (size_t i = 0; i < kernel->properties_count; i++)
-    if (strcmp(kernel->properties_names[i], property) == 0) return &kernel->properties[i];
-  return NULL;
 }
 
 void write_checks(page *p, const record_report *report) {
@@ -89,12 +72,6 @@ static const char *any_refusal(const record_report *report, const char *kernel) 
   return "";
 }
 
-static bool any_timed(const record_table *table) {
-  RECORD_EACH(row, table, rows)
-    if (row->timing.there) return true;
-  return false;
-}
-
 static gap gap_of(const record_report *report, const record_table *table, const record_kernel *kernel) {
   const record_row *row = report_row(table, kernel->name);
   const char *lost = report_loss(report, kernel->name);
@@ -105,27 +82,32 @@ static gap gap_of(const record_report *report, const record_table *table, const 
   if (!report_is_timed(report)) return (gap){"", "", NULL}; /* which is told once */
   const char *what = row && *row->mode ? "times" : "everything";
   if (*lost) return (gap){what, lost, NULL};
-  if (row && !any_timed(table)) return (gap){what, "this shape is verified only", NULL};
+  if (row && !table_is_timed(table)) return (gap){what, "this shape is verified only", NULL};
   const char *refusal = any_refusal(report, kernel->name);
   if (*refusal) return (gap){what, refusal, "it said of another shape: "};
   return (gap){what, "the records have nothing about it", NULL};
 }
 
+static void why(page *p, const void *value) {
+  const gap *found = value;
+  page_say(p, "%s%s", found->of_other ? found->of_other : "", found->why);
+}
+
 /* Writes what is lacking of the selected kernels, and of the literal formula beside them, a row for each gap. */
 static void write_gaps(page *p, const record_report *report) {
+  enum { OF_GAP, OF_TABLE, OF_KERNEL };
   static const page_column columns[] = {
-      {.title = "shape"}, {.title = "kernel"}, {.title = "left out"}, {.title = "why"}};
-  page_table_begin(p, "What is not on this page, of the kernels that were selected and of the literal formula.",
-                   columns, sizeof columns / sizeof *columns);
+      {"shape", false, NULL, PAGE_TEXT, PAGE_AT(OF_TABLE, record_table, shape.name)},
+      {"kernel", false, NULL, PAGE_NAME, PAGE_AT(OF_KERNEL, record_kernel, name)},
+      {"left out", false, NULL, PAGE_TEXT, PAGE_AT(OF_GAP, gap, what)},
+      {"why", .say = why, .prose = true},
+  };
+  PAGE_TABLE(p, "What is not on this page, of the kernels that were selected and of the literal formula.", columns);
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(kernel, report, kernels) {
       const bool is_shown = kernel->selected || (report->subjects_count && strcmp(kernel->name, answer_literal) == 0);
       const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", "", NULL};
-      if (!*found.what) continue;
-      page_cell(p, "%s", table->shape.name);
-      page_cell(p, CODE("%s"), kernel->name);
-      page_cell(p, "%s", found.what);
-      page_rest(p, "%s%s", found.of_other ? found.of_other : "", found.why);
+      if (*found.what) page_row(p, PAGE_ROW([OF_GAP] = &found, [OF_TABLE] = table, [OF_KERNEL] = kernel));
     }
   page_table_end(p);
 }
@@ -180,6 +162,20 @@ void write_left_out(page *p, const record_report *report) {
   write_gaps(p, report);
 }
 
+/* Writes of the column's property "10 of 10", of accuracy with "(8 exhaustive, 2 sampled)"; nothing if the kernel has
+   no checks of it. */
+static void say_count(page *p, const void *value) {
+  const record_kernel_checks *kernel = value;
+  const char *property = p->datum;
+  size_t i = 0;
+  while (i < kernel->properties_count && strcmp(kernel->properties_names[i], property) != 0) i++;
+  if (i == kernel->properties_count) return;
+  const record_property_checks *count = &kernel->properties[i];
+  page_say(p, count->passed == count->of ? "%d of %d" : STRONG("%d of %d"), (int)count->passed, (int)count->of);
+  if (strcmp(property, "accuracy") == 0)
+    page_say(p, SMALL(" (%d exhaustive, %d sampled)"), (int)(count->of - count->sampled), (int)count->sampled);
+}
+
 void write_properties(page *p, const record_report *report) {
   const record_report_checks *checks = &report->checks;
   const size_t count = checks->properties_count;
@@ -191,14 +187,13 @@ void write_properties(page *p, const record_report *report) {
       "at sampled rows of the others; rotation, extrapolation and extension look at rows drawn from every shape, and "
       "of add and rope so do in-place, batch, index, inverse, relative, padding and special; search looks at "
       "positions up to 2⁴⁰, of tables.");
-  page_column_add(p, false, "kernel");
-  for (size_t i = 0; i < count; i++) page_column_add(p, true, "%s", checks->properties[i]);
-  page_table_begin(p, "Shapes on which each property held.", NULL, 0);
-  RECORD_EACH(kernel, checks, kernels) {
-    page_cell(p, CODE("%s"), kernel->kernel);
-    for (size_t k = 0; k < count; k++)
-      write_count(p, checks_of(kernel, checks->properties[k]), strcmp(checks->properties[k], "accuracy") == 0);
-  }
+  const page_column first = {.kind = PAGE_NAME, PAGE_AT(0, record_kernel_checks, kernel)};
+  page_column_add(p, first, "kernel");
+  for (size_t i = 0; i < count; i++)
+    page_column_add(p, (page_column){.numeric = true, .say = say_count, .datum = checks->properties[i]}, "%s",
+                    checks->properties[i]);
+  page_table_begin(p, "Shapes on which each property held.", false);
+  RECORD_EACH(kernel, checks, kernels) page_row(p, PAGE_ROW(kernel));
   page_table_end(p);
 }
 
@@ -237,15 +232,15 @@ void write_kernels(page *p, const record_report *report) {
 
 /* ---- claims ---- */
 
-static void verdict(page *p, const void *const *of) {
-  const record_claim *one = of[0];
+static void verdict(page *p, const void *value) {
+  const record_claim *one = value;
   page_say(p, STRONG("%s") "%s%s", one->verdict, *one->when ? " " : "", one->when);
 }
 
 void write_claims(page *p, const record_report *report) {
   static const page_column columns[] = {
       {.title = "claim", .kind = PAGE_TEXT, PAGE_AT(0, record_claim, claim), .prose = true},
-      {.title = "verdict", .fill = verdict, .prose = true},
+      {.title = "verdict", .say = verdict, .prose = true},
       {.title = "found", .kind = PAGE_TEXT, PAGE_AT(0, record_claim, found), .prose = true},
   };
   if (!report->claims_count) return;
@@ -253,7 +248,7 @@ void write_claims(page *p, const record_report *report) {
   page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
                     "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
                     "sources.");
-  page_table_begin(p, "Each claim with its verdict.", columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, "Each claim with its verdict.", columns);
   RECORD_EACH(one, report, claims) page_row(p, PAGE_ROW(one));
   page_table_end(p);
 }
@@ -266,7 +261,7 @@ static void write_facts(page *p, const char *caption, const record_facts *facts,
       {.title = "fact", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, key)},
       {.title = "value", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, value), .prose = true},
   };
-  page_table_begin(p, caption, columns, sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, caption, columns);
   RECORD_EACH(fact, facts, list)
     if (!known || !record_same_fact(fact, record_find_fact(known, fact->key))) page_row(p, PAGE_ROW(fact));
   page_table_end(p);

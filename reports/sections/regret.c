@@ -24,27 +24,25 @@ static void say_summary(page *p, const record_report *report, bool serial) {
   page_close(p, PAGE_PARAGRAPH);
 }
 
-static void threads(page *p, const void *const *of) {
-  const record_regret *one = of[0];
-  page_say(p, "%s", threads_title[one->serial]);
+static void threads(page *p, const void *serial) {
+  page_say(p, "%s", threads_title[*(const bool *)serial]);
 }
 
-static void takes(page *p, const void *const *of) {
-  const record_regret *one = of[0];
-  page_say(p, "%s× " SMALL("%s"), words_fixed(one->ratio.estimate, 3).text, words_interval(&one->ratio).text);
+static void takes(page *p, const void *value) {
+  const record_ratio *ratio = value;
+  page_say(p, "%s× " SMALL("%s"), words_fixed(ratio->estimate, 3).text, words_interval(ratio).text);
 }
 
 /* Writes the choices for which another kernel is significantly faster. */
 static void write_slower(page *p, const record_report *report) {
   static const page_column columns[] = {
       {.title = "shape", .kind = PAGE_TEXT, PAGE_AT(0, record_regret, shape)},
-      {.title = "threads", .fill = threads},
+      {.title = "threads", PAGE_AT(0, record_regret, serial), .say = threads},
       {.title = "chosen", .kind = PAGE_NAME, PAGE_AT(0, record_regret, kernel)},
       {.title = "fastest", .kind = PAGE_NAME, PAGE_AT(0, record_regret, fastest)},
-      {.title = "takes", .numeric = true, .fill = takes},
+      {.title = "takes", .numeric = true, PAGE_AT(0, record_regret, ratio), .say = takes},
   };
-  page_table_begin(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns,
-                   sizeof columns / sizeof *columns);
+  PAGE_TABLE(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns);
   RECORD_EACH(one, report, regret)
     if (one->ratio.there && one->ratio.low > 1) page_row(p, PAGE_ROW(one));
   page_table_end(p);

@@ -64,14 +64,14 @@ static void say_twins(page *p, const shown_rows *of) {
 
 /* ---- accuracy ---- */
 
-static void kernel(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
-  page_say(p, CODE("%s") "%s", row->kernel, words_sample(row));
-  say_twins(p, of[OF_PLACE]);
+static void kernel(page *p, const void *value) {
+  const record_row *row = p->of[OF_ROW];
+  page_say(p, CODE("%s") "%s", *(const char *const *)value, words_sample(row));
+  say_twins(p, p->of[OF_PLACE]);
 }
 
-static void where(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void where(page *p, const void *value) {
+  const record_row *row = value;
   const record_witness *witness = &row->max_ulp;
   if (isnan(witness->position.part)) return;
   page_say(p, "p = %s, ", record_number_text(witness->position).text);
@@ -80,20 +80,20 @@ static void where(page *p, const void *const *of) {
 }
 
 /* Writes the largest error as a share of the bound. For add and rope, this figure does not depend on x. */
-static void of_bound(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void of_bound(page *p, const void *value) {
+  const record_row *row = value;
   const record_check *check = record_find_check(row->checks, row->checks_count, "accuracy");
   if (check && check->skipped) return;
   page_say(p, "%s", words_significant(check ? check->worst : NAN, 3).text);
 }
 
-static void misrounded(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void misrounded(page *p, const void *value) {
+  const record_row *row = value;
   page_say(p, "%s", words_integer(*row->mode ? row->misrounded : RECORD_NONE).text);
 }
 
-static void mode(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void mode(page *p, const void *value) {
+  const record_row *row = value;
   const words seen = words_integer(row->elements);
   if (strcmp(row->mode, "exhaustive") == 0)
     page_say(p, "%s " SMALL("(all %s)"), row->mode, seen.text);
@@ -101,8 +101,8 @@ static void mode(page *p, const void *const *of) {
     page_say(p, "%s " SMALL("(%s of %s)"), row->mode, seen.text, words_integer(row->of).text);
 }
 
-static void checks(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
+static void checks(page *p, const void *value) {
+  const record_row *row = value;
   size_t passed = 0, made = 0;
   RECORD_EACH(check, row, checks) {
     made += !check->skipped;
@@ -113,15 +113,12 @@ static void checks(page *p, const void *const *of) {
 
 /* ---- time ---- */
 
-static void ns_per_element(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
-  const record_row_timing *timing = &row->timing;
-  page_say(p, "%s", words_spread(&timing->ns_per_element, 1, row_is_sliced(row) ? "†" : "").text);
+static void ns_per_element(page *p, const void *value) {
+  page_say(p, "%s", words_spread(value, 1, row_is_sliced(p->of[OF_ROW]) ? "†" : "").text);
 }
 
-static void speed_up(page *p, const void *const *of) {
-  const record_row *row = of[OF_ROW];
-  const record_ratio *ratio = &row->timing.speed_up;
+static void speed_up(page *p, const void *value) {
+  const record_ratio *ratio = value;
   if (ratio->there)
     page_say(p, "%s× " SMALL("%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text);
 }
@@ -136,23 +133,23 @@ static const column all_columns[] = {
     {{NULL, true, "rows", PAGE_REAL, IN_TABLE(shape.rows)}, 0},
     {{NULL, true, "dim", PAGE_REAL, IN_TABLE(shape.dim)}, 0},
     {{NULL, true, "bytes", PAGE_REAL, IN_TABLE(bytes)}, 0},
-    {{"kernel", false, "kernel", PAGE_TEXT, IN_ROW(kernel), .fill = kernel}, HEADLINE | FULL | TIMES},
+    {{"kernel", false, "kernel", PAGE_TEXT, IN_ROW(kernel), .say = kernel}, HEADLINE | FULL | TIMES},
     {{"max |error|", true, NULL, PAGE_REAL, IN_ROW(max_abs.abs), .digits = 3}, HEADLINE | FULL},
     {{"max ulp", true, NULL, PAGE_REAL, IN_ROW(max_ulp.ulp), .digits = 4}, FULL},
-    {{"at", false, .fill = where}, FULL},
+    {{"at", false, .say = where}, FULL},
     {{"mean ulp", true, NULL, PAGE_REAL, IN_ROW(mean_ulp), .digits = 3}, FULL},
-    {{"of bound", true, .fill = of_bound}, FULL},
-    {{"misrounded", true, .fill = misrounded}, HEADLINE | FULL},
-    {{"figures are", false, .fill = mode}, FULL},
-    {{"checks passed", true, .fill = checks}, FULL},
+    {{"of bound", true, .say = of_bound}, FULL},
+    {{"misrounded", true, .say = misrounded}, HEADLINE | FULL},
+    {{"figures are", false, .say = mode}, FULL},
+    {{"checks passed", true, .say = checks}, FULL},
     {{NULL, true, "repetitions", PAGE_COUNT, IN_ROW(timing.repetitions)}, 0},
-    {{"ns/element", true, "ns_per_element", PAGE_SPREAD, IN_ROW(timing.ns_per_element), .fill = ns_per_element},
+    {{"ns/element", true, "ns_per_element", PAGE_SPREAD, IN_ROW(timing.ns_per_element), .say = ns_per_element},
      HEADLINE | FULL | TIMES | IF_TIMED},
     {{"GB/s", true, "bytes_per_second", PAGE_SPREAD, IN_ROW(timing.bytes_per_second), .scale = 1e-9},
      FULL | TIMES | IF_TIMED},
     {{"% of limit", true, "of_limit", PAGE_SPREAD, IN_ROW(timing.of_limit), .scale = 100},
      HEADLINE | FULL | TIMES | IF_TIMED},
-    {{"over naive", true, .fill = speed_up}, HEADLINE | FULL | TIMES | IF_TIMED},
+    {{"over naive", true, IN_ROW(timing.speed_up), .say = speed_up}, HEADLINE | FULL | TIMES | IF_TIMED},
     {{"plan, µs", true, "plan_ns", PAGE_SPREAD, IN_ROW(timing.plan_ns), .scale = 1e-3}, FULL | TIMES | IF_TIMED},
 };
 
@@ -200,26 +197,17 @@ static void write_refused(page *p, const record_table *table) {
   page_data_end(p);
 }
 
-static bool any_time(const record_table *table) {
-  RECORD_EACH(row, table, rows)
-    if (row->timing.there) return true;
-  return false;
-}
-
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report) {
-  const bool timed = any_time(table);
-  page_column heads[MOST_COLUMNS];
+  const bool timed = table_is_timed(table);
   const record_row **rows = memory_take(table->rows_count, sizeof *rows);
   shown_rows shown = {report, rows, 0, 0};
-  size_t count = 0;
-  for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++) {
-    if (!(c->in & 1U << kind) || (c->in & IF_TIMED && !timed) || (c->head.offset == PLAN && !any_plan(table))) continue;
-    heads[count++] = c->head;
-  }
+  for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++)
+    if (c->in & 1U << kind && (timed || !(c->in & IF_TIMED)) && (c->head.offset != PLAN || any_plan(table)))
+      page_columns(p, &c->head, 1);
   RECORD_EACH(row, table, rows)
     if (is_shown(row)) rows[shown.count++] = row;
   qsort(rows, shown.count, sizeof *rows, compare_rows);
-  page_table_begin(p, timed ? caption_of_times(report, caption).text : caption, heads, count);
+  page_table_begin(p, timed ? caption_of_times(report, caption).text : caption, false);
   for (; shown.number < shown.count; shown.number++)
     if (stands_for(&shown, shown.number) == shown.number)
       page_row(p, PAGE_ROW([OF_ROW] = rows[shown.number], [OF_TABLE] = table, [OF_PLACE] = &shown));
@@ -237,9 +225,8 @@ static void write_times_of(page *p, const char *state, const record_table *table
 }
 
 void data_times(page *p, const record_report *report) {
-  page_column heads[MOST_COLUMNS];
-  for (size_t i = 0; i < MOST_COLUMNS; i++) heads[i] = all_columns[i].head;
-  page_table_begin(p, "", heads, MOST_COLUMNS);
+  for (size_t i = 0; i < MOST_COLUMNS; i++) page_columns(p, &all_columns[i].head, 1);
+  page_table_begin(p, "", false);
   write_times_of(p, "hot", report->shapes, report->shapes_count);
 #define STATE(name) write_times_of(p, #name, report->name, report->name##_count);
   REPORT_STATES(STATE)
@@ -251,14 +238,13 @@ void data_times(page *p, const record_report *report) {
    and its table. */
 enum { OF_WORST = OF_PLACE, OF_LARGEST };
 
-static void position(page *p, const void *const *of) {
-  const record_witness *worst = of[OF_WORST];
-  page_say(p, "%s", record_number_text(worst->position).text);
+static void position(page *p, const void *value) {
+  page_say(p, "%s", record_number_text(*(const record_number *)value).text);
 }
 
-static void replay(page *p, const void *const *of) {
-  const record_witness *worst = of[OF_WORST];
-  const record_row *row = of[OF_ROW];
+static void replay(page *p, const void *value) {
+  const record_witness *worst = value;
+  const record_row *row = p->of[OF_ROW];
   page_say(p, "%s", *worst->replay ? worst->replay : row->replay);
 }
 
@@ -274,13 +260,13 @@ static const page_column worst_columns[] = {
     {NULL, false, "worst_in", PAGE_TEXT, .in = OF_LARGEST},
     {NULL, true, "ulp", PAGE_REAL, IN_WORST(ulp)},
     {NULL, true, "abs", PAGE_REAL, IN_WORST(abs)},
-    {NULL, true, "position", .fill = position},
+    {NULL, true, "position", PAGE_FILLED, IN_WORST(position), .say = position},
     {NULL, true, "head", PAGE_COUNT, IN_WORST(head)},
     {NULL, true, "index", PAGE_COUNT, IN_WORST(index)},
     {NULL, false, "function", PAGE_TEXT, IN_WORST(function)},
     {NULL, false, "got", PAGE_TEXT, IN_WORST(got)},
     {NULL, false, "exact", PAGE_TEXT, IN_WORST(exact)},
-    {NULL, false, "replay", .fill = replay},
+    {NULL, false, "replay", .in = OF_WORST, .say = replay},
 };
 
 static void write_worst(page *p, const record_table *table, const record_row *row) {
@@ -294,7 +280,7 @@ static void write_worst(page *p, const record_table *table, const record_row *ro
 }
 
 void data_accuracy(page *p, const record_report *report) {
-  page_table_begin(p, "", worst_columns, sizeof worst_columns / sizeof *worst_columns);
+  PAGE_TABLE(p, "", worst_columns);
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(row, table, rows) write_worst(p, table, row);
   RECORD_EACH(table, report, cases)
