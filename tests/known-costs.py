@@ -25,7 +25,8 @@ from statistics import median
 ROW, PLAN = 40e3, 400e3  # ns that tests/costs.c waits for
 COSTS = {"waits": 16 * ROW, "plans": 16 * ROW, "fourfold": 64 * ROW}  # of 16x512
 SHAPES = {"16 × 512, ": "16x512", "512 × 128, ": "512x128", "16 × 4 × 64, ": "16x64-rope4"}  # by their captions
-FIGURES = {"ns/element": ("ns_per_element", 1), "GB/s": ("bytes_per_second", 1e-9), "% of limit": ("of_limit", 100)}
+FACTORS = {"GB/s": 1e-9, "% of limit": 100}  # of other titles 1
+COUNTERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../records/counters.def")
 OTHERS_MOST = 0.05  # as in common/environment.h
 ALPHA, SLOWER, UNRELIABLE = 0.05, 1.05, 0.05
 faults = []
@@ -49,6 +50,12 @@ def same(got, wanted, *what):
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def figures():
+    """{title of a column: (name of the counter, factor)}"""
+    rows = re.findall(r'^SHOWN\((\w+), "[^"]*",\s"[^"]*",\s"([^"]*)",', read(COUNTERS), re.M)
+    return {title: (name, FACTORS.get(title, 1)) for name, title in rows}
 
 
 def repetitions(record):
@@ -259,9 +266,9 @@ def row_of(of, key):
     """The cells of a table by their heads, and the "timing" of report.json."""
     mode, shape, kernel = key
     naive = (mode, shape, "naive")
-    figures = ("limit_bytes_per_second", *dict(FIGURES.values()))
-    timing = {figure: numbers(values(of, key, figure)) for figure in figures}
-    cells = {head: spread(values(of, key, figure), scale) for head, (figure, scale) in FIGURES.items()}
+    shown = figures()
+    timing = {figure: numbers(values(of, key, figure)) for figure in ("limit_bytes_per_second", *dict(shown.values()))}
+    cells = {head: spread(values(of, key, figure), scale) for head, (figure, scale) in shown.items()}
     cells["over naive"], timing["speed_up"] = "", None
     if kernel != "naive" and naive in of:
         ratio = ratio_of(*(values(of, k, "ns_per_element") for k in (key, naive)), 0.9)

@@ -126,7 +126,6 @@ static void speed_up(page *p, const void *value) {
 /* ---- tables ---- */
 
 /* Columns of times.csv have names; `in` tells the tables of pages. */
-#define PLAN offsetof(record_row, timing.plan_ns)
 static const column all_columns[] = {
     {{NULL, false, "state", PAGE_TEXT, .in = OF_PLACE}, 0},
     {{NULL, false, "shape", PAGE_TEXT, IN_TABLE(shape.name)}, 0},
@@ -143,21 +142,23 @@ static const column all_columns[] = {
     {{"figures are", false, .say = mode}, FULL},
     {{"checks passed", true, .say = checks}, FULL},
     {{NULL, true, "repetitions", PAGE_COUNT, IN_ROW(timing.repetitions)}, 0},
-    {{"ns/element", true, "ns_per_element", PAGE_SPREAD, IN_ROW(timing.ns_per_element), .say = ns_per_element},
-     HEADLINE | FULL | TIMES | IF_TIMED},
-    {{"GB/s", true, "bytes_per_second", PAGE_SPREAD, IN_ROW(timing.bytes_per_second), .scale = 1e-9},
-     FULL | TIMES | IF_TIMED},
-    {{"% of limit", true, "of_limit", PAGE_SPREAD, IN_ROW(timing.of_limit), .scale = 100},
-     HEADLINE | FULL | TIMES | IF_TIMED},
-    {{"over naive", true, IN_ROW(timing.speed_up), .say = speed_up}, HEADLINE | FULL | TIMES | IF_TIMED},
-    {{"plan, µs", true, "plan_ns", PAGE_SPREAD, IN_ROW(timing.plan_ns), .scale = 1e-3}, FULL | TIMES | IF_TIMED},
+#define COUNTER(...)
+#define SHOWN(name, unit, meaning, title, tables, ...) BESIDE(name, PAGE_SPREAD, title, tables, __VA_ARGS__)
+#define BESIDE(name, kind, title, tables, ...)                                                                         \
+  {{title, true, kind ? #name : NULL, kind, IN_ROW(timing.name), __VA_ARGS__}, (tables) | IF_TIMED},
+#include "records/counters.def"
 };
 
 enum { MOST_COLUMNS = sizeof all_columns / sizeof *all_columns };
 
-static bool any_plan(const record_table *table) {
-  RECORD_EACH(row, table, rows)
-    if (isfinite(row->timing.plan_ns.median)) return true;
+/* Whether the table has the column: one of spreads only if a row has such a number. */
+static bool has_column(const record_table *table, table_kind kind, const column *c) {
+  if (!(c->in & 1U << kind)) return false;
+  if (c->head.kind != PAGE_SPREAD) return !(c->in & IF_TIMED) || table_is_timed(table);
+  RECORD_EACH(row, table, rows) {
+    const record_spread *of = (const record_spread *)((const char *)row + c->head.offset);
+    if (isfinite(of->median)) return true;
+  }
   return false;
 }
 
@@ -198,16 +199,14 @@ static void write_refused(page *p, const record_table *table) {
 }
 
 void write_rows(page *p, table_kind kind, const char *caption, const record_table *table, const record_report *report) {
-  const bool timed = table_is_timed(table);
   const record_row **rows = memory_take(table->rows_count, sizeof *rows);
   shown_rows shown = {report, rows, 0, 0};
   for (const column *c = all_columns; c < all_columns + MOST_COLUMNS; c++)
-    if (c->in & 1U << kind && (timed || !(c->in & IF_TIMED)) && (c->head.offset != PLAN || any_plan(table)))
-      page_columns(p, &c->head, 1);
+    if (has_column(table, kind, c)) page_columns(p, &c->head, 1);
   RECORD_EACH(row, table, rows)
     if (is_shown(row)) rows[shown.count++] = row;
   qsort(rows, shown.count, sizeof *rows, compare_rows);
-  page_table_begin(p, timed ? caption_of_times(report, caption).text : caption, false);
+  page_table_begin(p, table_is_timed(table) ? caption_of_times(report, caption).text : caption, false);
   for (; shown.number < shown.count; shown.number++)
     if (stands_for(&shown, shown.number) == shown.number)
       page_row(p, PAGE_ROW([OF_ROW] = rows[shown.number], [OF_TABLE] = table, [OF_PLACE] = &shown));
