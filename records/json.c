@@ -259,3 +259,92 @@ char *record_text(json_t *record) {
   json_decref(record);
   return text;
 }
+
+/* ---- what a file has ---- */
+
+json_t *record_load(FILE *from, size_t flags, json_error_t *why) {
+  json_t *json = json_loadf(from, flags, why);
+  return json ? allocated(field_plain(json)) : NULL;
+}
+
+const char *record_schema_of(const json_t *json) {
+  const char *schema = field_string(json, "schema");
+  return *schema ? schema : field_string(json_object_get(json, "context"), "posenc_schema");
+}
+
+bool record_is_of(const json_t *json, const char *prefix) {
+  return strncmp(record_schema_of(json), prefix, strlen(prefix)) == 0;
+}
+
+/* ---- facts ---- */
+
+static const char *json_in_line(const json_t *value, record_memory *in) {
+  char *text = allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
+  const char *kept = record_format(in, "%s", text);
+  free(text);
+  return kept;
+}
+
+record_facts record_facts_of(const json_t *from, record_memory *in) {
+  record_facts made = {.there = json_is_object(from)};
+  record_fact *all = record_allocate(in, json_object_size(from), sizeof *all);
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)from, key, value) {
+    const char *text = json_string_value(value);
+    all[made.list_count++] = (record_fact){key, text ? text : json_in_line(value, in), text != NULL};
+  }
+  made.list = all;
+  return made;
+}
+
+record_facts record_keep_facts(json_t *from, record_memory *in) {
+  const record_facts told = record_facts_of(from, in);
+  record_fact *kept = record_allocate(in, told.list_count, sizeof *kept);
+  for (size_t i = 0; i < told.list_count; i++)
+    kept[i] = (record_fact){record_format(in, "%s", told.list[i].key), record_format(in, "%s", told.list[i].value),
+                            told.list[i].is_text};
+  json_decref(from);
+  return (record_facts){told.there, kept, told.list_count};
+}
+
+const record_fact *record_find_fact(const record_facts *facts, const char *key) {
+  RECORD_EACH(fact, facts, list)
+    if (strcmp(fact->key, key) == 0) return fact;
+  return NULL;
+}
+
+const char *record_fact_text(const record_facts *facts, const char *key) {
+  const record_fact *found = record_find_fact(facts, key);
+  return found && found->is_text ? found->value : "";
+}
+
+void record_set_fact(record_facts *facts, const record_fact *one, record_memory *in) {
+  record_fact *all = record_allocate(in, facts->list_count + 1, sizeof *all), *place = all;
+  if (facts->list_count) memcpy(all, facts->list, facts->list_count * sizeof *all);
+  while (place < all + facts->list_count && strcmp(place->key, one->key) != 0) place++;
+  facts->list_count += place == all + facts->list_count;
+  *place = (record_fact){record_format(in, "%s", one->key), record_format(in, "%s", one->value), one->is_text};
+  facts->list = all;
+  facts->there = true;
+}
+
+void record_set_text(record_facts *facts, const char *key, const char *text, record_memory *in) {
+  record_set_fact(facts, &(record_fact){key, text, true}, in);
+}
+
+bool record_same_fact(const record_fact *a, const record_fact *b) {
+  return a && b && a->is_text == b->is_text && strcmp(a->value, b->value) == 0;
+}
+
+bool record_same_facts(const record_facts *a, const record_facts *b) {
+  if (a->there != b->there || a->list_count != b->list_count) return false;
+  RECORD_EACH(fact, a, list)
+    if (!record_same_fact(fact, record_find_fact(b, fact->key))) return false;
+  return true;
+}
+
+bool record_names_sources(const record_facts *facts) {
+  const char *commit = record_fact_text(facts, "commit");
+  return *commit && !strstr(commit, "modified") && strcmp(commit, "unknown") != 0;
+}

@@ -5,9 +5,96 @@
 #include "common/digest.h"
 #include "common/environment.h"
 #include "common/field.h"
+#include "common/memory.h"
 #include "common/shapes.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+const char record_null[] = "";
+
+/* ---- memory ---- */
+
+/* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
+typedef struct record_block {
+  struct record_block *next;
+  json_t *json; /* what the memory holds, or null */
+  max_align_t data[];
+} block;
+
+void *record_allocate(record_memory *in, size_t count, size_t size) {
+  if (count > (SIZE_MAX - sizeof(block)) / size) memory_end();
+  block *made = memory_take(1, sizeof *made + count * size);
+  if (in->first) {
+    made->next = in->first->next;
+    in->first->next = made;
+  } else {
+    in->first = made;
+  }
+  return made->data;
+}
+
+json_t *record_hold(record_memory *in, json_t *json) {
+  block *made = (block *)((char *)record_allocate(in, 0, 1) - offsetof(block, data));
+  return made->json = json;
+}
+
+const void *const record_empty_list = &record_empty_list;
+
+const char *record_format(record_memory *in, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+  char *text = record_allocate(in, size, 1);
+  vsnprintf(text, size, format, arguments);
+  va_end(again);
+  va_end(arguments);
+  return text;
+}
+
+bool record_is_utf8(const char *text) {
+  json_t *string = json_string(text);
+  json_decref(string);
+  return string;
+}
+
+const char *record_utf8(record_memory *in, const char *text) {
+  json_t *utf8 = field_utf8(text);
+  const char *made = record_format(in, "%s", json_string_value(utf8));
+  json_decref(utf8);
+  return made;
+}
+
+const char *record_name(record_memory *in, const char *name, const char *also) {
+  json_t *plain = allocated(field_name(name, also));
+  const char *made = record_format(in, "%s", json_string_value(plain));
+  json_decref(plain);
+  return made;
+}
+
+void record_release(record_memory *all) {
+  while (all->first) {
+    block *next = all->first->next;
+    json_decref(all->first->json);
+    free(all->first);
+    all->first = next;
+  }
+}
+
+/* Each struct begins with its JSON. */
+json_t *record_as_read(const void *record) {
+  return json_incref(*(json_t *const *)record);
+}
+
+void record_free(const void *record) {
+  if (!record) return;
+  json_decref(*(json_t *const *)record);
+  record_release(&(record_memory){(block *)((char *)(uintptr_t)record - offsetof(block, data))});
+}
+
+/* ---- structs of what the program has ---- */
 
 static json_t *positions_json(const posenc_problem *p) {
   if (p->rows > SHAPE_POSITIONS)
@@ -241,4 +328,100 @@ record_run_shard shard_record(const run_request *whole, const run_item *own, siz
                             .items = items,
                             .items_count = count,
                             .run = run_record(whole, in)};
+}
+
+/* ---- structs of other structs --------------------------------------------------------------------------- */
+
+#define HAS_MUST(key)
+#define HAS_MAY(key) made.has_##key = from->has_##key;
+#define COPY(need, key)                                                                                                \
+  made.key = from->key;                                                                                                \
+  HAS_##need(key)
+#define COPY_LIST(key)                                                                                                 \
+  made.key = from->key;                                                                                                \
+  made.key##_count = from->key##_count;
+/* Structs that are made, not read, may have null instead of "". */
+#define STRING(need, key, ...)                                                                                         \
+  made.key = from->key ? from->key : "";                                                                               \
+  HAS_##need(key)
+#define STRING_OR_NULL(need, key, ...) STRING(need, key, "")
+#define WORD(need, key, ...) STRING(need, key, "")
+#define INTEGER(need, key, ...) COPY(need, key)
+#define INTEGER_OR_NULL(need, key, ...) COPY(need, key)
+#define COUNT(need, key, ...) COPY(need, key)
+#define NUMBER(need, key, ...) COPY(need, key)
+#define AMOUNT(need, key, ...) COPY(need, key)
+#define BOOLEAN(need, key, ...) COPY(need, key)
+#define OBJECT(need, type, key, ...) made.key = from->key;
+#define OBJECT_OR_NULL(need, type, key, ...) COPY(need, key)
+#define ARRAY(need, type, key, ...) COPY_LIST(key)
+#define OPAQUE(need, key, ...) made.key = from->key;
+#define LIST(need, key, ...) made.key = from->key;
+
+static record_shape whole_shape(const record_table_shape *from) {
+  record_shape made = {.there = true, .name = from->name, .rows = (int64_t)from->rows, .dim = (int64_t)from->dim};
+  SHAPE_FIELDS
+  return made;
+}
+
+record_row record_row_of(const record_result *from) {
+  record_row made = record_empty_row();
+  made.there = true;
+  RESULT_FIELDS(, )
+  return made;
+}
+
+record_result record_result_of(const record_row *from, const record_table_shape *of) {
+  record_result made = record_empty_result();
+  RESULT_FIELDS(, )
+  made.there = true;
+  made.shape = whole_shape(of);
+  return made;
+}
+
+/* The fields that results of all kinds share. */
+#define FOUND(NEED)                                                                                                    \
+  FOUND_OF(NEED, )                                                                                                     \
+  FOUND_ERRORS(NEED, OBJECT)                                                                                           \
+  WORD(NEED, mode, "")                                                                                                 \
+  COUNT(NEED, elements, "")                                                                                            \
+  COUNT(NEED, of, "")                                                                                                  \
+  ARRAY(NEED, check, checks, "")
+
+static record_result result_of_encoded(const record_encoded *from) {
+  record_result made = record_empty_result();
+  FOUND(MAY)
+  STRING_OR_NULL(MAY, digest, "")
+  made.shape.name = from->shape.name;
+  return made;
+}
+
+static record_result result_of_file(const record_file *from) {
+  record_result made = record_empty_result();
+  FOUND(MUST)
+  made.shape = from->shape;
+  return made;
+}
+
+#define ACCURACY_OF(type, item, OTHERS)                                                                                \
+  record_accuracy record_of_##type(const record_##type *from, record_memory *in) {                                     \
+    record_result *results = record_allocate(in, from->records_count, sizeof *results);                                \
+    record_accuracy made = record_empty_accuracy();                                                                    \
+    for (size_t i = 0; i < from->records_count; i++) results[i] = result_of_##item(&from->records[i]);                 \
+    made.environment = from->environment;                                                                              \
+    made.records = results;                                                                                            \
+    made.records_count = from->records_count;                                                                          \
+    made.passed = from->passed;                                                                                        \
+    made.failed = from->failed;                                                                                        \
+    made.skipped = from->skipped;                                                                                      \
+    OTHERS                                                                                                             \
+    return made;                                                                                                       \
+  }
+ACCURACY_OF(encodings, encoded, INTEGER(MAY, seed, ""))
+ACCURACY_OF(file_check, file, )
+
+record_table_shape record_table_shape_of(const record_shape *from) {
+  record_table_shape made = {.there = true, .name = from->name, .rows = (double)from->rows, .dim = (double)from->dim};
+  SHAPE_FIELDS
+  return made;
 }

@@ -4,104 +4,17 @@
 #include "records/record.h"
 
 #include "common/contract.h"
-#include "common/field.h"
-#include "common/memory.h"
-#include "common/number.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-const char record_null[] = "";
-
-/* ---- memory ---- */
-
-/* A block of memory. The blocks of one record are a list that begins with the block of the record itself. */
-typedef struct record_block {
-  struct record_block *next;
-  json_t *json; /* what the memory holds, or null */
-  max_align_t data[];
-} block;
+/* ---- fields ---- */
 
 typedef struct reader {
   record_fault *fault; /* if null, fields of another kind count as missing */
   record_memory memory;
 } reader;
-
-void *record_allocate(record_memory *in, size_t count, size_t size) {
-  if (count > (SIZE_MAX - sizeof(block)) / size) memory_end();
-  block *made = memory_take(1, sizeof *made + count * size);
-  if (in->first) {
-    made->next = in->first->next;
-    in->first->next = made;
-  } else {
-    in->first = made;
-  }
-  return made->data;
-}
-
-json_t *record_hold(record_memory *in, json_t *json) {
-  block *made = (block *)((char *)record_allocate(in, 0, 1) - offsetof(block, data));
-  return made->json = json;
-}
-
-const void *const record_empty_list = &record_empty_list;
-
-const char *record_format(record_memory *in, const char *format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  const size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
-  char *text = record_allocate(in, size, 1);
-  vsnprintf(text, size, format, arguments);
-  va_end(again);
-  va_end(arguments);
-  return text;
-}
-
-bool record_is_utf8(const char *text) {
-  json_t *string = json_string(text);
-  json_decref(string);
-  return string;
-}
-
-const char *record_utf8(record_memory *in, const char *text) {
-  json_t *utf8 = field_utf8(text);
-  const char *made = record_format(in, "%s", json_string_value(utf8));
-  json_decref(utf8);
-  return made;
-}
-
-const char *record_name(record_memory *in, const char *name, const char *also) {
-  json_t *plain = allocated(field_name(name, also));
-  const char *made = record_format(in, "%s", json_string_value(plain));
-  json_decref(plain);
-  return made;
-}
-
-void record_release(record_memory *all) {
-  while (all->first) {
-    block *next = all->first->next;
-    json_decref(all->first->json);
-    free(all->first);
-    all->first = next;
-  }
-}
-
-/* Each struct begins with its JSON. */
-json_t *record_as_read(const void *record) {
-  return json_incref(*(json_t *const *)record);
-}
-
-void record_free(const void *record) {
-  if (!record) return;
-  json_decref(*(json_t *const *)record);
-  record_release(&(record_memory){(block *)((char *)(uintptr_t)record - offsetof(block, data))});
-}
-
-/* ---- fields ---- */
 
 #define TYPE(type) (1u << (type))
 
@@ -411,7 +324,7 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 #undef HAS_MUST
 #undef HAS_MAY
 
-/* ---- structs of nothing, and of other structs ---- */
+/* ---- structs of nothing ---- */
 
 #define EMPTY(type)                                                                                                    \
   record_##type record_empty_##type(void) {                                                                            \
@@ -430,115 +343,7 @@ EMPTY(row_timing)
 EMPTY(spread)
 EMPTY(ratio)
 
-#define HAS_MUST(key)
-#define HAS_MAY(key) made.has_##key = from->has_##key;
-#define COPY(need, key)                                                                                                \
-  made.key = from->key;                                                                                                \
-  HAS_##need(key)
-#define COPY_LIST(key)                                                                                                 \
-  made.key = from->key;                                                                                                \
-  made.key##_count = from->key##_count;
-/* Structs that are made, not read, may have null instead of "". */
-#define STRING(need, key, ...)                                                                                         \
-  made.key = from->key ? from->key : "";                                                                               \
-  HAS_##need(key)
-#define STRING_OR_NULL(need, key, ...) STRING(need, key, "")
-#define WORD(need, key, ...) STRING(need, key, "")
-#define INTEGER(need, key, ...) COPY(need, key)
-#define INTEGER_OR_NULL(need, key, ...) COPY(need, key)
-#define COUNT(need, key, ...) COPY(need, key)
-#define NUMBER(need, key, ...) COPY(need, key)
-#define AMOUNT(need, key, ...) COPY(need, key)
-#define BOOLEAN(need, key, ...) COPY(need, key)
-#define OBJECT(need, type, key, ...) made.key = from->key;
-#define OBJECT_OR_NULL(need, type, key, ...) COPY(need, key)
-#define ARRAY(need, type, key, ...) COPY_LIST(key)
-#define OPAQUE(need, key, ...) made.key = from->key;
-#define LIST(need, key, ...) made.key = from->key;
-
-static record_shape shape_of(const record_table_shape *from) {
-  record_shape made = {.there = true, .name = from->name, .rows = (int64_t)from->rows, .dim = (int64_t)from->dim};
-  SHAPE_FIELDS
-  return made;
-}
-
-record_row record_row_of(const record_result *from) {
-  record_row made = record_empty_row();
-  made.there = true;
-  RESULT_FIELDS(, )
-  return made;
-}
-
-record_result record_result_of(const record_row *from, const record_table_shape *of) {
-  record_result made = record_empty_result();
-  RESULT_FIELDS(, )
-  made.there = true;
-  made.shape = shape_of(of);
-  return made;
-}
-
-/* The fields that results of all kinds share. */
-#define FOUND(NEED)                                                                                                    \
-  FOUND_OF(NEED, )                                                                                                     \
-  FOUND_ERRORS(NEED, OBJECT)                                                                                           \
-  WORD(NEED, mode, "")                                                                                                 \
-  COUNT(NEED, elements, "")                                                                                            \
-  COUNT(NEED, of, "")                                                                                                  \
-  ARRAY(NEED, check, checks, "")
-
-static record_result result_of_encoded(const record_encoded *from) {
-  record_result made = record_empty_result();
-  FOUND(MAY)
-  STRING_OR_NULL(MAY, digest, "")
-  made.shape.name = from->shape.name;
-  return made;
-}
-
-static record_result result_of_file(const record_file *from) {
-  record_result made = record_empty_result();
-  FOUND(MUST)
-  made.shape = from->shape;
-  return made;
-}
-
-#define ACCURACY_OF(type, item, OTHERS)                                                                                \
-  record_accuracy record_of_##type(const record_##type *from, record_memory *in) {                                     \
-    record_result *results = record_allocate(in, from->records_count, sizeof *results);                                \
-    record_accuracy made = record_empty_accuracy();                                                                    \
-    for (size_t i = 0; i < from->records_count; i++) results[i] = result_of_##item(&from->records[i]);                 \
-    made.environment = from->environment;                                                                              \
-    made.records = results;                                                                                            \
-    made.records_count = from->records_count;                                                                          \
-    made.passed = from->passed;                                                                                        \
-    made.failed = from->failed;                                                                                        \
-    made.skipped = from->skipped;                                                                                      \
-    OTHERS                                                                                                             \
-    return made;                                                                                                       \
-  }
-ACCURACY_OF(encodings, encoded, INTEGER(MAY, seed, ""))
-ACCURACY_OF(file_check, file, )
-
-record_table_shape record_table_shape_of(const record_shape *from) {
-  record_table_shape made = {.there = true, .name = from->name, .rows = (double)from->rows, .dim = (double)from->dim};
-  SHAPE_FIELDS
-  return made;
-}
-
 /* ---- checks of the whole record ---- */
-
-json_t *record_load(FILE *from, size_t flags, json_error_t *why) {
-  json_t *json = json_loadf(from, flags, why);
-  return json ? allocated(field_plain(json)) : NULL;
-}
-
-const char *record_schema_of(const json_t *json) {
-  const char *schema = field_string(json, "schema");
-  return *schema ? schema : field_string(json_object_get(json, "context"), "posenc_schema");
-}
-
-bool record_is_of(const json_t *json, const char *prefix) {
-  return strncmp(record_schema_of(json), prefix, strlen(prefix)) == 0;
-}
 
 /* A result of a record, and whether the record lists its kernel. */
 typedef struct listed_result {
@@ -777,87 +582,4 @@ int64_t record_seconds(const char *date) {
     return RECORD_NONE;
   const int64_t ahead = 60 * (60 * (int64_t)hours + minutes);
   return (int64_t)timegm(&utc) + (sign == '-' ? ahead : -ahead);
-}
-
-double record_nanoseconds(const record_benchmark *entry) {
-  static const struct {
-    const char *name;
-    double ns;
-  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strcmp(entry->time_unit, units[i].name) == 0) return entry->real_time * units[i].ns;
-  return NAN;
-}
-
-/* ---- facts ---- */
-
-static const char *json_in_line(const json_t *value, record_memory *in) {
-  char *text = allocated(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
-  const char *kept = record_format(in, "%s", text);
-  free(text);
-  return kept;
-}
-
-record_facts record_facts_of(const json_t *from, record_memory *in) {
-  record_facts made = {.there = json_is_object(from)};
-  record_fact *all = record_allocate(in, json_object_size(from), sizeof *all);
-  const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)from, key, value) {
-    const char *text = json_string_value(value);
-    all[made.list_count++] = (record_fact){key, text ? text : json_in_line(value, in), text != NULL};
-  }
-  made.list = all;
-  return made;
-}
-
-record_facts record_keep_facts(json_t *from, record_memory *in) {
-  const record_facts told = record_facts_of(from, in);
-  record_fact *kept = record_allocate(in, told.list_count, sizeof *kept);
-  for (size_t i = 0; i < told.list_count; i++)
-    kept[i] = (record_fact){record_format(in, "%s", told.list[i].key), record_format(in, "%s", told.list[i].value),
-                            told.list[i].is_text};
-  json_decref(from);
-  return (record_facts){told.there, kept, told.list_count};
-}
-
-const record_fact *record_find_fact(const record_facts *facts, const char *key) {
-  RECORD_EACH(fact, facts, list)
-    if (strcmp(fact->key, key) == 0) return fact;
-  return NULL;
-}
-
-const char *record_fact_text(const record_facts *facts, const char *key) {
-  const record_fact *found = record_find_fact(facts, key);
-  return found && found->is_text ? found->value : "";
-}
-
-void record_set_fact(record_facts *facts, const record_fact *one, record_memory *in) {
-  record_fact *all = record_allocate(in, facts->list_count + 1, sizeof *all), *place = all;
-  if (facts->list_count) memcpy(all, facts->list, facts->list_count * sizeof *all);
-  while (place < all + facts->list_count && strcmp(place->key, one->key) != 0) place++;
-  facts->list_count += place == all + facts->list_count;
-  *place = (record_fact){record_format(in, "%s", one->key), record_format(in, "%s", one->value), one->is_text};
-  facts->list = all;
-  facts->there = true;
-}
-
-void record_set_text(record_facts *facts, const char *key, const char *text, record_memory *in) {
-  record_set_fact(facts, &(record_fact){key, text, true}, in);
-}
-
-bool record_same_fact(const record_fact *a, const record_fact *b) {
-  return a && b && a->is_text == b->is_text && strcmp(a->value, b->value) == 0;
-}
-
-bool record_same_facts(const record_facts *a, const record_facts *b) {
-  if (a->there != b->there || a->list_count != b->list_count) return false;
-  RECORD_EACH(fact, a, list)
-    if (!record_same_fact(fact, record_find_fact(b, fact->key))) return false;
-  return true;
-}
-
-bool record_names_sources(const record_facts *facts) {
-  const char *commit = record_fact_text(facts, "commit");
-  return *commit && !strstr(commit, "modified") && strcmp(commit, "unknown") != 0;
 }

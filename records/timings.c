@@ -292,6 +292,16 @@ void samples_close(samples *s) {
   free(s);
 }
 
+double record_nanoseconds(const record_benchmark *entry) {
+  static const struct {
+    const char *name;
+    double ns;
+  } units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    if (strcmp(entry->time_unit, units[i].name) == 0) return entry->real_time * units[i].ns;
+  return NAN;
+}
+
 /* Where the numbers of a benchmark are. */
 static const struct {
   const char *name;
