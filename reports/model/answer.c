@@ -2,8 +2,11 @@
 #include "reports/model/answer.h"
 
 #include "common/shapes.h"
+#include "posenc.h"
+#include "records/timings.h"
 #include "reports/model/document.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,4 +296,66 @@ size_t answer_mark(const record_report *report, const char *kernel) {
   for (answer_use use = USE_DEFAULT; use < USES; use++, number++)
     if (answer_is_use(report, use, kernel)) return number;
   return strcmp(kernel, answer_literal) == 0 ? number : ANSWER_UNMARKED;
+}
+
+/* ---- the cost of choices --------------------------------------------------------------------------------- */
+
+/* Whether the library could have chosen this kernel: its error is within the library's default, and it rounds correctly
+   if the chosen one does. */
+static bool is_rival(const record_kernel *kernel, const record_table *table, const record_kernel *chosen, bool serial) {
+  posenc_dtype dtype = POSENC_F32;
+  if (!table->applied) dtype_parse(table->shape.dtype, &dtype); /* rows for add and rope are of f32 */
+  if (answer_class(chosen, table) == ANSWER_HALF && answer_class(kernel, table) != ANSWER_HALF) return false;
+  return posenc_kernel_find(kernel->name) && answer_counts(kernel) && (!serial || !kernel->threaded) &&
+         answer_is_within(kernel, &table->shape, dtype, choice_default_abs(dtype));
+}
+
+/* Makes an entry. Returns false if the chosen kernel was not timed. */
+static bool make_regret(record_regret *made, const record_report *report, samples *times, const record_table *table,
+                        const char *chosen, bool serial) {
+  const char *fastest = chosen, *name = table->shape.name;
+  const record_kernel *taken = report_kernel(report, chosen);
+  double least = report_median_ns(table, chosen);
+  if (!taken || !isfinite(least)) return false;
+  RECORD_EACH(kernel, report, kernels) {
+    const double ns = report_median_ns(table, kernel->name);
+    if (!(ns < least) || !is_rival(kernel, table, taken, serial)) continue;
+    fastest = kernel->name;
+    least = ns;
+  }
+  *made = (record_regret){.there = true,
+                          .shape = name,
+                          .serial = serial,
+                          .kernel = chosen,
+                          .fastest = fastest,
+                          .ratio = fastest == chosen ? record_empty_ratio()
+                                                     : samples_ratio(times, "hot", name, fastest, chosen)};
+  return true;
+}
+
+void regret_make(record_report *report, samples *times, record_memory *in) {
+  record_regret *made = record_allocate(in, 2 * report->choices_count, sizeof *made);
+  report->regret = made;
+  RECORD_EACH(choice, report, choices) {
+    const record_table *table = report_table(report, choice->shape);
+    for (int serial = 1; table && serial >= 0; serial--)
+      report->regret_count += make_regret(&made[report->regret_count], report, times, table,
+                                          serial ? choice->kernel : choice->all_threads, serial);
+  }
+}
+
+regret_summary regret_sum_up(const record_report *report, bool serial) {
+  regret_summary sum = {.worst = 1};
+  double logs = 0;
+  RECORD_EACH(one, report, regret) {
+    if (one->serial != serial) continue;
+    const double ratio = one->ratio.there ? one->ratio.estimate : 1;
+    logs += log(ratio);
+    sum.count++;
+    if (ratio <= sum.worst) continue;
+    sum.worst = ratio;
+    sum.of_worst = one;
+  }
+  sum.mean = exp(logs / sum.count);
+  return sum;
 }

@@ -219,3 +219,105 @@ void claims_make(record_report *report, record_memory *in) {
   report->claims = all;
   report->claims_count = sizeof claims / sizeof *claims;
 }
+
+/* ---- causes of errors ------------------------------------------------------------------------------------ */
+
+const char *const cause_names[CAUSES] = {"frequency", "phase", "trig", "store"};
+
+static const double notable = 0.2;
+
+/* ---- points ---- */
+
+static double sum_of(const record_parts *parts) {
+  return parts->frequency + parts->phase + parts->trig + parts->store;
+}
+
+/* Sets the points from position 1 on whose parts are known and not all 0. */
+static void set_points(record_causes *made, const record_profile *profile, record_memory *in) {
+  record_cause_point *points = record_allocate(in, profile->points_count, sizeof *points);
+  made->points = points;
+  RECORD_EACH(point, profile, points) {
+    const record_parts *parts = &point->parts;
+    const double sum = sum_of(parts); /* NaN if a part is missing */
+    if (point->position < 1 || !isfinite(sum) || !(sum > 0)) continue;
+    points[made->points_count++] = (record_cause_point){.there = true,
+                                                        .position = point->position,
+                                                        .parts = *parts,
+                                                        .sum = sum,
+                                                        .shares = {.there = true,
+                                                                   .frequency = parts->frequency / sum,
+                                                                   .phase = parts->phase / sum,
+                                                                   .trig = parts->trig / sum,
+                                                                   .store = parts->store / sum}};
+  }
+}
+
+/* ---- spans ---- */
+
+/* Returns the causes of most of a point's error, as a set. */
+static unsigned notable_causes(const record_cause_point *point) {
+  unsigned causes = 0;
+  for (unsigned i = 0; i < CAUSES; i++)
+    if (cause_part(&point->shares, i) >= notable) causes |= 1u << i;
+  return causes;
+}
+
+/* Returns the smallest and the largest share of each of these causes over points [from, to). */
+static record_cause_shares ranges_of(const record_cause_point *points, size_t from, size_t to, unsigned causes) {
+  record_cause_shares made = {.there = true};
+  record_share *const ranges[CAUSES] = {&made.frequency, &made.phase, &made.trig, &made.store};
+  for (size_t i = 0; i < CAUSES; i++) {
+    record_share *range = ranges[i];
+    *range = (record_share){.there = causes & 1u << i, .least = INFINITY};
+    for (size_t k = from; range->there && k < to; k++) {
+      range->least = fmin(range->least, cause_part(&points[k].shares, i));
+      range->most = fmax(range->most, cause_part(&points[k].shares, i));
+    }
+  }
+  return made;
+}
+
+static void set_spans(record_causes *made, record_memory *in) {
+  const record_cause_point *points = made->points;
+  record_cause_span *spans = record_allocate(in, made->points_count, sizeof *spans);
+  made->spans = spans;
+  for (size_t from = 0, to; from < made->points_count; from = to) {
+    const unsigned causes = notable_causes(&points[from]);
+    for (to = from + 1; to < made->points_count; to++)
+      if (notable_causes(&points[to]) != causes) break;
+    spans[made->spans_count++] = (record_cause_span){.there = true,
+                                                     .from = points[from].position,
+                                                     .to = points[to - 1].position,
+                                                     .shares = ranges_of(points, from, to, causes)};
+  }
+}
+
+/* ---- kernels with the same points ---- */
+
+static bool have_same_points(const record_causes *a, const record_causes *b) {
+  bool same = a->points_count == b->points_count;
+  for (size_t i = 0; same && i < a->points_count; i++) {
+    same = a->points[i].position == b->points[i].position;
+    for (size_t k = 0; same && k < CAUSES; k++)
+      same = cause_part(&a->points[i].parts, k) == cause_part(&b->points[i].parts, k);
+  }
+  return same;
+}
+
+void causes_make(record_report *report, const record_accuracy *record, record_memory *in) {
+  record_causes *groups = record_allocate(in, record->profile_count, sizeof *groups);
+  report->causes = groups;
+  RECORD_EACH(profile, record, profile) {
+    record_causes *group = groups, *next = &groups[report->causes_count];
+    *next = (record_causes){.there = true};
+    set_points(next, profile, in);
+    if (next->points_count == 0) continue; /* without stages there are none */
+    while (group < next && !have_same_points(group, next)) group++;
+    if (group == next) {
+      next->kernels = record_allocate(in, record->profile_count, sizeof *next->kernels);
+      set_spans(next, in);
+      report->causes_count++;
+    }
+    ((const char **)(uintptr_t)group->kernels)[group->kernels_count++] = profile->kernel;
+  }
+}

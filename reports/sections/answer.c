@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the answer of reports/model/answer.h: a line for each use, a chart of bars, and a table and a figure by
-   error. */
+/* Writes the answer of reports/model/answer.h: a line for each use, a chart of bars, and a figure by error. */
 #include "reports/model/answer.h"
 #include "common/contract.h"
 #include "common/memory.h"
@@ -346,8 +345,7 @@ static const char *promise_of(const record_kernel *kernel, const record_table *t
   return table->applied || (class == ANSWER_ONE && !report_is_f32_table(table)) ? "" : answer_promises[class];
 }
 
-/* Returns the bound of the kernel in the dtype of the table, in words. */
-static words bound_on(const record_kernel *kernel, const record_table *table) {
+words bound_on(const record_kernel *kernel, const record_table *table) {
   const posenc_bound bound = report_bound_in(kernel, report_dtype(&table->shape));
   words made;
   format_bound(&bound, made.text, sizeof made.text);
@@ -542,73 +540,6 @@ static void say_trusted(page *p, const record_report *report) {
   page_say(p, *separator == ',' ? "." : "No kernel has a proved error bound that held in every check.");
 }
 
-/* A row of the fastest kernels: the answer, and what it is of. */
-enum { OF_ANSWER, OF_KERNEL, OF_TABLE, OF_ROW };
-
-static void budget(page *p, const void *value) {
-  const record_answer *answer = value;
-  for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
-    if (strcmp(answer->budget, answer_budgets[n]) == 0) page_say(p, "%s", answer_titles[n]);
-}
-
-static void footprint(page *p, const void *value) {
-  const record_answer *answer = value;
-  page_say(p, "%s " SMALL("%s"), answer->footprint, answer->shape);
-}
-
-static void take(page *p, const void *value) {
-  const record_kernel *kernel = value;
-  page_say(p, kernel->threaded ? CODE("%s") SMALL(" several threads") : CODE("%s"), kernel->name);
-}
-
-/* Writes "2.31× (2.20–2.44) not told apart". */
-static void takes(page *p, const void *value) {
-  const record_ratio *ratio = value;
-  if (ratio->there)
-    page_say(p, "%s× " SMALL("%s%s"), words_significant(ratio->estimate, 3).text, words_interval(ratio).text,
-             ratio->low <= 1 && ratio->high >= 1 ? " not told apart" : "");
-}
-
-/* Writes the same with the other kernel before it. */
-static void next_takes(page *p, const void *value) {
-  const record_ratio *ratio = value;
-  if (ratio->there) page_say(p, CODE("%s") " ", ratio->kernel);
-  takes(p, value);
-}
-
-static void kept_bound(page *p, const void *kernel) {
-  page_say(p, "%s", bound_on(kernel, p->of[OF_TABLE]).text);
-}
-
-static void write_table(page *p, const record_report *report) {
-#define IN_TIMING(field) PAGE_AT(OF_ROW, record_row, timing.field)
-  static const page_column columns[] = {
-      {"maximum error", .say = budget},
-      {"table", .say = footprint},
-      {"take", .in = OF_KERNEL, .say = take},
-      {"GB/s", true, NULL, PAGE_SPREAD, IN_TIMING(bytes_per_second), .scale = 1e-9},
-      {"% of limit", true, NULL, PAGE_SPREAD, IN_TIMING(of_limit), .scale = 100},
-      {"the next takes", false, PAGE_AT(OF_ANSWER, record_answer, next), .say = next_takes},
-      {"naive takes", true, PAGE_AT(OF_ANSWER, record_answer, naive), .say = takes},
-      {"bound it keeps", .in = OF_KERNEL, .say = kept_bound},
-  };
-  PAGE_TABLE(p,
-             caption_of_times(report,
-                              "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
-                              "of 90 %, other figures their least and most; ‡ marks wide ones.")
-                 .text,
-             columns);
-  for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
-    RECORD_EACH(answer, report, answer) {
-      const record_table *table = report_table(report, answer->shape);
-      const record_kernel *kernel = report_kernel(report, answer->kernel);
-      const record_row *row = report_row(table, answer->kernel);
-      if (kernel && row && strcmp(answer->budget, answer_budgets[n]) == 0)
-        page_row(p, PAGE_ROW([OF_ANSWER] = answer, [OF_KERNEL] = kernel, [OF_TABLE] = table, [OF_ROW] = row));
-    }
-  page_table_end(p);
-}
-
 /* ---- what is excluded ---- */
 
 enum { EXCLUDED_MOST = 6 };
@@ -680,11 +611,4 @@ void write_answer(page *p, const record_report *report) {
            table && table->applied ? "x" : "table",
            any_cut(report, table) ? " Bars that begin their label with … are longer than the picture." : "");
   page_figure_fit(p, caption_of_times(report, text).text, p->svg[FIGURE_BARS], p->svg[FIGURE_NARROW]);
-}
-
-void write_fastest(page *p, const record_report *report) {
-  if (report->answer_count == 0) return;
-  page_section(p, report->subjects_count ? "The fastest of these kernels by maximum error"
-                                         : "Fastest kernels by maximum error");
-  write_table(p, report);
 }

@@ -72,6 +72,9 @@ void write_claims(page *p, const record_report *report);
 void write_kernels(page *p, const record_report *report);
 void write_method(page *p, const record_report *report);
 
+/* Returns the bound of the kernel in the dtype of the table, in words. */
+words bound_on(const record_kernel *kernel, const record_table *table);
+
 /* Returns the point of a profile at that position, without figures if there is none or the profile is null. */
 record_point point_at(const record_profile *profile, int64_t position);
 
