@@ -178,9 +178,7 @@ static void say_shape(page *p, const void *value) {
 }
 
 static void say_budget(page *p, const void *value) {
-  const char *name = *(const char *const *)value;
-  answer_budget budget = ANSWER_HALF;
-  while (budget < ANSWER_ANY && strcmp(name, answer_budgets[budget]) != 0) budget++;
+  const answer_budget budget = answer_budget_called(*(const char *const *)value);
   page_say(p, budget == ANSWER_ANY ? "%s" : "within %s", answer_titles[budget]);
 }
 

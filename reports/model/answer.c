@@ -18,6 +18,12 @@ const char *const answer_budgets[ANSWER_BUDGETS] = {"half", "one", "any"};
 const char *const answer_titles[ANSWER_BUDGETS] = {"0.5 ulp", "1 ulp", "any"};
 const char *const answer_promises[ANSWER_BUDGETS] = {", correctly rounded", ", proved to be at most 2⁻²⁴", ""};
 
+answer_budget answer_budget_called(const char *name) {
+  answer_budget budget = ANSWER_HALF;
+  while (budget < ANSWER_ANY && strcmp(name, answer_budgets[budget]) != 0) budget++;
+  return budget;
+}
+
 /* ---- candidates ---- */
 
 /* Whether the bound applies to all positions of that shape. */

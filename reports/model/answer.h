@@ -17,6 +17,9 @@ extern const char *const answer_budgets[ANSWER_BUDGETS];  /* in records: "half",
 extern const char *const answer_titles[ANSWER_BUDGETS];   /* on pages: "0.5 ulp", "1 ulp", "any" */
 extern const char *const answer_promises[ANSWER_BUDGETS]; /* on pages, after an error: ", correctly rounded", …, "" */
 
+/* Returns the budget of that name in records, ANSWER_ANY if there is none. */
+answer_budget answer_budget_called(const char *name);
+
 /*
  * Adds the "answer" to the report from the rest of it, for the reference table, the largest table and the largest in
  * cache: the fastest kernel that passed all its checks, computes its rows, and has a proved bound within the budget.

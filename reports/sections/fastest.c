@@ -13,9 +13,7 @@
 enum { OF_ANSWER, OF_KERNEL, OF_TABLE, OF_ROW };
 
 static void budget(page *p, const void *value) {
-  const record_answer *answer = value;
-  for (answer_budget n = 0; n < ANSWER_BUDGETS; n++)
-    if (strcmp(answer->budget, answer_budgets[n]) == 0) page_say(p, "%s", answer_titles[n]);
+  page_say(p, "%s", answer_titles[answer_budget_called(*(const char *const *)value)]);
 }
 
 static void footprint(page *p, const void *value) {
@@ -50,7 +48,7 @@ static void kept_bound(page *p, const void *kernel) {
 static void write_table(page *p, const record_report *report) {
 #define IN_TIMING(field) PAGE_AT(OF_ROW, record_row, timing.field)
   static const page_column columns[] = {
-      {"maximum error", .say = budget},
+      {"maximum error", false, PAGE_AT(OF_ANSWER, record_answer, budget), .say = budget},
       {"table", .say = footprint},
       {"take", .in = OF_KERNEL, .say = take},
       {"GB/s", true, NULL, PAGE_SPREAD, IN_TIMING(bytes_per_second), .scale = 1e-9},

@@ -24,12 +24,6 @@ static const char *title_of(const char *use) {
   return use;
 }
 
-static const char *promise_of(const char *error) {
-  for (answer_budget budget = ANSWER_HALF; budget < ANSWER_BUDGETS; budget++)
-    if (strcmp(answer_budgets[budget], error) == 0) return answer_promises[budget];
-  return "";
-}
-
 static bool is_same_row(const record_machine_use *a, const record_machine_use *b) {
   return strcmp(a->use, b->use) == 0 && a->rows == b->rows && a->dim == b->dim;
 }
@@ -48,7 +42,7 @@ static void say_use(page *p, const void *like) {
   page_date(p, machine->date); /* what is old is grey, machine by machine */
   if (!use) return;
   const record_spread *ns = &use->ns_per_element, *share = &use->of_limit;
-  const char *promise = promise_of(use->error);
+  const char *promise = answer_promises[answer_budget_called(use->error)];
   if (use->speed_up.there) page_say(p, STRONG("%s times") ", ", words_significant(use->speed_up.estimate, 3).text);
   if (share->there) page_say(p, "%s\u00a0%% of the limit, ", words_significant(100 * share->median, 2).text);
   if (ns->there) page_say(p, "%s%s", words_duration(ns->median * use->rows * use->dim * 1e-9).text, words_mark(ns));
