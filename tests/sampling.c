@@ -42,30 +42,32 @@ static int64_t pairs_of(const posenc_problem *problem) {
 }
 
 /* Returns the first fault of the windows, or null. */
-static const char *fault_of_windows(const sampling *v, const subject_of_test *t) {
-  const int64_t row_bytes = v->width * (int64_t)posenc_dtype_bytes(t->problem.dtype);
+static const char *fault_of_windows(const sampling *sampled, const subject_of_test *t) {
+  const int64_t row_bytes = sampled->width * (int64_t)posenc_dtype_bytes(t->problem.dtype);
   uint64_t random = 1;
   double rows = 0.0;
   int64_t next = 0;
-  for (int64_t n = 0; n < v->windows && n < MOST_WINDOWS_TRIED; n++) {
+  for (int64_t n = 0; n < sampled->windows && n < MOST_WINDOWS_TRIED; n++) {
     const uint64_t before = random;
-    const window w = sampling_window(v, n, &random);
-    if (w.row < 0 || w.rows < 1 || w.rows > v->rows || w.row > v->all - w.rows) return "a window outside the table";
+    const window w = sampling_window(sampled, n, &random);
+    if (w.row < 0 || w.rows < 1 || w.rows > sampled->rows || w.row > sampled->all - w.rows)
+      return "a window outside the table";
     if (!t->special && w.rows > 1 && w.rows * row_bytes > MOST_BYTES) return "a window that is too large";
     if (n == 0 && w.row != 0) return "not the first rows";
-    if (n == 1 && !v->exhaustive && w.row + w.rows != v->all) return "not the last rows";
-    if (v->exhaustive && w.row != next) return "a gap between windows";
-    if ((random != before) != (!v->exhaustive && n > 1)) return "random numbers for other windows than those drawn";
+    if (n == 1 && !sampled->exhaustive && w.row + w.rows != sampled->all) return "not the last rows";
+    if (sampled->exhaustive && w.row != next) return "a gap between windows";
+    if ((random != before) != (!sampled->exhaustive && n > 1))
+      return "random numbers for other windows than those drawn";
     next = w.row + w.rows;
     rows += (double)w.rows;
   }
-  if (v->windows > MOST_WINDOWS_TRIED) {
-    if (!v->exhaustive) return NULL;
-    const window end = sampling_window(v, v->windows - 1, &random);
-    return end.row + end.rows == v->all && end.rows > 0 ? NULL : "the end of the table left out";
+  if (sampled->windows > MOST_WINDOWS_TRIED) {
+    if (!sampled->exhaustive) return NULL;
+    const window end = sampling_window(sampled, sampled->windows - 1, &random);
+    return end.row + end.rows == sampled->all && end.rows > 0 ? NULL : "the end of the table left out";
   }
-  if (v->exhaustive && next != v->all) return "the end of the table left out";
-  return rows * (double)v->width == sampling_elements(v, sampling_range(v, 0, 1))
+  if (sampled->exhaustive && next != sampled->all) return "the end of the table left out";
+  return rows * (double)sampled->width == sampling_elements(sampled, sampling_segments(sampled, 0, 1))
              ? NULL
              : "other elements than the windows have";
 }
@@ -73,21 +75,22 @@ static const char *fault_of_windows(const sampling *v, const subject_of_test *t)
 /* Returns the first fault of the sampling, or null. */
 static const char *fault_of(const subject_of_test *t, int64_t budget) {
   const posenc_kernel kernel = kernel_of(t->of);
-  const sampling v = sampling_of(&kernel, &t->problem, budget);
+  const sampling sampled = sampling_of(&kernel, &t->problem, budget);
   const int64_t all = t->problem.rows, affordable = budget / share_of(t) / pairs_of(&t->problem);
-  if (v.all != all || v.width != t->problem.heads * t->problem.dim) return "another table";
-  if (v.exhaustive != (all <= affordable || all <= 2)) return "exhaustive, or not, against the budget";
-  if (v.windows < (all > 0) || v.rows < (all > 0)) return "nothing is looked at";
-  if (!v.exhaustive) {
-    const double used = (double)v.windows * (double)v.rows, allowed = (double)(affordable > 2 ? affordable : 2);
-    const bool limited = !t->of->bound.derived && v.windows == 4;
+  if (sampled.all != all || sampled.width != t->problem.heads * t->problem.dim) return "another table";
+  if (sampled.exhaustive != (all <= affordable || all <= 2)) return "exhaustive, or not, against the budget";
+  if (sampled.windows < (all > 0) || sampled.rows < (all > 0)) return "nothing is looked at";
+  if (!sampled.exhaustive) {
+    const double used = (double)sampled.windows * (double)sampled.rows,
+                 allowed = (double)(affordable > 2 ? affordable : 2);
+    const bool limited = !t->of->bound.derived && sampled.windows == 4;
     if (used > allowed) return "more than the budget";
     if (!limited && used < (allowed < 100.0 && !t->special ? 0.8 : 0.9) * allowed - (t->special ? 1.0 : 0.0))
       return "a part of the budget is not used";
-    if (!t->of->bound.derived && v.windows > 4) return "many windows of a kernel without a derived bound";
-    if (t->special && v.windows != 2) return "a list of positions from elsewhere than both ends";
+    if (!t->of->bound.derived && sampled.windows > 4) return "many windows of a kernel without a derived bound";
+    if (t->special && sampled.windows != 2) return "a list of positions from elsewhere than both ends";
   }
-  return fault_of_windows(&v, t);
+  return fault_of_windows(&sampled, t);
 }
 
 /* Tests every number of rows with every budget. */
@@ -139,21 +142,21 @@ static void test_budgets(const kind *k, int64_t dim) {
 static void test_known(const kind *k, int64_t rows, int64_t dim, int64_t windows, int64_t of_rows) {
   const posenc_kernel kernel = kernel_of(k);
   const posenc_problem problem = posenc_table(rows, dim);
-  const sampling v = sampling_of(&kernel, &problem, 67108864);
-  ok(v.windows == windows && v.rows == of_rows,
+  const sampling sampled = sampling_of(&kernel, &problem, 67108864);
+  ok(sampled.windows == windows && sampled.rows == of_rows,
      "%s, %" PRId64 "x%" PRId64 ": %" PRId64 " windows of %" PRId64 " rows, not %" PRId64 " of %" PRId64, k->name, rows,
-     dim, windows, of_rows, v.windows, v.rows);
+     dim, windows, of_rows, sampled.windows, sampled.rows);
 }
 
 /* Tests a sample of three of six rows. The third is drawn, and may be any of the six. */
 static void test_drawn_rows(void) {
   const posenc_kernel kernel = kernel_of(&kinds[0]);
   const posenc_problem problem = posenc_table(6, 2);
-  const sampling v = sampling_of(&kernel, &problem, 3);
+  const sampling sampled = sampling_of(&kernel, &problem, 3);
   int times[6] = {0};
   uint64_t random = 7;
-  for (int n = 0; n < 600; n++) times[sampling_window(&v, 2, &random).row]++;
-  bool fair = v.windows == 3 && v.rows == 1;
+  for (int n = 0; n < 600; n++) times[sampling_window(&sampled, 2, &random).row]++;
+  bool fair = sampled.windows == 3 && sampled.rows == 1;
   for (int row = 0; row < 6; row++) fair = fair && times[row] > 60 && times[row] < 140;
   ok(fair, "any row is drawn: %d, %d, %d, %d, %d, %d times of 600", times[0], times[1], times[2], times[3], times[4],
      times[5]);

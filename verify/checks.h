@@ -67,10 +67,10 @@ void parts_end(part_team *p);
  * Tables whose rows are not successive positions, or whose dim is odd: lists of positions, also fractional and negative
  * ones. They are compared with the exact values like tables in files (exam.h).
  *
- * Checks every property except threads, search and stages of a subject with such a table, on the rows of a sampling.
- * For a list of positions, the positions in checks and witnesses are rows.
+ * Checks every property except threads, search and stages of a subject with such a table, on the sampled rows. For a
+ * list of positions, the positions in checks and witnesses are rows.
  */
-void subject_check_rows(subject *s, const sampling *v);
+void subject_check_rows(subject *s, const sampling *sampled, uint64_t *random);
 
 /* A rope cache. Its two tables are columns of one table, which is compared with the exact values like any other; the
    two tables are compared with its bits. */

@@ -25,16 +25,17 @@ static sampling sampling_of_exam(const exam *e) {
 
 double exam_elements(const exam *e) {
   if (e->cases) return (double)cases_count(e->cases->cases);
-  const sampling v = sampling_of_exam(e);
-  return sampling_elements(&v, e->of_rows);
+  const sampling sampled = sampling_of_exam(e);
+  return sampling_elements(&sampled, e->of_rows);
 }
 
 /* Returns a range of the segments. --explain needs the worst of all rows, so that one range has all of them. */
 run_range exam_range(const exam *e, int64_t number, int64_t count) {
-  const sampling v = sampling_of_exam(e);
+  const sampling sampled = sampling_of_exam(e);
   const bool is_one = e->cases || e->request->exam.explain;
-  if (!is_one) return sampling_range(&v, number, count);
-  return number == 0 ? sampling_range(&v, 0, 1) : (run_range){v.segments, v.segments, v.segments};
+  if (!is_one) return sampling_segments(&sampled, number, count);
+  return number == 0 ? sampling_segments(&sampled, 0, 1)
+                     : (run_range){sampled.segments, sampled.segments, sampled.segments};
 }
 
 /* Purposes of random numbers, each with a stream. */
@@ -63,7 +64,7 @@ typedef struct exam_run {
   subject s;
   process_state *before;
   uint64_t streams[STREAMS]; /* states of the streams of random numbers */
-  sampling v;
+  sampling sampled;
   window_numbers windows;
   segment *segments;      /* segments of the range */
   applied *applied;       /* of add or rope; the others are null then, but the state of the cache */
@@ -84,7 +85,7 @@ static bool is_cache(const exam_run *t) {
 
 /* Returns window `number` of the range, and reports it as progress. */
 static window next_window(exam_run *t, int64_t number) {
-  const window w = sampling_window(&t->v, number, &t->streams[OF_ROWS]);
+  const window w = sampling_window(&t->sampled, number, &t->streams[OF_ROWS]);
   char doing[80];
   snprintf(doing, sizeof doing, "rows %" PRId64 " to %" PRId64, w.row, w.row + w.rows - 1);
   isolate_say(doing, (double)(number - t->windows.first) / (double)(t->windows.end - t->windows.first));
@@ -92,11 +93,11 @@ static window next_window(exam_run *t, int64_t number) {
 }
 
 static bool ends_segment(const exam_run *t, int64_t number) {
-  return number + 1 == t->windows.end || (number + 1) % t->v.windows_of_segment == 0;
+  return number + 1 == t->windows.end || (number + 1) % t->sampled.windows_of_segment == 0;
 }
 
 static void take_segment(exam_run *t, int64_t number) {
-  segment_take(&t->segments[number / t->v.windows_of_segment - t->e->of_rows.from], &t->s.found, &t->s.digest);
+  segment_take(&t->segments[number / t->sampled.windows_of_segment - t->e->of_rows.from], &t->s.found, &t->s.digest);
 }
 
 /* Whether the exam has the first range, or all segments. It then also makes the checks that are not of windows. */
@@ -147,7 +148,7 @@ static void tell_positions(subject *s) {
 static void open_exam(exam_run *t, applied *room) {
   const posenc_problem *problem = &t->s.shape->problem;
   const bool is_plain = !t->e->cases && !is_special(t);
-  const int64_t rows = is_plain && t->v.rows > CHECKED_ROWS ? t->v.rows : CHECKED_ROWS;
+  const int64_t rows = is_plain && t->sampled.rows > CHECKED_ROWS ? t->sampled.rows : CHECKED_ROWS;
   const size_t bytes = row_bytes(problem) * (size_t)rows;
   if (op_is_applied(problem->op)) {
     t->applied = room;
@@ -160,7 +161,7 @@ static void open_exam(exam_run *t, applied *room) {
   if (!is_plain) return;
   t->other = arena_create(bytes);
   t->reference = allocated(fast_create(problem, 0));
-  t->parts = parts_create(&t->s, t->reference, t->v.rows);
+  t->parts = parts_create(&t->s, t->reference, t->sampled.rows);
 }
 
 static void close_exam(exam_run *t) {
@@ -183,7 +184,7 @@ static void check_window(exam_run *t, window w, bool again) {
 
 /* Checks the windows of the range. Other ranges than the first share work from their first window on. */
 static void look_at_windows(exam_run *t) {
-  sampling_skip(&t->v, t->windows.first, &t->streams[OF_ROWS]);
+  sampling_skip(&t->sampled, t->windows.first, &t->streams[OF_ROWS]);
   if (!is_first(t)) subject_share(&t->s);
   for (int64_t n = t->windows.first; n < t->windows.end; n++) {
     const window w = next_window(t, n);
@@ -199,8 +200,8 @@ static void look_at_windows(exam_run *t) {
 
 /* Checks the rows of a table with a list of positions, with axes, or with an odd dim, which are in one segment. */
 static void look_at_rows(exam_run *t) {
-  const window first = {0, least(CHECKED_ROWS, t->v.all)};
-  subject_check_rows(&t->s, &t->v);
+  const window first = {0, least(CHECKED_ROWS, t->sampled.all)};
+  subject_check_rows(&t->s, &t->sampled, &t->streams[OF_ROWS]);
   if (is_cache(t) && first.rows) cache_check_window(&t->kept, &t->s, first, t->one, true);
   take_segment(t, 0);
 }
@@ -216,7 +217,7 @@ static void look_further(exam_run *t) {
   subject_check_relations(s, t->reference, t->one, t->other, &t->streams[OF_RELATIONS]);
   isolate_say("its stages", 1.0);
   subject_check_stages(s, t->one, &t->streams[OF_STAGES]);
-  if (t->v.all) subject_search(s, t->e->request->exam.search, t->one, &t->streams[OF_SEARCH], &t->search);
+  if (t->sampled.all) subject_search(s, t->e->request->exam.search, t->one, &t->streams[OF_SEARCH], &t->search);
 }
 
 /* Ends all exams except those of hard cases: makes the checks beside the shape, compares the process's state with that
@@ -224,7 +225,7 @@ static void look_further(exam_run *t) {
 static void conclude(exam_run *t) {
   if (is_first(t) && !t->e->brief) subject_stress(&t->s, t->e->apply_known, &t->streams[OF_CORNERS]);
   check_once(t, check_process, NULL);
-  if (t->v.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
+  if (t->sampled.windows) t->s.digest = segments_join(t->segments, t->e->of_rows.to - t->e->of_rows.from, &t->s.found);
   subject_finish(&t->s);
   if (!is_first(t)) t->s.checks[SURVIVAL].compared = 0; /* counted once for all ranges */
   tell_positions(&t->s);
@@ -234,7 +235,7 @@ static void conclude(exam_run *t) {
 static void make_result(exam_run *t, exam_result *made) {
   const exam *e = t->e;
   const run_range *r = &e->of_rows;
-  const char *of_rows = t->v.exhaustive ? "exhaustive" : "sampled", *mode = e->cases ? "cases" : of_rows;
+  const char *of_rows = t->sampled.exhaustive ? "exhaustive" : "sampled", *mode = e->cases ? "cases" : of_rows;
   if (e->request->exam.explain) isolate_say("where errors come from", 1.0);
   if (t->applied)
     result_of_applied(made, e, t->applied, mode);
@@ -272,9 +273,9 @@ void examine(const exam *e, exam_result *made) {
   const shape of = exam_shape(e);
   const posenc_options options = run_options(e->request, NULL);
   if (!e->cases) process_start_openmp();
-  exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .v = sampling_of_exam(e)};
+  exam_run t = {.e = e, .before = e->cases ? NULL : process_read(NULL), .sampled = sampling_of_exam(e)};
   if (e->request->exam.open && e->request->exam.open(e->kernel) && t.before) process_keep_descriptors(t.before);
-  t.windows = sampling_windows(&t.v, e->of_rows);
+  t.windows = sampling_windows(&t.sampled, e->of_rows);
   t.segments = memory_take((size_t)(e->of_rows.to - e->of_rows.from), sizeof *t.segments);
   for (stream of_what = 0; of_what < STREAMS; of_what++)
     t.streams[of_what] = stream_of(e->request, &of.problem, of_what);

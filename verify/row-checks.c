@@ -107,19 +107,19 @@ static bool judge_made(row_exam *e, window block) {
   return true;
 }
 
-void subject_check_rows(subject *s, const sampling *v) {
+void subject_check_rows(subject *s, const sampling *sampled, uint64_t *random) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t fitting = CALL_BYTES / (int64_t)row_bytes(problem),
                 most = fitting > CHECKED_ROWS ? fitting : CHECKED_ROWS;
-  made_rows m = {.s = s, .all = v->exhaustive ? v->all : v->windows * v->rows};
+  made_rows m = {.s = s, .all = sampled->exhaustive ? sampled->all : sampled->windows * sampled->rows};
   m.one = arena_create((size_t)most * row_bytes(problem));
   m.other = arena_create((size_t)most * row_bytes(problem));
   const table_request request = {.problem = *problem, .limit = subject_unbound(s) ? NULL : &s->bound};
   table_exam *e = table_exam_create(&request, (rows_source){make_rows, &m, most}, problem->dim);
   e->of.judge = judge_made;
   s->checks[SEARCH].skip = s->checks[STAGES].skip = "it is one of tables of successive positions with an even dim";
-  for (int64_t n = 0; n < v->windows; n++) {
-    m.now = sampling_window(v, n, NULL);
+  for (int64_t n = 0; n < sampled->windows; n++) {
+    m.now = sampling_window(sampled, n, random);
     table_exam_rows(e, m.now);
   }
   octaves_sum(&e->all.by_size, &s->found);

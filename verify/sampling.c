@@ -47,11 +47,11 @@ static int64_t most_windows(const posenc_kernel *kernel, bool special) {
 }
 
 /* Sets the segments. Special rows are in one segment, because table-exam.c compares them in blocks of its own. */
-static void set_segments(sampling *v, bool special) {
-  const int64_t fitting = v->rows ? SEGMENT_ELEMENTS / v->rows / v->width : 0,
-                enough = most(most(fitting, SEGMENT_WINDOWS), v->windows / SEGMENTS_MOST + 1);
-  v->windows_of_segment = special ? most(v->windows, 1) : enough;
-  v->segments = v->windows ? (v->windows - 1) / v->windows_of_segment + 1 : 1;
+static void set_segments(sampling *sampled, bool special) {
+  const int64_t fitting = sampled->rows ? SEGMENT_ELEMENTS / sampled->rows / sampled->width : 0,
+                enough = most(most(fitting, SEGMENT_WINDOWS), sampled->windows / SEGMENTS_MOST + 1);
+  sampled->windows_of_segment = special ? most(sampled->windows, 1) : enough;
+  sampled->segments = sampled->windows ? (sampled->windows - 1) / sampled->windows_of_segment + 1 : 1;
 }
 
 sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem, int64_t budget) {
@@ -59,39 +59,39 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
   const int64_t width = problem->heads * problem->dim, row_bytes = width * (int64_t)posenc_dtype_bytes(problem->dtype),
                 pairs = (width + 1) / 2, fitting = special ? most(problem->rows, 1) : most(WINDOW_BYTES / row_bytes, 1),
                 affordable = most(budget / pairs / share_of(kernel, problem->op), 2);
-  sampling v = {.exhaustive = problem->rows <= affordable, .all = problem->rows, .width = width};
-  if (v.exhaustive) {
-    v.rows = least(fitting, v.all);
-    v.windows = v.rows ? (v.all - 1) / v.rows + 1 : 0;
+  sampling sampled = {.exhaustive = problem->rows <= affordable, .all = problem->rows, .width = width};
+  if (sampled.exhaustive) {
+    sampled.rows = least(fitting, sampled.all);
+    sampled.windows = sampled.rows ? (sampled.all - 1) / sampled.rows + 1 : 0;
   } else {
     const int64_t limit = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
                   enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_WITH_BOUND);
-    v.rows = least(affordable / least(most(enough, filling), limit), fitting);
-    v.windows = least(affordable / v.rows, limit);
+    sampled.rows = least(affordable / least(most(enough, filling), limit), fitting);
+    sampled.windows = least(affordable / sampled.rows, limit);
   }
-  set_segments(&v, special);
-  return v;
+  set_segments(&sampled, special);
+  return sampled;
 }
 
-window_numbers sampling_windows(const sampling *v, run_range r) {
-  return (window_numbers){r.from * v->windows_of_segment,
-                          r.to == v->segments ? v->windows : r.to * v->windows_of_segment};
+window_numbers sampling_windows(const sampling *sampled, run_range r) {
+  return (window_numbers){r.from * sampled->windows_of_segment,
+                          r.to == sampled->segments ? sampled->windows : r.to * sampled->windows_of_segment};
 }
 
-double sampling_elements(const sampling *v, run_range r) {
-  const window_numbers n = sampling_windows(v, r);
-  const double rows = (double)(n.end - n.first) * (double)v->rows,
-               left = (double)v->all - (double)n.first * (double)v->rows;
-  return (double)v->width * (v->exhaustive ? fmin(left, rows) : rows);
+double sampling_elements(const sampling *sampled, run_range r) {
+  const window_numbers n = sampling_windows(sampled, r);
+  const double rows = (double)(n.end - n.first) * (double)sampled->rows,
+               left = (double)sampled->all - (double)n.first * (double)sampled->rows;
+  return (double)sampled->width * (sampled->exhaustive ? fmin(left, rows) : rows);
 }
 
-window sampling_window(const sampling *v, int64_t number, uint64_t *random) {
-  const int64_t last = v->all - v->rows;
-  int64_t row = number * v->rows;
-  if (!v->exhaustive && number > 0) row = number == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
-  return (window){row, least(v->rows, v->all - row)};
+window sampling_window(const sampling *sampled, int64_t number, uint64_t *random) {
+  const int64_t last = sampled->all - sampled->rows;
+  int64_t row = number * sampled->rows;
+  if (!sampled->exhaustive && number > 0) row = number == 1 ? last : (int64_t)random_below(random, (uint64_t)last + 1);
+  return (window){row, least(sampled->rows, sampled->all - row)};
 }
 
-void sampling_skip(const sampling *v, int64_t number, uint64_t *random) {
-  for (int64_t n = 0; !v->exhaustive && n < number; n++) sampling_window(v, n, random);
+void sampling_skip(const sampling *sampled, int64_t number, uint64_t *random) {
+  for (int64_t n = 0; !sampled->exhaustive && n < number; n++) sampling_window(sampled, n, random);
 }

@@ -28,9 +28,10 @@ typedef struct sampling {
   int64_t segments, windows_of_segment;
 } sampling;
 
-/* Returns range `number` of `count` ranges of about equal size, some of which are empty if there are fewer segments. */
-static inline run_range sampling_range(const sampling *v, int64_t number, int64_t count) {
-  return (run_range){v->segments * number / count, v->segments * (number + 1) / count, v->segments};
+/* Returns range `number` of `count` ranges of segments, of about equal size, some of which are empty if there are fewer
+   segments. */
+static inline run_range sampling_segments(const sampling *sampled, int64_t number, int64_t count) {
+  return (run_range){sampled->segments * number / count, sampled->segments * (number + 1) / count, sampled->segments};
 }
 
 static inline bool range_is_whole(run_range r) {
@@ -41,7 +42,7 @@ static inline bool range_is_whole(run_range r) {
 typedef struct window_numbers {
   int64_t first, end;
 } window_numbers;
-window_numbers sampling_windows(const sampling *v, run_range r);
+window_numbers sampling_windows(const sampling *sampled, run_range r);
 
 /* Whether it is a table or a rope cache whose rows are not successive positions on one axis, or whose dim is odd
    (exam.h). */
@@ -57,12 +58,12 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
 
 /* Returns window `number`, below `windows`. Windows are in order if exhaustive; else they are the first rows, the last
    rows, and then random rows. Only random rows read and advance `random`, so they must be requested in order. */
-window sampling_window(const sampling *v, int64_t number, uint64_t *random);
+window sampling_window(const sampling *sampled, int64_t number, uint64_t *random);
 
 /* Advances `random` as if the windows before this one had been requested. */
-void sampling_skip(const sampling *v, int64_t number, uint64_t *random);
+void sampling_skip(const sampling *sampled, int64_t number, uint64_t *random);
 
 /* Returns the number of elements in all windows of a range; an element in two windows counts twice. */
-double sampling_elements(const sampling *v, run_range r);
+double sampling_elements(const sampling *sampled, run_range r);
 
 #endif

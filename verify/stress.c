@@ -343,7 +343,7 @@ void variant_examine(stress *t, subject *other, fast_oracle *reference, property
   if (rows_are_special(problem)) {
     other->origin = 0;
     const sampling every = sampling_of(other->kernel, problem, INT64_MAX);
-    subject_check_rows(other, &every);
+    subject_check_rows(other, &every, t->random);
   } else {
     variant_examine_window(t, other, (window){0, rows}, reference, true);
   }

@@ -88,7 +88,7 @@ void check_slices(stress *t);
 void check_drawn_slice(stress *t, const posenc_problem *p, window w);
 
 /* Check WIDTHS, HEAD_COUNTS and FAR_POSITIONS of dims, heads and positions that no list names; and DOMAIN, of problems
-   drawn from all that a kernel takes (draws.c). */
+   drawn from all that a kernel takes (drawn-problems.c). */
 void check_drawn_dims(stress *t);
 void check_drawn_heads(stress *t);
 void check_drawn_positions(stress *t);
