@@ -40,8 +40,6 @@ static bool make_entry(record_baseline_entry *made, const record_accuracy *recor
                                   .bound = kernel->bound,
                                   .mode = result->mode,
                                   .has_mode = true,
-                                  .sampling = result->sampling,
-                                  .has_sampling = result->has_sampling,
                                   .elements = result->elements,
                                   .max_ulp = result->max_ulp.ulp,
                                   .has_max_ulp = true,
@@ -80,11 +78,8 @@ record_baseline baseline_of(const record_accuracy *record, record_memory *in) {
                           .schema = "posenc-baseline-1",
                           .has_environment = true,
                           .kernel_abi = record_fact_text(&record->environment, "kernel_abi"),
-                          .seed = record->seed,
-                          .has_seed = true,
-                          .budget = record->budget,
-                          .has_budget = true,
                           .entries = entries};
+  RECORD_COPY_DRAW(&made, record);
   RECORD_EACH(result, record, records) made.entries_count += make_entry(&entries[made.entries_count], record, result);
   made.environment = facts_of(record, &made, in);
   return made;
@@ -252,14 +247,13 @@ typedef struct holding {
 static bool are_other_elements(const holding *h, verdict *v, const record_baseline_entry *entry,
                                const record_result *result) {
   const record_baseline *baseline = h->baseline;
-  const record_sample was = {entry->mode,     entry->shape.op, entry->elements,
-                             entry->sampling, baseline->seed,  baseline->budget},
-                      is = {result->mode,     result->shape.op, result->elements,
-                            result->sampling, h->record->seed,  h->record->budget};
+  const record_elements was = RECORD_ELEMENTS_OF(entry, &entry->shape, baseline),
+                        is = RECORD_ELEMENTS_OF(result, &result->shape, h->record);
   record_unlike other;
-  if (!record_unlike_samples(&was, &is, &other)) return false;
-  if (strcmp(other.key, "sampling") == 0)
-    say(v, true, "the baseline is of other elements, drawn by rule %s and not %s: save it again", other.a, other.b);
+  if (!record_unlike_elements(&was, &is, &other)) return false;
+  if (strcmp(other.key, "row_rule") == 0 || strcmp(other.key, "x_rule") == 0)
+    say(v, true, "the baseline is of other elements, drawn with %s %s and not %s: save it again", other.key, other.a,
+        other.b);
   else
     say(v, true, "the baseline is of other elements: use its --seed %" PRId64 " and --budget %" PRId64, baseline->seed,
         baseline->budget);

@@ -320,13 +320,13 @@ static bool has_failed(const record_result *result) {
 }
 
 /* Whether two results are of the same elements. The error of a sample is a lower bound, so results of different samples
-   cannot be compared. Seed and budget, which are fields of records alone, are options of the replay command. */
-static bool are_alike(const record_result *before, const record_result *after) {
-  const record_sample
-      was = {.mode = before->mode, .op = before->shape.op, .elements = before->elements, .sampling = before->sampling},
-      is = {.mode = after->mode, .op = after->shape.op, .elements = after->elements, .sampling = after->sampling};
-  return !record_unlike_samples(&was, &is, NULL) &&
-         (strcmp(before->mode, "exhaustive") == 0 || strcmp(before->replay, after->replay) == 0);
+   cannot be compared. Of hard cases, the replay command has the file. */
+static bool are_alike(const compare_side *before, const compare_side *after) {
+  const record_result *one = before->result, *other = after->result;
+  const record_elements was = RECORD_ELEMENTS_OF(one, &one->shape, before->record),
+                        is = RECORD_ELEMENTS_OF(other, &other->shape, after->record);
+  return !record_unlike_elements(&was, &is, NULL) &&
+         (strcmp(one->mode, "cases") != 0 || strcmp(one->replay, other->replay) == 0);
 }
 
 /* Returns the verdict on figures of the same elements. Tells the figures that differ. */
@@ -347,8 +347,9 @@ static const char *compare_figures(const record_result *before, const record_res
   return fewer ? "better" : "same";
 }
 
-record_compared compare_results(const record_result *before, const record_result *after, const compare_limits *limits,
+record_compared compare_results(const compare_side *was, const compare_side *is, const compare_limits *limits,
                                 record_memory *in) {
+  const record_result *before = was->result, *after = is->result;
   const bool was_refused = *before->refusal, is_refused = *after->refusal;
   record_compared row = {.there = true,
                          .name = accuracy_name(after, in),
@@ -363,7 +364,7 @@ record_compared compare_results(const record_result *before, const record_result
       row.verdict = is_refused ? "worse" : "better";
       row.note = is_refused ? "no longer done" : "done now";
     }
-  } else if (!are_alike(before, after)) {
+  } else if (!are_alike(was, is)) {
     row.verdict = "undecided";
     row.note = "other elements were looked at";
   } else {
@@ -384,7 +385,7 @@ static void compare_accuracy(record_comparison *made, const record_accuracy *was
   RECORD_EACH(result, is, records) {
     const record_result *old = counterpart(was, result);
     if (old)
-      rows[made->rows_count++] = compare_results(old, result, limits, in);
+      rows[made->rows_count++] = compare_results(&(compare_side){was, old}, &(compare_side){is, result}, limits, in);
     else
       added[made->new_count++] = accuracy_name(result, in);
   }

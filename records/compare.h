@@ -94,8 +94,14 @@ bool compare_records(record_comparison *made, const compare_input *before, const
 record_comparison compare_blocks(const blocks *all, const record_timing *before, const record_timing *after,
                                  const compare_limits *limits, record_memory *in);
 
+/* A result, and the record that it is of. */
+typedef struct compare_side {
+  const record_accuracy *record;
+  const record_result *result;
+} compare_side;
+
 /* Returns the row of a comparison for two results of one kernel and problem. */
-record_compared compare_results(const record_result *before, const record_result *after, const compare_limits *limits,
+record_compared compare_results(const compare_side *before, const compare_side *after, const compare_limits *limits,
                                 record_memory *in);
 
 /* Returns the facts that differ between two environments; they are in `in`. */

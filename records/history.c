@@ -111,6 +111,7 @@ static void add_report(history *all, const source *from, const record_report *re
   record_result *results = record_allocate(&all->memory, most, sizeof *results);
   accuracy->environment = report->environment.accuracy;
   accuracy->records = results;
+  RECORD_COPY_DRAW(accuracy, report);
   take_results(report->shapes, report->shapes_count, results, &accuracy->records_count);
   take_results(report->cases, report->cases_count, results, &accuracy->records_count);
   add_entry(all, from, accuracy, NULL);
@@ -362,10 +363,16 @@ static void tell(telling *t, const series *in, size_t at, record_history_change 
   t->changes[t->change_count++] = change;
 }
 
-/* Makes a change of two results. Returns false if even their bits are the same. */
-static bool make_change(record_history_change *made, const record_result *before, const record_result *after,
-                        record_memory *in) {
-  const record_compared row = compare_results(before, after, &(compare_limits){0}, in);
+/* Compares the results of two points. */
+static record_compared compare_points(const point *before, const point *after, record_memory *in) {
+  return compare_results(&(compare_side){before->of->accuracy, before->result},
+                         &(compare_side){after->of->accuracy, after->result}, &(compare_limits){0}, in);
+}
+
+/* Makes a change of two points. Returns false if even their bits are the same. */
+static bool make_change(record_history_change *made, const point *was, const point *is, record_memory *in) {
+  const record_result *before = was->result, *after = is->result;
+  const record_compared row = compare_points(was, is, in);
   const bool same = strcmp(row.verdict, "same") == 0,
              other_bits = strcmp(before->digest, after->digest) != 0 && *before->digest && *after->digest;
   *made = (record_history_change){.verdict = same ? "bits" : row.verdict,
@@ -379,8 +386,7 @@ static bool make_change(record_history_change *made, const record_result *before
 
 /* Whether the last result is worse than that before the point. */
 static bool remains_worse(const series *in, size_t at, record_memory *memory) {
-  const record_compared row =
-      compare_results(in->points[at - 1].result, in->points[in->count - 1].result, &(compare_limits){0}, memory);
+  const record_compared row = compare_points(&in->points[at - 1], &in->points[in->count - 1], memory);
   return strcmp(row.verdict, "worse") == 0;
 }
 
@@ -389,7 +395,7 @@ static bool tell_results(telling *t, const series *in) {
   bool worse = false;
   for (size_t at = 1; at < in->count; at++) {
     record_history_change change;
-    if (!make_change(&change, in->points[at - 1].result, in->points[at].result, t->in)) continue;
+    if (!make_change(&change, &in->points[at - 1], &in->points[at], t->in)) continue;
     if (!is_told(t, in->points[at].of)) continue;
     tell(t, in, at, change);
     worse = worse || remains_worse(in, at, t->in);

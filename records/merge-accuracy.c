@@ -87,16 +87,12 @@ static bool agree_in(const merger *m, const input *other, environment_use use, c
   return true;
 }
 
-/* Returns what decides which elements all results of a record are of. The rule by which they are drawn is that of the
-   sources, which are compared before. */
-static record_sample sample_of(const record_accuracy *record) {
-  return (record_sample){.mode = "", .op = "", .seed = record->seed, .budget = record->budget};
-}
-
-static bool have_same_samples(const merger *m, const input *other) {
-  const record_sample one = sample_of(m->inputs[0].accuracy), another = sample_of(other->accuracy);
+/* Whether all samples, and all x, of two records were drawn alike. */
+static bool are_drawn_alike(const merger *m, const input *other) {
+  const record_draw one = RECORD_DRAW_OF(m->inputs[0].accuracy), another = RECORD_DRAW_OF(other->accuracy);
   record_unlike values;
-  return !record_unlike_samples(&one, &another, &values) || merge_refuse_values(m, &m->inputs[0], other, &values, "");
+  return !record_unlike_draws(&one, &another, true, true, &values) ||
+         merge_refuse_values(m, &m->inputs[0], other, &values, "");
 }
 
 /* Whether one machine could have computed all results of these machines. */
@@ -117,7 +113,7 @@ static bool are_exact_together(const merger *m) {
       if (k >= other->accuracy->kernels_count || !record_same_kernel(&first->kernels[k], &other->accuracy->kernels[k]))
         return merge_refuse(m, BOTH "%.60s promises something else, or runs on one of the machines alone",
                             m->inputs[0].name, other->name, first->kernels[k].name);
-    if (!have_same_samples(m, other)) return false;
+    if (!are_drawn_alike(m, other)) return false;
   }
   return true;
 }
@@ -209,13 +205,10 @@ static const record_accuracy *make_accuracy(const merger *m, const places *resul
                           .environment = merged_environment(m, first),
                           .kernels = first->accuracy->kernels,
                           .kernels_count = first->accuracy->kernels_count,
-                          .seed = first->accuracy->seed,
-                          .has_seed = first->accuracy->has_seed,
-                          .budget = first->accuracy->budget,
-                          .has_budget = first->accuracy->has_budget,
                           .has_unique = true};
   bool *has_unique = record_allocate(m->in, m->count, sizeof *has_unique),
        *has_encodings = record_allocate(m->in, m->count, sizeof *has_encodings);
+  RECORD_COPY_DRAW(&made, first->accuracy);
   for (size_t i = 0; i < m->count; i++) {
     const record_accuracy *one = m->inputs[i].accuracy;
     has_unique[i] = one->unique.there;

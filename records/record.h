@@ -282,15 +282,39 @@ bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike 
 /* Returns how two facts differ. Either may be null. */
 record_unlike record_unlike_facts(const char *key, const record_fact *a, const record_fact *b);
 
-/* The facts that decide which elements a result is of. */
-typedef struct record_sample {
-  const char *mode, *op; /* of the result and its shape; "" for a whole record, which may have samples */
-  int64_t elements, sampling, seed, budget;
-} record_sample;
+/* ---- which elements a result is of: every comparison of errors or bits asks this, of structs that these macros make.
+   `record` is an accuracy record, a baseline or a report: what has DRAW_FIELDS of fields.def. ---- */
 
-/* Whether results of one kernel and shape are of other elements, and what decides that. The rows of a sample are drawn,
-   and x of add and rope: by a rule, which changes from one version to another (`sampling`), and by the seed. */
-bool record_unlike_samples(const record_sample *a, const record_sample *b, record_unlike *told);
+/* By what a record's rows of samples, and x of add and rope, were drawn. */
+typedef struct record_draw {
+  int64_t seed, budget, row_rule, x_rule;
+} record_draw;
+#define RECORD_DRAW_OF(record) ((record_draw){(record)->seed, (record)->budget, (record)->row_rule, (record)->x_rule})
+
+/* The compared elements of a result: `found` is a result, an entry of a baseline, or a row of a report. */
+typedef struct record_elements {
+  const char *mode, *op;
+  int64_t count;
+  record_draw by;
+} record_elements;
+#define RECORD_ELEMENTS_OF(found, shape, record)                                                                       \
+  ((record_elements){(found)->mode, (shape)->op, (found)->elements, RECORD_DRAW_OF(record)})
+
+/* Sets what a record that is made of another one was drawn by. */
+#define RECORD_COPY_DRAW(made, record)                                                                                 \
+  do {                                                                                                                 \
+    (made)->seed = (record)->seed, (made)->has_seed = (record)->has_seed;                                              \
+    (made)->budget = (record)->budget, (made)->has_budget = (record)->has_budget;                                      \
+    (made)->row_rule = (record)->row_rule, (made)->has_row_rule = (record)->has_row_rule;                              \
+    (made)->x_rule = (record)->x_rule, (made)->has_x_rule = (record)->has_x_rule;                                      \
+  } while (0)
+
+/* Whether results of one kernel and shape are of other elements, and what decides that. A rule, the seed and the budget
+   decide it only where something was drawn. */
+bool record_unlike_elements(const record_elements *a, const record_elements *b, record_unlike *told);
+
+/* Whether rows or x, where either is asked for, were drawn otherwise, and by what. */
+bool record_unlike_draws(const record_draw *a, const record_draw *b, bool rows, bool x, record_unlike *told);
 
 /* Whether all fields are the same, and the same ones are there. */
 bool record_same_kernel(const record_kernel *a, const record_kernel *b);

@@ -157,19 +157,29 @@ bool record_unlike_runs(const record_run *a, const record_run *b, record_unlike 
   return !is_same_run(a, b, told);
 }
 
-/* Records before the field `sampling` are of the first rule. */
-static int64_t rule_of(const record_sample *s) {
-  return s->sampling ? s->sampling : 1;
+/* Returns the number of a rule. Records that lack it are of the first rule. */
+static int64_t rule_of(int64_t told) {
+  return told ? told : 1;
 }
 
-bool record_unlike_samples(const record_sample *a, const record_sample *b, record_unlike *told) {
-  const bool is_sample = !*a->mode || strcmp(a->mode, "sampled") == 0,
-             has_x = strcmp(a->op, "add") == 0 || strcmp(a->op, "rope") == 0, is_drawn = is_sample || has_x;
+/* Whether two numbers differ, by which something was drawn. */
+static bool differ(record_unlike *told, const char *key, int64_t a, int64_t b) {
+  return a != b && !tell_integers(told, key, true, a, true, b);
+}
+
+bool record_unlike_draws(const record_draw *a, const record_draw *b, bool rows, bool x, record_unlike *told) {
+  return (rows && differ(told, "row_rule", rule_of(a->row_rule), rule_of(b->row_rule))) ||
+         (x && differ(told, "x_rule", rule_of(a->x_rule), rule_of(b->x_rule))) ||
+         ((rows || x) && differ(told, "seed", a->seed, b->seed)) ||
+         (rows && differ(told, "budget", a->budget, b->budget));
+}
+
+bool record_unlike_elements(const record_elements *a, const record_elements *b, record_unlike *told) {
+  const bool are_rows_drawn = strcmp(a->mode, "sampled") == 0,
+             is_x_drawn = strcmp(a->op, "add") == 0 || strcmp(a->op, "rope") == 0;
   if (strcmp(a->mode, b->mode) != 0) return !tell_texts(told, "mode", a->mode, b->mode);
-  if (a->elements != b->elements) return !tell_integers(told, "elements", true, a->elements, true, b->elements);
-  if (is_drawn && rule_of(a) != rule_of(b)) return !tell_integers(told, "sampling", true, rule_of(a), true, rule_of(b));
-  if (is_drawn && a->seed != b->seed) return !tell_integers(told, "seed", true, a->seed, true, b->seed);
-  return is_sample && a->budget != b->budget && !tell_integers(told, "budget", true, a->budget, true, b->budget);
+  return differ(told, "elements", a->count, b->count) ||
+         record_unlike_draws(&a->by, &b->by, are_rows_drawn, is_x_drawn, told);
 }
 
 /* Returns what is told of a fact: other values than texts are JSON. */

@@ -23,7 +23,7 @@ check 'none was skipped' test "$(grep -c 'baseline.*# SKIP' out)" -eq 0
 small='--len 300 --dim 64'
 verify $small --save saved.json
 check 'a baseline is saved' test $status -eq 0 -a -s saved.json
-check 'with a line for each entry' test "$(wc -l <saved.json)" -eq "$(($(grep -c '"digest"' saved.json) + 9))"
+check 'with a line for each entry' test "$(wc -l <saved.json)" -eq "$(($(grep -c '"digest"' saved.json) + 11))"
 check 'and the facts of the environment' grep -q '"cpu": ".*"libc": "[^"]*", "sleef": "' saved.json
 verify $small --baseline saved.json
 check 'the saved baseline holds' told 0 'rotation-portable baseline'
@@ -208,24 +208,54 @@ check 'the baseline of rope holds' told 0 '^ok [0-9]* - rotation-portable baseli
 verify $rope --seed 2 --baseline saved.json
 check 'a baseline of another x is no comparison' told 1 \
   '^not ok .* the baseline is of other elements: use its --seed 1 and --budget 67108864$'
-sampling() { # NAME SED-SCRIPT STATUS TEXT OPTION...: of a baseline whose elements were drawn
-  name=$1 script=$2 ends=$3 text=$4
-  shift 4
-  verify "$@" --save saved.json
-  sed "$script" saved.json >changed.json
-  verify "$@" --baseline changed.json
-  check "$name" told "$ends" "$text"
+field() { # NAME VALUE: prints a script for sed that sets a field of the baseline
+  printf 's/^  "%s": [0-9]*/  "%s": %s/' "$1" "$1" "$2"
 }
-older='s/"sampling": 1/"sampling": 2/' greater='s/"max_ulp": 0\.[0-9]*/"max_ulp": 0.1/'
-sample='--len 3000 --dim 64 --budget 3000 --kernel rotation-portable' drawn='drawn by rule 2 and not 1: save it again$'
-sampling 'a baseline of x by another rule is told as such' "$older" 1 "^not ok .* other elements, $drawn" $rope
-sampling 'one of a sample too' "$older" 1 "^not ok .* other elements, $drawn" $sample
-sampling 'not as larger errors' "$older; $greater" 1 "^not ok .* other elements, $drawn" $sample
-sampling 'a baseline before that field is of the first rule' 's/"sampling": 1, //' 0 '^ok .* baseline 3000x64$' $sample
+value() { # NAME: prints a field of the saved baseline
+  sed -n "s/^  \"$1\": \([0-9]*\),$/\1/p" saved.json
+}
+saved() { # OPTION...: saves the baseline of a run, and keeps its rules
+  verify "$@" --save saved.json
+  row_rule=$(value row_rule) x_rule=$(value x_rule)
+  other_rows=$(field row_rule $((row_rule + 1))) other_x=$(field x_rule $((x_rule + 1)))
+}
+drawn() { # NAME SED-SCRIPT STATUS TEXT: of the saved baseline with other rules, and the run's options
+  sed "$2" saved.json >changed.json
+  verify $run --baseline changed.json
+  check "$1" told "$3" "$4"
+}
+by() { # RULE NOW: prints what is told of another one
+  echo "^not ok .* the baseline is of other elements, drawn with $1 $(($2 + 1)) and not $2: save it again\$"
+}
+greater='s/"max_ulp": 0\.[0-9]*/"max_ulp": 0.1/'
+sample='--len 3000 --dim 64 --budget 3000 --kernel rotation-portable' run=$rope
+saved $run
+check 'a baseline has the rules by which rows and x are drawn' test "$row_rule" -ge 1 -a "$x_rule" -ge 1
+drawn 'a baseline of x by another rule is told as such' "$other_x" 1 "$(by x_rule "$x_rule")"
+drawn 'whole, it does not depend on the rule of rows' "$other_rows" 0 '^ok .* baseline 40x6-rope3-inverse$'
+run=$sample
+saved $run
+drawn 'a sample of rows by another rule' "$other_rows" 1 "$(by row_rule "$row_rule")"
+drawn 'is told as such, not as larger errors' "$other_rows; $greater" 1 "$(by row_rule "$row_rule")"
+drawn 'without x, it does not depend on its rule' "$other_x" 0 '^ok .* baseline 3000x64$'
+verdict() { # prints what a baseline says of the run with such a field
+  sed "$1" saved.json >changed.json
+  verify $run --baseline changed.json
+  grep -E '^(not )?ok .* baseline ' out
+}
+check 'a baseline before that field is of the first rule' test \
+  "$(verdict '/^  "row_rule": /d')" = "$(verdict "$(field row_rule 1)")"
+run="$sample --op rope"
+saved $run
+drawn 'a sample of rope depends on both: that of x' "$other_x" 1 "$(by x_rule "$x_rule")"
+drawn 'and that of rows' "$other_rows" 1 "$(by row_rule "$row_rule")"
+run=$sample
+saved $run
 verify $sample --budget 3001 --baseline saved.json
 check 'a sample by another budget is no comparison' told 1 '^not ok .*: use its --seed 1 and --budget 3000$'
-verify $small --kernel rotation-portable --save saved.json
-check 'a whole table has no such rule' test $status -eq 0 -a "$(grep -c '"sampling"' saved.json)" -eq 0
+run="$small --kernel rotation-portable"
+saved $run
+drawn 'a whole table does not depend on the rules' "$other_rows; $other_x" 0 '^ok .* baseline 300x64$'
 verify $small --kernel rotation-portable --seed 2 --budget 70000000 --baseline saved.json
 check 'nor a seed' told 0 '^ok .* baseline 300x64$'
 

@@ -292,6 +292,31 @@ else
   skip 'report.json' "$(cat err)"
 fi
 
+# ---- samples: those by another rule are no regression
+"$POSENC" verify --kernel rotation-portable --len 3000 --dim 16 --budget 9999 --search 0 --brief --format json \
+  >record.json 2>err
+more='s/"misrounded": [0-9]*/"misrounded": 99/' other='s/^\(  "row_rule": [0-9]*\)/\19/'
+mkdir drawn
+exact drawn/1.json 1 1 ''
+exact drawn/2.json 2 2 "$more"
+check 'a sample with more misrounded elements' in_repository 1 ../drawn
+exact drawn/2.json 2 2 "$more; $other"
+check 'by another rule' in_repository 0 ../drawn
+check 'is of other elements' says '^undecided .*other elements were looked at'
+report_of() { # N: makes page N of a sample and of times at a commit
+  sed "s/\"commit\": \"[^\"]*\"/\"commit\": \"$(short "$1")\"/" bench.json >times.json
+  "$POSENC" report --from "drawn/$1.json" --from times.json -o "page$1" >out 2>err
+}
+if report_of 1 && report_of 2; then
+  mkdir drawn-reports
+  cp page1/report.json drawn-reports/1.json
+  cp page2/report.json drawn-reports/2.json
+  check 'of reports, too' in_repository 0 ../drawn-reports
+  check 'it is told' says '^undecided .*other elements were looked at'
+else
+  skip 'samples of reports' "$(cat err)"
+fi
+
 # ---- bad input
 mkdir empty bad
 printf '{"x": 1}\n' >bad/other.json

@@ -135,6 +135,13 @@ check 'which is told, too' tells "All the same: $four_results, $in_part. 2 were 
 altered one 's/"budget":[0-9]*,//g; s/abacus/quipu/g'
 check 'without a budget a sample is none' ends 0 one/report.json other.json -o both
 check 'to compare with' tells ' 2 were not compared between all machines'
+for rule in row_rule x_rule; do
+  altered one "s/\"budget\":/\"$rule\":9,&/; s/abacus/quipu/g"
+  check "a sample of tables and another $rule" ends 0 one/report.json other.json -o both
+  cp both/report.md $rule.md
+done
+check 'is not compared by that of rows' contains row_rule.md '2 were not compared between all machines'
+check 'but by that of x' lacks x_rule.md 'were not compared'
 altered one 's/"failed":0/"failed":5/g; s/abacus/quipu/g'
 check 'a failed check of one machine' ends 1 two/report.json other.json -o both
 check 'is told with its label' tells '> **Failed checks on quipu: 5**, listed in its own report.'

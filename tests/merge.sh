@@ -237,6 +237,10 @@ for setting in seed budget search threads; do
 done
 sed 's/^  "budget": [0-9]*/  "budget": 77/' exact/2.json >other.json
 no_merge 'a record that contradicts its shard' 'other.json: budget: ' exact/1.json other.json
+for rule in row_rule x_rule; do
+  sed "s/^  \"$rule\": [0-9]*/&9/" exact/2.json >other.json
+  no_merge "another $rule" "exact/1.json and other.json: $rule: " exact/1.json other.json
+done
 sed 's/^        "rotation-portable",/        "cr-avx2",/' published/2.json >other.json
 no_merge 'other kernels' 'other kernels' published/1.json other.json published/3.json
 sed 's/"rows": 4096/"rows": 4097/' published/2.json >other.json

@@ -293,8 +293,6 @@ static void begin(exam_result *made, const exam *e, const subject *s, const char
     if (!range_is_whole(e->of_rows)) one->found = range_check_record(&s->checks[p]);
   }
   of->mode = mode;
-  of->has_sampling = strcmp(mode, "sampled") == 0 || op_is_applied(problem->op);
-  of->sampling = of->has_sampling ? SAMPLING_RULE : 0;
   of->of = problem->rows * problem->heads * problem->dim;
   of->elements = elements;
   of->has_of = of->has_elements = true;

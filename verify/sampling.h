@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rule by which windows are drawn, and x of add and rope (operand.c), which records tell: a number more when the
-   same seed and budget give other ones, as results of other elements cannot be compared. */
-enum { SAMPLING_RULE = 1 };
+/* The number of the rule by which rows are drawn: sampling.c, and the stream of random numbers in exam.c. Records tell
+   it, and their samples are not compared with those of another number. A change by which the same kernel, shape, seed
+   and budget give other rows makes it one more. Then `make baseline` saves tests/baseline.json again, and
+   tests/sampling.c, which repeats the shares and limits, tells which of them have changed. */
+enum { ROW_RULE = 1 };
 
 /* Rows row to row + rows - 1. */
 typedef struct window {

@@ -560,7 +560,9 @@ static const record_accuracy *record_of(const run_request *request, findings *f)
   made->environment = environment_record(&f->memory);
   made->seed = (int64_t)request->exam.seed;
   made->budget = request->exam.budget;
-  made->has_seed = made->has_budget = true;
+  made->row_rule = ROW_RULE;
+  made->x_rule = X_RULE;
+  made->has_seed = made->has_budget = made->has_row_rule = made->has_x_rule = true;
   record_total(made);
   return record_keep_accuracy(made);
 }

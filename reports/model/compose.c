@@ -431,8 +431,7 @@ static void set_base(const row_records *m, const char *command) {
   report->there = true;
   report->schema = "posenc-report-1";
   report->command = record_utf8(m->in, command);
-  report->seed = accuracy->seed;
-  report->budget = accuracy->budget;
+  RECORD_COPY_DRAW(report, accuracy);
   report->has_command = report->has_seed = report->has_budget = true;
   set_checks(m);
   set_shapes(m);

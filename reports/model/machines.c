@@ -266,15 +266,6 @@ static bool is_same_version(const record_report *a, const record_report *b) {
   return record_names_sources(one) && is_same(one, other, "posenc_version") && is_same(one, other, "commit");
 }
 
-static record_sample sample_of(const machine_list *m, size_t i, const record_row *row, const record_table *table) {
-  return (record_sample){.mode = row->mode,
-                         .op = table->shape.op,
-                         .elements = row->elements,
-                         .sampling = row->sampling,
-                         .seed = m->reports[i]->seed,
-                         .budget = m->reports[i]->budget};
-}
-
 static bool has_same_figures(const record_row *a, const record_row *b) {
   return record_same_number(a->max_ulp.ulp, b->max_ulp.ulp) && record_same_number(a->max_abs.abs, b->max_abs.abs) &&
          a->misrounded == b->misrounded;
@@ -294,8 +285,9 @@ static void compare_pair(const machine_list *m, size_t i, size_t k, const record
                          verdict *v) {
   const record_row *a = same_row(m, i, table, kernel), *b = same_row(m, k, table, kernel);
   if (!a || !b || !*a->digest || !*b->digest) return;
-  const record_sample one = sample_of(m, i, a, table), other = sample_of(m, k, b, table);
-  if (record_unlike_samples(&one, &other, NULL)) {
+  const record_elements one = RECORD_ELEMENTS_OF(a, &table->shape, m->reports[i]),
+                        other = RECORD_ELEMENTS_OF(b, &table->shape, m->reports[k]);
+  if (record_unlike_elements(&one, &other, NULL)) {
     v->unlike = true;
     return;
   }
