@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests posenc for another machine, $machine, built by a cross compiler and run by qemu, or by this machine if it can:
-# the tests of its core, and the bits of every published table compared with those of this machine. POSENC_TEST_SLOW=1
-# runs the whole suite on AArch64, for hours, what is slow on s390x, and the amalgamation on s390x and i386. Scripts
-# named after a machine source this one.
+# Tests posenc for another machine, a row of tests/hosts.def, built by a cross compiler and run by qemu, or by this
+# machine if it can: the tests of its core, and the bits of every published table compared with those of this machine.
+# make copies this script to one of each machine, cross-MACHINE.sh. POSENC_TEST_SLOW=1 runs the whole suite on AArch64,
+# for hours, what is slow on s390x, and the amalgamation on all.
+# Touched by: configure.ac Makefile.am lib impls include reference inspect verify records common cli
+# Touched by: tests/cross.sh tests/hosts.sh tests/hosts.def tests/tap.sh tests/Makefile.inc
 # shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
@@ -14,31 +16,31 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM
 diagnose() { tail -n 20 out | sed 's/^/# /'; }
 
-# Sets what is tested on a machine of tests/hosts.sh: the kernels whose bits are compared; its tests; flags of the
-# amalgamation; options of configure; whether the two largest tables are made, which take minutes where scalar code is
-# emulated. A machine that is not named here has its portable kernels and the core tested.
 is_slow() { [ "${POSENC_TEST_SLOW-}" = 1 ]; }
 slow() { # WORD...: printed if slow tests run
   ! is_slow || echo "$@"
 }
+members() { # TEST-OR-GROUP...
+  for name; do
+    case $name in
+    files) echo axes models fuzz/drive ;;
+    exact) echo angle arrays cr rounding split certificates oracle scaling encodings ;;
+    *) echo $name ;;
+    esac
+  done
+}
+# Sets what is tested on a machine beside its row: flags of the amalgamation; options of configure; whether the two
+# largest tables are made, which take minutes where scalar code is emulated.
 describe() { # HOST
   describe_host $1 || { echo "Bail out! no machine '$1'"; exit 1; }
-  core='isa library format memory' exact='cr rounding split' files='axes models fuzz/drive'
-  flags='' large=yes kernels='cr-portable rotation-portable' tests=$core switches=''
-  case $1 in
-  aarch64)
-    kernels='cr-sve cr-neon rotation-neon'
-    tests="$core split"
-    ;;
-  s390x) # the other byte order
-    tests="$core $files $(slow angle arrays $exact certificates oracle scaling encodings)" large=$(slow yes)
-    ;;
-  i386) # 32 bits, compiled without fused multiply-add
+  suite=$(slow $slow_tests) flags='' large=yes switches=''
+  tests="isa library format memory $(members $tests)"
+  [ "$suite" = all ] || tests="$tests $(members $suite)"
+  case $emulator,$kernels in ?*,cr-portable*) large=$(slow yes) ;; esac
+  if [ $1 = i386 ]; then # 32 bits, compiled without fused multiply-add
     flags='-msse2 -mfpmath=sse'
     is_slow || switches='--disable-avx2 --disable-avx512' # their code compiles for minutes with 8 registers
-    tests="$core angle $exact certificates oracle scaling encodings $files arrays"
-    ;;
-  esac
+  fi
 }
 there() { # COMMAND...
   for_host "$@" >out 2>&1 </dev/null
@@ -156,14 +158,14 @@ amalgamation() {
 END
 }
 
-# What is tested on AArch64 alone: the kernels on NEON and SVE, and that times of an emulator are refused.
+# The kernels of a machine that has more than the portable ones.
+runs_there() { # KERNEL
+  there run/posenc list $1 && grep -q 'runs here *yes' out
+}
 vector_kernels() {
-  check 'the compiler takes NEON' grep -q '^#define HAVE_NEON 1$' config.h
-  check 'and SVE' grep -q '^#define HAVE_SVE 1$' config.h
-  there run/posenc doctor
-  check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
+  for kernel in $kernels; do check "$machine: $kernel runs" runs_there $kernel; done
   while read -r options; do
-    check "every property: $options" there run/posenc verify --kernel 'cr-neon,cr-sve,rotation-neon' --len 100 \
+    check "every property: $options" there run/posenc verify --kernel "$(echo $kernels | tr ' ' ',')" --len 100 \
       --dim 44 $options
   done <<'END'
 --search 100 --layout interleaved-cs
@@ -171,6 +173,12 @@ vector_kernels() {
 --dtype f16
 --op rope --dtype bf16 --heads 2
 END
+}
+
+# What is tested on AArch64 alone: SVE of any length, and that times of an emulator are refused.
+sve_and_times() {
+  there run/posenc doctor
+  check 'doctor knows the emulator' grep -q '^NO  processor .*qemu-aarch64 runs' out
   cat >length.c <<'END'
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -239,17 +247,20 @@ emulated_times() {
   fi
 }
 
-describe "${machine:?}"
+machine=${0##*/cross-} machine=${machine%.sh}
+describe "$machine"
 mkdir "$work/$machine" && cd "$work/$machine" || exit 99
 missing_of_host >"$work/missing"
 [ ! -s "$work/missing" ] || skip_all "$(head -n 1 "$work/missing")"
 build
-if [ "$machine" = aarch64 ] && is_slow; then
+if [ "$suite" = all ]; then
   suite
 else
   for name in $tests; do test_program $name; done
 fi
-if [ "$machine" = aarch64 ]; then vector_kernels; else exchange; fi
+case $kernels in cr-portable*) ;; *) vector_kernels ;; esac
+exchange
+if [ "$machine" = aarch64 ]; then sve_and_times; fi
 published >lines
 compare_tables '' <lines
 if [ "$machine" = aarch64 ]; then

@@ -2,16 +2,21 @@
 # Other machines, for which a cross compiler builds and whose programs qemu runs, or this machine. A script sources this
 # file. shellcheck shell=sh disable=SC2034,SC2086,SC2154
 
-# Sets for a machine the compiler's prefix, what runs its programs, and the folder of what pkg-config knows of its
-# libraries. Returns false if the machine is not known.
+# Sets for a machine what its row of tests/hosts.def has, and the folder of what pkg-config knows of its libraries, which
+# are named after the oldest processor where the compiler is not. Returns false if the machine is not known.
 describe_host() { # MACHINE
-  case $1 in
-  aarch64) host=aarch64-linux-gnu emulator=qemu-aarch64 libraries=$host ;;
-  s390x) host=s390x-linux-gnu emulator=qemu-s390x libraries=$host ;;
-  i386) host=i686-linux-gnu emulator='' libraries=i386-linux-gnu ;; # x86-64 runs it itself
-  *) return 1 ;;
-  esac
-  libraries=/usr/lib/$libraries/pkgconfig
+  set -- $(awk -v name="$1" '$1 == name && !/^#/' "$srcdir/tests/hosts.def")
+  [ $# -eq 8 ] || return 1
+  host=$2 emulator=${3#-} kernels=$(words $6) tests=$(words ${7#-}) slow_tests=$(words ${8#-})
+  unset QEMU_CPU
+  [ "$4" = - ] || export QEMU_CPU="$4"
+  libraries=/usr/lib/$(echo $host | sed 's/^i[0-9]86/i386/')/pkgconfig
+}
+words() { # LIST: with commas
+  echo "$*" | tr ',' ' '
+}
+emulated_hosts() { # prints the machines that an emulator runs
+  awk '/^[^#]/ && $3 != "-" { print $1 }' "$srcdir/tests/hosts.def"
 }
 missing_of_host() { # prints what this machine lacks for the host; writes files into the current folder
   for program in $host-gcc $host-g++ $emulator pkg-config; do

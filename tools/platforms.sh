@@ -5,20 +5,22 @@
 # the reason; if an earlier run left its record, that is taken, and its date told. The exit status is 1 if an element is
 # misrounded where the contract is correct rounding, or bits differ that must not. Variables of the environment:
 #   srcdir     the source folder
-#   PLATFORMS  some of generic avx2 avx512 neon sve opencl aarch64 s390x i386; the last three are built
+#   PLATFORMS  some of the tiers of lib/simd/tiers.def, opencl, and the machines of tests/hosts.def, which are built; by
+#              default all but those machines that need no emulator
 #   KERNELS    patterns of kernels
 #   ELEMENTS   how many elements of a table are compared, at most about
 #   EMULATED   the same in an emulator, where a process takes half a second to start
 #   KEPT       report.json of other machines, or of earlier runs, to stand beside these
 #   PACKAGES   peers.json of make check-peers, for a table of the packages' own errors
 set -eu
-: "${srcdir:=.}" "${PLATFORMS:=generic avx2 avx512 neon sve opencl aarch64 s390x}" "${ELEMENTS:=20000}" \
-  "${EMULATED:=500}" "${KEPT:=}" "${PACKAGES:=}"
+: "${srcdir:=.}" "${ELEMENTS:=20000}" "${EMULATED:=500}" "${KEPT:=}" "${PACKAGES:=}"
 : "${KERNELS:=cr-*,rotation-*,naive,naive-f64,recipe/*}"
 srcdir=$(cd "$srcdir" && pwd)
 top=$PWD/platforms
 mkdir -p "$top"
 . "$srcdir/tests/hosts.sh"
+tiers=$(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' "$srcdir/lib/simd/tiers.def")
+: "${PLATFORMS:=$tiers opencl $(emulated_hosts)}"
 echo '{"context": {"posenc_schema": "posenc-bench-2"}, "benchmarks": []}' >"$top/untimed.json"
 
 skip() { # PLATFORM REASON
@@ -47,9 +49,12 @@ measure() { # PLATFORM KERNELS COMMAND...
 refusal_of() { # KERNEL
   ./posenc list "$1" | sed -n 's/^  runs here  *no: //p'
 }
-tier() { # PLATFORM KERNEL ISA
-  why=$(refusal_of "$2")
-  if [ -n "$why" ]; then skip "$1" "$why"; else measure "$1" "$KERNELS" env "POSENC_ISA=$3" ./posenc; fi
+tier() { # TIER: with the narrower ones, and with those before it that are of another architecture
+  why=''
+  [ "$1" = generic ] || why=$(refusal_of "cr-$1")
+  if [ -n "$why" ]; then skip "$1" "$why"; else
+    measure "$1" "$KERNELS" env "POSENC_ISA=$(echo "$tiers" | sed "/^$1\$/q" | paste -s -d , -)" ./posenc
+  fi
 }
 emulated() { # MACHINE, which is described
   build=$top/$1/build
@@ -73,12 +78,11 @@ for file in $KEPT $PACKAGES; do # a name that is wrong is told before the measur
   [ -r "$file" ] || fail "no file '$file'"
 done
 for platform in $PLATFORMS; do
+  if echo "$tiers" | grep -q -x -e "$platform"; then
+    tier "$platform"
+    continue
+  fi
   case $platform in
-  generic) measure generic "$KERNELS" env POSENC_ISA=generic ./posenc ;;
-  avx2) tier avx2 cr-avx2 generic,avx2 ;;
-  avx512) tier avx512 cr-avx512 generic,avx2,avx512 ;;
-  neon) tier neon cr-neon generic,neon ;;
-  sve) tier sve cr-sve generic,neon,sve ;;
   opencl)
     why=$(refusal_of cr-opencl)
     if [ -n "$why" ]; then skip opencl "$why"; else measure opencl cr-opencl ./posenc; fi
