@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #ifdef __GLIBC__
 #include <link.h>
 #endif
@@ -422,25 +421,11 @@ int64_t arena_spills(const arena *a) {
   return written(a->rows - looked, looked) + written(tail, after < PAGE ? after : PAGE);
 }
 
-/* Returns the address of the instruction that faulted, or null. */
-static const void *code_of(const void *context) {
-#ifdef __x86_64__
-  const ucontext_t *where = context;
-  return (const void *)(uintptr_t)where->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  const ucontext_t *where = context;
-  return (const void *)(uintptr_t)where->uc_mcontext.pc;
-#else
-  (void)context;
-  return NULL;
-#endif
-}
-
 /* Reports a fault; uses async-signal-safe calls only. */
 static void tell_fault(int number, siginfo_t *info, void *context) {
   static const char words[] = MEMORY_LAST_WORDS;
   const unsigned char *at = info->si_addr;
-  if (seal_allow_write(at, code_of(context))) return;
+  if (seal_allow_write(at, ARENA_CODE_OF((const ucontext_t *)context))) return;
   for (const arena *a = arenas; a; a = a->next)
     if (at >= a->mapped && at < arena_end(a) + GUARD_BYTES) /* a guard, a list, or a part that is not open */
       isolate_last_words(words, sizeof words - 1);

@@ -7,6 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <ucontext.h>
+
+/* The address of the instruction that a signal interrupted, of the ucontext_t of its handler; null on other processors,
+   where a write of OpenMP's to a sealed plan counts as one of the kernel's. */
+#if defined(__x86_64__)
+#define ARENA_CODE_OF(context) ((const void *)(uintptr_t)(context)->uc_mcontext.gregs[REG_RIP])
+#elif defined(__aarch64__)
+#define ARENA_CODE_OF(context) ((const void *)(uintptr_t)(context)->uc_mcontext.pc)
+#else
+#define ARENA_CODE_OF(context) ((void)(context), (const void *)NULL)
+#endif
 
 /* The byte of poison, a NaN that arithmetic does not produce. */
 enum { ARENA_POISON = 0xff };
