@@ -71,8 +71,6 @@ using std::atomic_load, std::atomic_load_explicit, std::atomic_store, std::atomi
 #define OMP_SIMD _Pragma("omp simd")
 #endif
 """
-# The compilers that take the header of a tier, where others of the architecture do not.
-COMPILERS = {"sve": "__has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)"}
 SPDX = "/* SPDX-" "License-Identifier: MIT */\n"  # in two parts: reuse takes a whole one for this file's
 GUARD = re.compile(r"\A(.*?)#ifndef (\w+_H)\n#define \2\n(.*)#endif\n\Z", re.S)
 INCLUDE = re.compile(r'^#include "(.*)"\n', re.M)
@@ -229,22 +227,21 @@ def tiers_of(sources):
     return [(name, bit, known[question]) for bit, name, question in rows]
 
 
-def configuration(tiers):
+def refusals(sources, tier):
+    """Returns the conditions under which the tier's header, or one that it includes, is an #error."""
+    return re.findall(r"^#if (.*)\n#error", sources.inlined(f"lib/simd/{tier}.h", set()), re.M)
+
+
+def configuration(sources, tiers):
     """Returns the macros that configure would define."""
-    cases = []
-    for architecture in dict.fromkeys(tier[2] for tier in tiers if tier[2]):
-        here = [tier for tier in tiers if tier[2] in (None, architecture)]
-        conditions = [COMPILERS[name] for name, _, _ in here if name in COMPILERS]
-        if conditions:
-            cases.append((" && ".join((f"defined({architecture})", *conditions)), here))
-        cases.append((f"defined({architecture})", [tier for tier in here if tier[0] not in COMPILERS]))
-    cases.append((None, [tier for tier in tiers if not tier[2]]))
     text = ""
-    for condition, here in cases:
-        text += f"#{'elif' if text else 'if'} {condition}\n" if condition else "#else\n"
-        text += "".join(f"#define HAVE_{name.upper()} 1\n" for name, _, _ in here)
-        text += f"#define BUILT_TIERS(TIER) {' '.join(f'TIER({bit}, {name})' for name, bit, _ in here)}\n"
-    return text + "#endif\n"
+    for name, bit, architecture in tiers:
+        conditions = [f"defined({architecture})"] if architecture else []
+        conditions += [f"!({refusal})" for refusal in refusals(sources, name)]
+        text += f"#if {' && '.join(conditions) or 1}\n"
+        text += f"#define HAVE_{name.upper()} 1\n#define BUILT_{name.upper()}(TIER) TIER({bit}, {name})\n"
+        text += f"#else\n#define BUILT_{name.upper()}(TIER)\n#endif\n"
+    return text + f"#define BUILT_TIERS(TIER) {' '.join(f'BUILT_{name.upper()}(TIER)' for name, _, _ in tiers)}\n"
 
 
 def tier_of(sources, path):
@@ -287,7 +284,7 @@ def amalgamation(root, version, files, loops):
         often.subtract({name: often[name] for name in part.names})
 
     licence = "".join(f" * {line}".rstrip() + "\n" for line in (Path(root) / "LICENSE").read_text().splitlines())
-    out = [SPDX, HEAD % (version, licence, version), configuration(tiers),
+    out = [SPDX, HEAD % (version, licence, version), configuration(sources, tiers),
            '#include "posenc.h"\n']
     for part in prologue:
         out.append(f"\n/* ==== {part.title} ==== */\n" + internal(part.text, public))

@@ -4,6 +4,10 @@
 #ifndef POSENC_LIB_SIMD_SVE_H
 #define POSENC_LIB_SIMD_SVE_H
 
+#if !__has_include(<arm_sve.h>) || (defined(__clang__) && __clang_major__ < 16)
+#error "the compiler takes no SVE in functions with an attribute"
+#endif
+
 #include <arm_sve.h>
 
 #define TARGET __attribute__((target("+sve")))
