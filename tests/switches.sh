@@ -3,7 +3,7 @@
 # Tests that the command, or the library where there is none, builds, runs and lacks what it should with each switch of
 # configure. Switches that change no flags of the compiler are tried one after the other in one folder, where make
 # compiles only what depends on config.h.
-# Touched by: configure.ac Makefile.am bench/modes.c bench/bench.h bench/Makefile.inc cli/Makefile.inc lib/Makefile.inc
+# Touched by: configure.ac lib/simd/tiers.def Makefile.am bench/modes.c bench/bench.h bench/Makefile.inc cli/Makefile.inc lib/Makefile.inc
 # Touched by: impls/kernels.am impls/peers impls/opencl tests/tap.sh tests/Makefile.inc
 # shellcheck disable=SC2016,SC2086 # lists of words
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
@@ -35,6 +35,9 @@ try() { # SWITCH...
 undefined() { # MACRO...
   for macro; do ! grep "^#define $macro " config.h || return 1; done >out
 }
+macro_of() { # TIER
+  echo "HAVE_$1" | tr a-z A-Z
+}
 times_nothing() {
   for words in 'bench --len 8 --dim 8' 'choose --len 8 --dim 8'; do
     ${EMULATOR-} ./posenc $words >out 2>err </dev/null
@@ -46,12 +49,18 @@ times_nothing() {
 mkdir tree && cd tree || exit 99
 try --without-benchmark
 check 'and times nothing' times_nothing
-try --without-sleef --without-opencl --without-kissfft --disable-neon
-check 'without what they name' undefined HAVE_SLEEF HAVE_OPENCL HAVE_KISSFFT HAVE_NEON
-try --without-libmvec --without-arb --disable-avx512 --disable-sve
-check 'without what they name' undefined HAVE_LIBMVEC HAVE_ARB HAVE_AVX512 HAVE_SVE
-try --without-sleef --without-libmvec --disable-avx2
-check 'without peers, and with AVX-512 alone' undefined HAVE_SLEEF HAVE_LIBMVEC HAVE_AVX2
+# Tiers whose header the compiler takes are left out one by one, so that each is once without the narrower ones; those of
+# other architectures all at once.
+others='' own=''
+for tier in $(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' "$srcdir/lib/simd/tiers.def" | grep -v -x generic); do
+  if undefined $(macro_of $tier); then others="$others $tier"; else own="$own $tier"; fi
+done
+try --without-sleef --without-opencl --without-kissfft $(printf -- '--disable-%s ' $others)
+check 'without what they name' undefined HAVE_SLEEF HAVE_OPENCL HAVE_KISSFFT
+for tier in $own; do
+  try --without-sleef --without-libmvec --without-arb --disable-$tier
+  check 'without what they name' undefined HAVE_SLEEF HAVE_LIBMVEC HAVE_ARB $(macro_of $tier)
+done
 check '--with-bash-completion-dir' configured --with-bash-completion-dir=/nowhere
 check 'is where make puts that completion' grep -q '^bashcompletiondir = /nowhere$' Makefile
 

@@ -76,6 +76,13 @@ unsigned posenc_isa_detect(void) {
   return isa;
 }
 
+#define TIER(bit, name, title, cpu) | (bit)
+_Static_assert(POSENC_ISA_ALL == (0u
+#include "lib/simd/tiers.def"
+                                  ),
+               "POSENC_ISA_ALL has the bits of lib/simd/tiers.def, and no others");
+#undef TIER
+
 static const struct tier {
   unsigned bit;
   const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Vectors of the compiler's vector extension, whose operators work lane by lane. The header of an instruction set
- * (generic.h, avx2.h, avx512.h, neon.h, sve.h) defines
+ * Vectors of the compiler's vector extension, whose operators work lane by lane. The header of an instruction set, of
+ * the name that lib/simd/tiers.def has, defines
  *
  *     TARGET            the attribute of functions that use the instruction set
  *     LANES             doubles in a vector
