@@ -40,11 +40,9 @@ struct session {
   watch *watch;
   benchmark *benchmarks; /* each kernel on each shape in each mode, unless it takes too long */
   size_t benchmark_count;
-  size_t subject_count; /* own items that are taken */
-  run_item *own;        /* the shard's items: those of some shapes */
-  bool *taken;          /* of own items: whether they are timed */
-  size_t own_count;
-  bool *mine;                      /* which shapes are to be timed */
+  run_works own;                   /* the shard's shapes */
+  bool *taken;                     /* of each item: whether it is timed */
+  size_t subject_count;            /* items that are taken */
   size_t done;                     /* repetitions so far */
   size_t long_passes, whole_plans; /* numbers of benchmarks that are left out */
 };
@@ -150,16 +148,18 @@ static void tell_unsuited(const run_request *request, size_t i) {
 /* Chooses this shard's shapes. The cost of a shape is about that of one timing, plus a nanosecond per element. */
 static void choose_shapes(session *run) {
   const run_request *request = run->request;
-  double *sizes = memory_take(request->shape_count, sizeof *sizes);
   for (size_t i = 0; i < request->shape_count; i++) {
     const posenc_problem *problem = &request->shapes[i].problem;
-    sizes[i] = request->timing.min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
+    const double size = request->timing.min_time + 1e-9 * (double)problem->rows * (double)row_elements_of(problem);
+    run_works_add(&run->own, &(run_work){.kind = RUN_SHAPE, .number = i, .size = size});
   }
-  run->mine = shard_partition(request->only, sizes, request->shape_count);
-  run->own = memory_take(request->item_count, sizeof *run->own);
-  for (size_t n = 0; n < request->item_count; n++)
-    if (run->mine[request->items[n].shape]) run->own[run->own_count++] = request->items[n];
-  free(sizes);
+  run_works_deal(&run->own, request->only);
+}
+
+static bool is_own(const session *run, size_t item) {
+  bool is = false;
+  for (size_t i = 0; i < run->own.count && !is; i++) is = run_work_is_of(&run->own.all[i], run->request, item);
+  return is;
 }
 
 /* Whether the memory exists. Linux grants more memory than there is, and kills a process that uses it. */
@@ -184,11 +184,11 @@ static bool open_kernel(session *run, size_t k, const record_facts *environment)
   const char *why = run_refusal(request, k);
   if (unanswered) watch_lose(run->watch, k, unanswered->answer.words);
   if (why) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
-  for (size_t n = 0; n < run->own_count; n++) {
-    const run_item *one = &run->own[n];
+  for (size_t n = 0; n < request->item_count; n++) {
+    const run_item *one = &request->items[n];
     const shape *of = &request->shapes[one->shape];
     answer a;
-    if (one->kernel != k || !run_takes(one) || of->problem.rows == 0) continue;
+    if (one->kernel != k || !run_takes(one) || of->problem.rows == 0 || !is_own(run, n)) continue;
     if (!watch_open(run->watch, k, one->shape, &a)) return true; /* it is lost */
     if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, of->name, a.words);
     if (!has_memory(run, one, &a, environment)) return false;
@@ -205,8 +205,7 @@ static bool setup_subjects(session *run, const record_facts *environment) {
   run->taken = memory_take(request->item_count, sizeof *run->taken);
   run->benchmarks = memory_take(request->item_count * BENCH_MODES, sizeof *run->benchmarks);
   choose_shapes(run);
-  for (size_t i = 0; i < request->shape_count; i++)
-    if (run->mine[i]) tell_unsuited(request, i);
+  for (size_t i = 0; i < run->own.count; i++) tell_unsuited(request, run->own.all[i].number);
   run->watch = watch_start(request, last_cache_bytes());
   if (!run->watch) return false;
   for (size_t k = 0; k < request->kernel_count; k++)
@@ -252,8 +251,8 @@ static void register_benchmark(session *run, size_t kernel, size_t i, bench_mode
 static void setup_benchmarks(session *run) {
   const run_request *request = run->request;
   size_t prepared = 0;
-  for (size_t n = 0; n < run->own_count; n++) {
-    const run_item *one = &run->own[n];
+  for (size_t n = 0; n < request->item_count; n++) {
+    const run_item *one = &request->items[n];
     answer a;
     if (!run->taken[n]) continue;
     progress_show("calibrating", request->shapes[one->shape].name, (double)prepared++, (double)run->subject_count,
@@ -396,7 +395,7 @@ static const record_timing *record_of(const session *run, const record_timing *t
   record_timed_check *checks = watch_checks(run->watch, &made.context.checks_count);
   made.benchmarks = kept;
   made.context.checks = checks;
-  made.context.shard = shard_record(run->request, run->own, run->own_count, &memory);
+  made.context.shard = shard_record(run->request, &run->own, &memory);
   made.context.shard.benchmarks = (int64_t)made.benchmarks_count;
   const record_timing *record = choices ? record_keep_timing(&made) : NULL;
   free(checks);
@@ -433,8 +432,7 @@ static void clean_up(session *run) {
   watch_end(run->watch);
   free(run->benchmarks);
   free(run->taken);
-  free(run->mine);
-  free(run->own);
+  free(run->own.all);
 }
 
 /* Sets how many threads OpenMP has in this process, and returns the number before. The references use it; but a process

@@ -58,10 +58,6 @@ const run_item *run_find(const run_request *r, size_t kernel, size_t on) {
   return item_at(r, place_of(r, kernel, on), kernel, on);
 }
 
-size_t run_number(const run_request *r, const run_item *part) {
-  return place_of(r, part->kernel, part->shape);
-}
-
 run_item *run_add(run_request *r, size_t kernel, size_t on) {
   const size_t place = place_of(r, kernel, on);
   run_item *there = item_at(r, place, kernel, on);
@@ -99,6 +95,13 @@ run_request run_of_shape(const run_request *all, size_t number) {
   for (size_t n = 0; n < all->item_count; n++)
     if (all->items[n].shape == number) take_item(&one, all, &all->items[n]);
   return one;
+}
+
+run_profile run_profile_of(const run_request *r, size_t kernel) {
+  run_profile wanted = RUN_NO_PROFILE;
+  for (const run_item *one = r->items; one < r->items + r->item_count; one++)
+    if (one->kernel == kernel && one->profile > wanted) wanted = one->profile;
+  return wanted;
 }
 
 posenc_options run_options(const run_request *r, const posenc_kernel *kernel) {
@@ -301,34 +304,40 @@ bool shard_parse(const char *text, shard *part) {
   return part->of && *rest == '\0' && part->number <= part->of;
 }
 
-typedef struct work {
-  double size;
-  size_t number;
-} work;
-
-static int larger_first(const void *a, const void *b) {
-  const work *x = a, *y = b;
-  if (x->size != y->size) return x->size < y->size ? 1 : -1;
-  return x->number < y->number ? -1 : 1;
+void run_works_add(run_works *to, const run_work *one) {
+  to->all = memory_grow(to->all, to->count + 1, sizeof *to->all);
+  to->all[to->count++] = *one;
 }
 
-bool *shard_partition(shard part, const double *sizes, size_t count) {
-  bool *mine = memory_take(count + 1, sizeof *mine);
-  work *works = memory_take(count + 1, sizeof *works);
-  double *dealt = memory_take((size_t)part.of + 1, sizeof *dealt);
-  for (size_t i = 0; i < count; i++) {
-    mine[i] = !shard_is_part(part);
-    works[i] = (work){sizes[i], i};
-  }
-  qsort(works, count, sizeof *works, larger_first);
-  for (size_t i = 0; shard_is_part(part) && i < count; i++) {
+static int larger_first(const void *a, const void *b) {
+  const run_work *x = *(const run_work *const *)a, *y = *(const run_work *const *)b;
+  if (x->size != y->size) return x->size < y->size ? 1 : -1;
+  return x < y ? -1 : 1;
+}
+
+void run_works_deal(run_works *all, shard part) {
+  if (!shard_is_part(part)) return;
+  const run_work **order = memory_take(all->count + 1, sizeof(*order));
+  bool *mine = memory_take(all->count + 1, sizeof *mine);
+  double *dealt = memory_take((size_t)part.of, sizeof *dealt);
+  for (size_t i = 0; i < all->count; i++) order[i] = &all->all[i];
+  qsort(order, all->count, sizeof(*order), larger_first);
+  for (size_t i = 0; i < all->count; i++) {
     int least = 0;
     for (int s = 1; s < part.of; s++)
       if (dealt[s] < dealt[least]) least = s;
-    dealt[least] += works[i].size;
-    mine[works[i].number] = least + 1 == part.number;
+    dealt[least] += order[i]->size;
+    mine[order[i] - all->all] = least + 1 == part.number;
   }
-  free(works);
+  size_t kept = 0;
+  for (size_t i = 0; i < all->count; i++)
+    if (mine[i]) all->all[kept++] = all->all[i];
+  all->count = kept;
+  free(order);
+  free(mine);
   free(dealt);
-  return mine;
+}
+
+bool run_work_is_of(const run_work *w, const run_request *r, size_t item) {
+  return (w->kind == RUN_ROWS && w->number == item) || (w->kind == RUN_SHAPE && w->number == r->items[item].shape);
 }

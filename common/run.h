@@ -27,10 +27,6 @@ static inline bool shard_is_part(shard part) {
   return part.of > 0;
 }
 
-/* Returns which of `count` works are the shard's, as a new array. The works are assigned from the largest on, each to
-   the shard with the smallest sum so far, so that all machines make the same partition. */
-bool *shard_partition(shard part, const double *sizes, size_t count);
-
 /* ---- a run ------------------------------------------------------------------------------------------------ */
 
 /* Measurements of a kernel's errors on tables of their own, in addition to those on shapes. */
@@ -76,12 +72,11 @@ typedef struct run_answer {
   char words[240]; /* why it does not take it, or how its process ended; or empty */
 } run_answer;
 
-/* One kernel on one shape, or in a shard a part of its rows. */
+/* One kernel on one shape. */
 typedef struct run_item {
   size_t kernel, shape; /* in the lists of the request */
   unsigned modes;       /* in which it is timed: a set of 1 << bench_mode */
   run_profile profile;  /* of the kernel, once for all its items: the largest of theirs */
-  run_range of_rows;    /* what is compared of it; of no segments until verify_run divides it */
   run_answer answer;
 } run_item;
 
@@ -145,9 +140,6 @@ void run_cross(run_request *r);
 /* Returns the item of a kernel and a shape of the lists; null if there is none. */
 const run_item *run_find(const run_request *r, size_t kernel, size_t on);
 
-/* Returns the number of the item of a run that another one, of the same lists, is a part of. */
-size_t run_number(const run_request *r, const run_item *part);
-
 /* Returns the operation of an item: of a rope cache, that of its table. */
 posenc_op run_op(const run_request *r, const run_item *one);
 
@@ -156,6 +148,9 @@ bool run_are_alike(const run_request *r, const run_item *a, const run_item *b);
 
 /* Returns the place of the shape with that name; shape_count if there is none. */
 size_t run_find_shape(const run_request *r, const char *name);
+
+/* Returns the profile that is wanted of a kernel: the largest of its items. */
+run_profile run_profile_of(const run_request *r, size_t kernel);
 
 /* Returns the request of the items of one shape, for run_free; how it is done is as in `all`. */
 run_request run_of_shape(const run_request *all, size_t number);
@@ -194,5 +189,33 @@ posenc_options run_options(const run_request *r, const posenc_kernel *kernel);
 
 /* Frees the lists. */
 void run_free(run_request *r);
+
+/* ---- what a shard does of a run ----------------------------------------------------------------------------- */
+
+/* The kinds of work, none of which is divided further: segments of an item, all items of a shape, the profile of a
+   kernel, or the distances of exact rows, for which no kernel is called. */
+typedef enum run_work_kind { RUN_ROWS, RUN_SHAPE, RUN_PROFILE, RUN_DISTANCES } run_work_kind;
+
+typedef struct run_work {
+  run_work_kind kind;
+  size_t number;     /* of the item, the shape or the kernel; 0 of distances */
+  run_range of_rows; /* of an item: the compared segments */
+  double size;       /* about proportional to its time */
+} run_work;
+
+/* The works of a run, or of one of its shards. */
+typedef struct run_works {
+  run_work *all; /* to be freed */
+  size_t count;
+} run_works;
+
+void run_works_add(run_works *to, const run_work *one);
+
+/* Leaves the shard its own of all works of the run, in their order. They are dealt from the largest on, each to the
+   shard with the smallest sum so far, so that all machines make the same partition. */
+void run_works_deal(run_works *all, shard part);
+
+/* Whether a work is of an item of the run, or of a part of it. */
+bool run_work_is_of(const run_work *w, const run_request *r, size_t item);
 
 #endif

@@ -319,15 +319,28 @@ record_run run_record(const run_request *asked, record_memory *in) {
                       .timing = timing_record(&asked->timing)};
 }
 
-record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in) {
-  int64_t *items = record_allocate(in, count, sizeof *items);
-  for (size_t n = 0; n < count; n++) items[n] = (int64_t)run_number(whole, &own[n]);
-  return (record_run_shard){.there = shard_is_part(whole->only),
-                            .number = whole->only.number,
-                            .of = whole->only.of,
-                            .items = items,
-                            .items_count = count,
-                            .run = run_record(whole, in)};
+/* Returns the number of a kernel's profile among those that are wanted. */
+static int64_t number_of_profile(const run_request *whole, size_t kernel) {
+  int64_t number = 0;
+  for (size_t k = 0; k < kernel; k++) number += run_profile_of(whole, k) != RUN_NO_PROFILE;
+  return number;
+}
+
+record_run_shard shard_record(const run_request *whole, const run_works *own, record_memory *in) {
+  int64_t *items = record_allocate(in, own->count + whole->item_count, sizeof *items),
+          *profiles = record_allocate(in, own->count, sizeof *profiles);
+  record_run_shard made = {.there = shard_is_part(whole->only),
+                           .number = whole->only.number,
+                           .of = whole->only.of,
+                           .items = items,
+                           .profiles = profiles,
+                           .run = run_record(whole, in)};
+  for (const run_work *w = own->all; w < own->all + own->count; w++) {
+    for (size_t n = 0; n < whole->item_count; n++)
+      if (run_work_is_of(w, whole, n)) items[made.items_count++] = (int64_t)n;
+    if (w->kind == RUN_PROFILE) profiles[made.profiles_count++] = number_of_profile(whole, w->number);
+  }
+  return made;
 }
 
 /* ---- structs of other structs --------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ record_encoding encoding_record(const posenc_encoding *encoding);
 /* Returns what a record has of a run. Names and digests are those of the request, which must outlive it. */
 record_run run_record(const run_request *asked, record_memory *in);
 
-/* Returns what a record has of a shard that does these items of the run, or parts of them. */
-record_run_shard shard_record(const run_request *whole, const run_item *own, size_t count, record_memory *in);
+/* Returns what a record has of the shard that does these works of a run. */
+record_run_shard shard_record(const run_request *whole, const run_works *own, record_memory *in);
 
 #endif

@@ -73,14 +73,13 @@ static bool is_left_out(const record_result *result) {
   return result->checks_count > 0 && first->skipped && strcmp(first->property, property_name(SURVIVAL)) == 0;
 }
 
-/* Returns the exam of an item of the request, or of a part of one. */
+/* Returns the exam of an item of the request, of no segments. */
 static exam exam_of(const run_request *request, const run_item *one) {
   return (exam){.request = request,
                 .kernel = request->kernels[one->kernel],
                 .of = &request->shapes[one->shape],
                 .cases = request->cases[one->shape],
-                .brief = request->exam.brief,
-                .of_rows = one->of_rows};
+                .brief = request->exam.brief};
 }
 
 static void add_contracts(const run_request *request, record_accuracy *made, record_memory *in) {
@@ -92,80 +91,30 @@ static void add_contracts(const run_request *request, record_accuracy *made, rec
 
 /* ---- the work of a run -------------------------------------------------------------------------------------- */
 
-/* Returns the profile that is wanted of a kernel: the largest of its items. */
-static run_profile profile_wanted(const run_request *request, size_t kernel) {
-  run_profile wanted = RUN_NO_PROFILE;
-  for (size_t n = 0; n < request->item_count; n++) {
-    const run_item *one = &request->items[n];
-    if (one->kernel == kernel && one->profile > wanted) wanted = one->profile;
-  }
-  return wanted;
-}
-
-/* What a shard does, or the whole run. */
-typedef struct portion {
-  run_request request;   /* its items are parts of those of the run, each with its range of segments */
-  run_profile *profiles; /* by kernel */
-  bool unique;           /* also the distances of exact rows */
-} portion;
-
-/* Appends the parts of an item: as many as there are shards, or as it has segments. */
-static void append_parts(run_request *to, const run_item *one) {
-  const exam e = exam_of(to, one);
-  const int64_t segments = exam_range(&e, 0, 1).of, shards = shard_is_part(to->only) ? to->only.of : 1,
+/* Adds the parts of an item: as many as there are shards, or as it has segments. */
+static void add_parts(run_works *to, const run_request *r, size_t number) {
+  exam e = exam_of(r, &r->items[number]);
+  const int64_t segments = exam_range(&e, 0, 1).of, shards = shard_is_part(r->only) ? r->only.of : 1,
                 parts = segments < shards ? segments : shards;
-  to->items = memory_grow(to->items, to->item_count + (size_t)parts, sizeof *to->items);
   for (int64_t i = 0; i < parts; i++) {
-    run_item *part = &to->items[to->item_count];
-    *part = *one;
-    part->of_rows = exam_range(&e, i, parts);
-    to->item_count += part->of_rows.from < part->of_rows.to;
+    e.of_rows = exam_range(&e, i, parts);
+    if (e.of_rows.from < e.of_rows.to) run_works_add(to, &(run_work){RUN_ROWS, number, e.of_rows, exam_elements(&e)});
   }
 }
 
-/* Leaves the portion what is set in `mine`: by part, by kernel, and last the distances of exact rows. */
-static void keep_own(portion *s, const bool *mine) {
-  run_request *r = &s->request;
-  const bool *profiles = mine + r->item_count;
-  size_t kept = 0;
-  for (size_t n = 0; n < r->item_count; n++)
-    if (mine[n]) r->items[kept++] = r->items[n];
-  r->item_count = kept;
-  for (size_t k = 0; k < r->kernel_count; k++)
-    if (!profiles[k]) s->profiles[k] = RUN_NO_PROFILE;
-  s->unique = s->unique && profiles[r->kernel_count];
-}
-
-/* Returns what the shard does, for portion_forget. */
-static portion portion_of(const run_request *request) {
-  const size_t kernels = request->kernel_count;
-  portion s = {.request = *request, .profiles = memory_take(kernels + 1, sizeof *s.profiles)};
-  run_request *r = &s.request;
-  r->items = NULL;
-  r->item_count = 0;
-  for (size_t n = 0; n < request->item_count; n++) append_parts(r, &request->items[n]);
-  const size_t parts = r->item_count, works = parts + kernels + 1;
-  double *sizes = memory_take(works, sizeof *sizes);
-  for (size_t n = 0; n < parts; n++) {
-    const exam e = exam_of(r, &r->items[n]);
-    sizes[n] = exam_elements(&e);
+/* Returns the works of the shard, or of the whole run. */
+static run_works works_of(const run_request *r) {
+  run_works all = {NULL};
+  bool any = false;
+  for (size_t n = 0; n < r->item_count; n++) add_parts(&all, r, n);
+  for (size_t k = 0; k < r->kernel_count; k++) {
+    const run_profile wanted = run_profile_of(r, k);
+    any = any || wanted;
+    if (wanted) run_works_add(&all, &(run_work){.kind = RUN_PROFILE, .number = k, .size = profile_elements(wanted)});
   }
-  for (size_t k = 0; k < kernels; k++) {
-    s.profiles[k] = profile_wanted(request, k);
-    s.unique = s.unique || s.profiles[k];
-    sizes[parts + k] = profile_elements(s.profiles[k]);
-  }
-  if (s.unique) sizes[parts + kernels] = profile_elements(RUN_SCAN);
-  bool *mine = shard_partition(request->only, sizes, works);
-  keep_own(&s, mine);
-  free(mine);
-  free(sizes);
-  return s;
-}
-
-static void portion_forget(portion *s) {
-  free(s->request.items);
-  free(s->profiles);
+  if (any) run_works_add(&all, &(run_work){.kind = RUN_DISTANCES, .size = profile_elements(RUN_SCAN)});
+  run_works_deal(&all, r->only);
+  return all;
 }
 
 /* ---- what was found ----------------------------------------------------------------------------------------- */
@@ -191,36 +140,17 @@ static void forget(findings *f) {
   record_release(&f->memory);
 }
 
-/* ---- shards -------------------------------------------------------------------------------------------------- */
-
-/* Returns which results and profiles of the whole run are this shard's. */
-static record_run_shard shard_of(const run_request *whole, const portion *own, record_memory *in) {
-  record_run_shard made = shard_record(whole, own->request.items, own->request.item_count, in);
-  int64_t number = 0, *profiles = record_allocate(in, whole->kernel_count, sizeof *profiles);
-  made.profiles = profiles;
-  for (size_t k = 0; k < whole->kernel_count; k++) {
-    if (own->profiles[k]) profiles[made.profiles_count++] = number;
-    number += profile_wanted(whole, k) != RUN_NO_PROFILE;
-  }
-  return made;
-}
-
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
 
 typedef struct examination examination;
 
-/* The kinds of work of a worker: a part of an exam, the profile of a kernel, or the distances of exact rows, for which
-   no kernel is called. The last two use all processors. */
-typedef enum work_kind { PART_OF_EXAM, KERNEL_PROFILE, EXACT_DISTANCES } work_kind;
-
 typedef struct work {
   examination *all;
-  work_kind kind;
+  run_work of;
   size_t kernel; /* its number; 0 of exact distances */
-  size_t item;   /* of a part of an exam, the number of the whole run's item */
   exam part;
-  profile_task profile; /* of the other kinds */
-  double elements, done;
+  profile_task profile; /* of a profile */
+  double done;          /* of its size, which is a number of elements */
   enum { WAITS, BEGUN, ENDED } state;
   /* The result as the worker has sent it, which takes less memory than a struct: the process is copied for each further
      exam. With parsed records, the copies took a quarter of the time of tests/kernels. */
@@ -231,7 +161,7 @@ typedef struct work {
 struct examination {
   const run_request *request;
   work *works;         /* in the order in which they begin: the largest first */
-  size_t exams, count; /* parts of exams come first */
+  size_t exams, count; /* exams, of items or parts of them, come first */
   lodger *workers[ISOLATE_MOST];
   work *at_work[ISOLATE_MOST]; /* what each worker does */
   size_t running;
@@ -277,7 +207,7 @@ static bool is_seen_in_f32(const run_request *r, const run_item *one) {
    answered: the exam would take as long to hang again. */
 static char *text_of_silence(const work *w) {
   const run_request *r = w->all->request;
-  const run_item *one = &r->items[w->item], *silent = run_unanswered(r, one->kernel, false);
+  const run_item *one = &r->items[w->of.number], *silent = run_unanswered(r, one->kernel, false);
   const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   exam_result made;
   if (!silent || one < silent) return NULL;
@@ -295,8 +225,8 @@ static void take_result(work *w, const record_result *result, char *text, bool h
   const work **noted = &all->hung[w->kernel];
   w->state = ENDED;
   w->text = text;
-  w->done = w->elements;
-  if (*result->refusal) all->elements -= w->elements, w->done = 0.0;
+  w->done = w->of.size;
+  if (*result->refusal) all->elements -= w->of.size, w->done = 0.0;
   if (hangs && !*noted) *noted = w;
   record_free(result);
 }
@@ -305,7 +235,7 @@ static void take_result(work *w, const record_result *result, char *text, bool h
 static void take_text(work *w, char *text) {
   w->state = ENDED;
   w->text = text;
-  w->done = w->elements;
+  w->done = w->of.size;
 }
 
 /* Returns the text of an empty profile, of a kernel whose process ended so. */
@@ -336,7 +266,7 @@ static const shape *shape_of_hang(const work *w) {
 /* Decides which checks a part makes. A part whose kernel has hung gets its record. */
 static void prepare_exam(work *w) {
   const run_request *r = w->all->request;
-  const run_item *one = &r->items[w->item];
+  const run_item *one = &r->items[w->of.number];
   exam *e = &w->part;
   const shape *hung = shape_of_hang(w);
   e->brief = r->exam.brief || e->cases || !is_first(r, one);
@@ -352,7 +282,7 @@ static void show_work(const char *doing, double share, void *argument) {
   const examination *all = own->all;
   double done = 0.0;
   (void)doing;
-  own->done = share * own->elements;
+  own->done = share * own->of.size;
   for (size_t n = 0; n < all->count; n++) done += all->works[n].done;
   progress_show(all->request->exam.rests ? "verify: measure" : "verify", "", done, all->elements, "elements");
 }
@@ -403,17 +333,17 @@ static const struct {
   void (*prepare)(work *w);
   lodger *(*begin)(work *w, isolation *how);
   void (*ended)(work *w, const isolated *end);
-} ways[] = {[PART_OF_EXAM] = {prepare_exam, begin_exam, exam_ended},
-            [KERNEL_PROFILE] = {prepare_profile, begin_profile, profile_ended},
-            [EXACT_DISTANCES] = {NULL, begin_distances, distances_ended}};
+} ways[] = {[RUN_ROWS] = {prepare_exam, begin_exam, exam_ended},
+            [RUN_PROFILE] = {prepare_profile, begin_profile, profile_ended},
+            [RUN_DISTANCES] = {NULL, begin_distances, distances_ended}};
 
 /* Returns the first work that waits and is not ended by its preparation; null if none can begin now. What uses all
    processors begins when nothing else runs. */
 static work *next_work(examination *all) {
   for (work *w = all->works; w < all->works + all->count && !all->fork_failed; w++) {
     if (w->state != WAITS) continue;
-    if (w->kind != PART_OF_EXAM && all->running) return NULL;
-    if (ways[w->kind].prepare) ways[w->kind].prepare(w);
+    if (w->of.kind != RUN_ROWS && all->running) return NULL;
+    if (ways[w->of.kind].prepare) ways[w->of.kind].prepare(w);
     if (w->state == WAITS) return w;
   }
   return NULL;
@@ -424,7 +354,7 @@ static void begin_works(examination *all) {
   const size_t most = (size_t)least(threads_most(), ISOLATE_MOST);
   for (work *w; all->running < most && (w = next_work(all));) {
     isolation how = {.silence = all->request->silence, .on_progress = show_work, .argument = w};
-    lodger *worker = ways[w->kind].begin(w, &how);
+    lodger *worker = ways[w->of.kind].begin(w, &how);
     w->state = BEGUN;
     all->fork_failed = !worker;
     if (!worker) return;
@@ -444,7 +374,7 @@ static void end_work(examination *all) {
   if (end.how == ENDED_FORK_FAILED)
     all->fork_failed = true;
   else
-    ways[w->kind].ended(w, &end);
+    ways[w->of.kind].ended(w, &end);
   free(end.result);
 }
 
@@ -470,45 +400,42 @@ static void tell_left_out(const examination *all, record_memory *in) {
 }
 
 static int in_order(const void *a, const void *b) {
-  const work *x = a, *y = b;
-  if (x->item != y->item) return x->item < y->item ? -1 : 1;
-  return (x->part.of_rows.from > y->part.of_rows.from) - (x->part.of_rows.from < y->part.of_rows.from);
+  const run_work *x = &((const work *)a)->of, *y = &((const work *)b)->of;
+  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+  if (x->number != y->number) return x->number < y->number ? -1 : 1;
+  return (x->of_rows.from > y->of_rows.from) - (x->of_rows.from < y->of_rows.from);
 }
 
 static int larger_first(const void *a, const void *b) {
-  const work *x = a, *y = b;
-  if (x->elements != y->elements) return (x->elements < y->elements) - (x->elements > y->elements);
+  const run_work *x = &((const work *)a)->of, *y = &((const work *)b)->of;
+  if (x->kind == y->kind && x->size != y->size) return (x->size < y->size) - (x->size > y->size);
   return in_order(a, b);
 }
 
-static void add_profile(examination *all, size_t kernel, run_profile wanted) {
-  all->works[all->count++] = (work){.all = all,
-                                    .kind = KERNEL_PROFILE,
-                                    .kernel = kernel,
-                                    .profile = {all->request, all->request->kernels[kernel], wanted},
-                                    .elements = profile_elements(wanted)};
-}
-
-static void add_distances(examination *all) {
-  all->works[all->count++] = (work){.all = all, .kind = EXACT_DISTANCES, .elements = profile_elements(RUN_SCAN)};
-}
-
-static void open_examination(examination *all, const portion *own) {
+static work work_of(examination *all, const run_work *of) {
   const run_request *r = all->request;
-  all->exams = all->count = own->request.item_count;
-  all->works = memory_take(all->exams + r->kernel_count + 1, sizeof *all->works);
-  all->hung = memory_take(r->kernel_count + 1, sizeof(*all->hung));
-  for (size_t n = 0; n < all->exams; n++) {
-    const run_item *part = &own->request.items[n];
-    work *w = &all->works[n];
-    *w = (work){.all = all, .kernel = part->kernel, .item = run_number(r, part), .part = exam_of(r, part)};
-    w->elements = exam_elements(&w->part);
+  work w = {.all = all, .of = *of};
+  if (of->kind == RUN_ROWS) {
+    w.kernel = r->items[of->number].kernel;
+    w.part = exam_of(r, &r->items[of->number]);
+    w.part.of_rows = of->of_rows;
+  } else if (of->kind == RUN_PROFILE) {
+    w.kernel = of->number;
+    w.profile = (profile_task){r, r->kernels[of->number], run_profile_of(r, of->number)};
   }
-  qsort(all->works, all->exams, sizeof *all->works, larger_first);
-  if (own->unique) add_distances(all);
-  for (size_t k = 0; k < r->kernel_count; k++)
-    if (own->profiles[k]) add_profile(all, k, own->profiles[k]);
-  for (size_t n = 0; n < all->count; n++) all->elements += all->works[n].elements;
+  return w;
+}
+
+static void open_examination(examination *all, const run_works *own) {
+  all->count = own->count;
+  all->works = memory_take(all->count, sizeof *all->works);
+  all->hung = memory_take(all->request->kernel_count + 1, sizeof(*all->hung));
+  for (size_t n = 0; n < all->count; n++) {
+    all->works[n] = work_of(all, &own->all[n]);
+    all->exams += own->all[n].kind == RUN_ROWS;
+    all->elements += own->all[n].size;
+  }
+  qsort(all->works, all->count, sizeof *all->works, larger_first);
 }
 
 static void close_examination(examination *all) {
@@ -521,7 +448,7 @@ static void collect_results(examination *all, findings *f) {
   record_result *results = record_allocate(&f->memory, all->exams, sizeof *results);
   for (size_t n = 0; n < all->exams; n++) all->works[n].result = keep(f, record_of_text_result(all->works[n].text));
   tell_left_out(all, &f->memory);
-  qsort(all->works, all->exams, sizeof *all->works, in_order);
+  qsort(all->works, all->count, sizeof *all->works, in_order);
   for (size_t n = 0; n < all->exams; n++) results[n] = *all->works[n].result;
   f->of.records = results;
   f->of.records_count = all->exams;
@@ -532,7 +459,7 @@ static void collect_profiles(const examination *all, findings *f) {
   f->of.profile = curves;
   f->of.has_unique = true;
   for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
-    if (w->kind == KERNEL_PROFILE) {
+    if (w->of.kind == RUN_PROFILE) {
       curves[f->of.profile_count++] = *(const record_profile *)keep(f, record_of_text_profile(w->text));
     } else {
       f->of.unique = *(const record_unique *)keep(f, record_of_text_unique(w->text));
@@ -540,8 +467,8 @@ static void collect_profiles(const examination *all, findings *f) {
   }
 }
 
-/* Makes the works of a portion of a run. Returns false if no process could be created. */
-static bool examine_all(const run_request *request, const portion *own, findings *f) {
+/* Does the works. Returns false if no process could be created. */
+static bool examine_all(const run_request *request, const run_works *own, findings *f) {
   examination all = {.request = request};
   open_examination(&all, own);
   for (begin_works(&all); all.running; begin_works(&all)) end_work(&all);
@@ -572,12 +499,12 @@ const record_accuracy *verify_run(run_request *given) {
   run_request request = *given;
   findings f = {.kept = NULL};
   request.team = threads_most();
-  portion own = portion_of(&request);
+  run_works own = works_of(&request);
   add_contracts(given, &f.of, &f.memory);
   const bool is_made = examine_all(&request, &own, &f), is_part = is_made && shard_is_part(given->only);
-  if (is_part) f.of.shard = shard_of(given, &own, &f.memory);
+  if (is_part) f.of.shard = shard_record(given, &own, &f.memory);
   const record_accuracy *record = is_made ? record_of(given, &f) : NULL;
-  portion_forget(&own);
+  free(own.all);
   forget(&f);
   progress_clear();
   if (!is_made) errno = EAGAIN;
