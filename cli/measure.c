@@ -279,17 +279,12 @@ static bool is_trusted(const record_accuracy *record) {
   return !record_mistrust(record, why, sizeof why) && accuracy_status(record) == EXIT_SUCCESS;
 }
 
-int trusted_status(const record_accuracy *kernels, const record_accuracy *encodings) {
-  const bool are_trusted = (!kernels || is_trusted(kernels)) && (!encodings || is_trusted(encodings));
-  return are_trusted ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
-}
-
 int whole_status(const record_accuracy *record) {
   record_memory memory = {NULL};
   const record_accuracy encodings = record_of_encodings(&record->encodings, &memory);
-  const int status = trusted_status(record, record->encodings.there ? &encodings : NULL);
+  const bool are_trusted = is_trusted(record) && (!record->encodings.there || is_trusted(&encodings));
   record_release(&memory);
-  return status;
+  return are_trusted ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }
 
 /* Whether a timing record has times of a kernel. */

@@ -57,9 +57,8 @@ __attribute__((noreturn)) void die_unmeasured(void);
 /* Returns STATUS_FAILED_CHECK if a check of the record failed, else EXIT_SUCCESS. */
 int accuracy_status(const record_accuracy *record);
 
-/* Return STATUS_FAILED_CHECK if a check of one of the records failed, or one compared nothing; else EXIT_SUCCESS. A
-   null record is no failure. whole_status: of a record that may have one of encodings in it. */
-int trusted_status(const record_accuracy *kernels, const record_accuracy *encodings);
+/* Returns STATUS_FAILED_CHECK if a check of the record, or of that of encodings in it, failed, or one of them compared
+   nothing; else EXIT_SUCCESS. */
 int whole_status(const record_accuracy *record);
 
 /* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr

@@ -57,42 +57,22 @@ static const record_baseline *load_baseline(const char *path) {
 
 /* ---- the other encodings ------------------------------------------------------------------------ */
 
-/* Returns the record of the encodings that the globs select. */
-static const record_encodings *encodings_record(const options *given, const char *globs) {
-  size_t count;
-  const posenc_encoding **encodings = select_encodings(globs, &count);
-  const encodings_request request = {
-      .by = &encoders_library,
-      .encodings = encodings,
-      .count = count,
-      .seed = (uint64_t)given->seed,
-      .silence = given->silence,
-  };
-  const record_encodings *found = verify_encodings(&request);
-  if (!found) die_unmeasured();
-  free(encodings);
-  return found;
-}
-
 /* Whether no kernels are selected, so that the other encodings are checked, too. */
 static bool is_everything(const options *given) {
   const option_set selecting = ANY_OF(PROBLEM_SET, SET(OP), KERNEL_SET, SET(CASES), SET(BASELINE));
   return options_first_given(given, selecting) == OPTIONS;
 }
 
-/* Adds the record of the encodings to that of the kernels, or to null. In JSON, it is a member of the other one; for
-   TAP and JUnit, the checks form one list, `results`. */
-static void add_encodings(const record_accuracy **record, const record_encodings *encodings,
-                          const record_accuracy *results, bool apart) {
-  if (!*record) {
-    *record = record_keep_accuracy(results);
-  } else if (apart) {
-    record_accuracy both = **record;
-    both.encodings = *encodings;
-    record_change_accuracy(record, &both);
-  } else {
-    merge_results(record, record_keep_accuracy(results));
-  }
+/* Makes the results of encodings results like those of kernels, as the formats other than JSON have them. */
+static void level_encodings(const record_accuracy **record) {
+  record_memory memory = {NULL};
+  const record_accuracy results = record_of_encodings(&(*record)->encodings, &memory);
+  const record_accuracy *more = record_keep_accuracy(&results);
+  record_accuracy others = **record;
+  others.encodings = (record_encodings){0};
+  record_change_accuracy(record, &others);
+  merge_results(record, more);
+  record_release(&memory);
 }
 
 /* Exits if rows are asked for that the operation is verified without. */
@@ -107,7 +87,7 @@ static void refuse_rows(const options *given) {
 
 static void print_mistrust(const record_accuracy *record) {
   char why[200];
-  if (record && record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
+  if (record_mistrust(record, why, sizeof why)) fprintf(stderr, "posenc verify: %s\n", why);
 }
 
 /* Selects kernels and shapes. Exits if an option has no effect on the selected kernels, or refuses some of them. */
@@ -122,7 +102,6 @@ static run_request select_verified(const options *given) {
   }
   if (given->propose_bound && !given->kernel) die("--propose-bound: needs --kernel");
   if (given->profile) select_profile(&chosen, RUN_SCAN);
-  chosen.exam.encodings = is_everything(given);
   return chosen;
 }
 
@@ -210,10 +189,10 @@ static void hold(const options *given, record_accuracy *record, const record_bas
   free(replay);
 }
 
-/* Returns the record of the kernels, compared with the baseline. Writes the record to save to `save`. `build`, `save`
-   and `baseline` may be null. */
-static const record_accuracy *kernels_record(const options *given, run_request *chosen, const char *build, output *save,
-                                             const record_baseline *baseline) {
+/* Returns the record, compared with the baseline. Writes the record to save to `save`. `build`, `save` and `baseline`
+   may be null. */
+static const record_accuracy *make_record(const options *given, run_request *chosen, const char *build, output *save,
+                                          const record_baseline *baseline) {
   record_memory memory = {NULL};
   const record_proposal *proposals = given->propose_bound ? propose(given, chosen, &memory) : NULL;
   const record_accuracy *record = measure_accuracy(chosen);
@@ -233,41 +212,37 @@ static int run(options *given) {
   const char *globs = given->encoding;
   printer *print = printer_of(given);
   const record_baseline *baseline = given->baseline ? load_baseline(given->baseline) : NULL;
-  const record_accuracy *record = NULL;
-  const record_encodings *encodings = NULL;
   if (given->profile && print) die("--profile: only --format json holds it");
-  run_request chosen = {0};
-  if (!globs) chosen = select_verified(given);
+  run_request chosen = globs ? begin_run(given) : select_verified(given);
+  const posenc_encoding **encodings = NULL;
+  if (globs || is_everything(given)) encodings = select_encodings(globs ? globs : "*", &chosen.exam.encoding_count);
+  chosen.exam.encodings = encodings;
   char *build = resume_build(given);
   int status;
   if (given->resume && resume_is_done(given, build, &chosen, &status)) {
     run_free(&chosen);
+    free(encodings);
     record_free(baseline);
     free(build);
     return status;
   }
   output *out = open_output("--output", given->output), *save = open_output("--save", given->save);
 
-  if (!globs) record = kernels_record(given, &chosen, build, save, baseline);
+  const record_accuracy *record = make_record(given, &chosen, build, save, baseline);
   free(build);
-  if (globs || (chosen.exam.encodings && given->only.number == given->only.of))
-    encodings = encodings_record(given, globs ? globs : "*");
-  if (!print) print_mistrust(record); /* the other formats have it */
-  record_memory memory = {NULL};
-  record_accuracy results = {0};
-  if (encodings) results = record_of_encodings(encodings, &memory);
-  status = trusted_status(record, encodings ? &results : NULL);
-  if (record && lacks_proposal(record)) status = STATUS_FAILED_CHECK;
-  const bool is_alone = !record;
-  if (encodings) add_encodings(&record, encodings, &results, !print);
-  record_release(&memory);
-  if (print)
-    print(record, output_stream(out));
-  else
-    record_print(is_alone ? record_write_encodings(encodings) : record_write_accuracy(record), output_stream(out));
+  free(encodings);
+  if (!print) { /* the other formats tell the mistrust */
+    if (!globs) print_mistrust(record);
+    record_print(globs ? record_write_encodings(&record->encodings) : record_write_accuracy(record),
+                 output_stream(out));
+  }
+  status = globs ? EXIT_SUCCESS : whole_status(record);
+  if (record->encodings.there) level_encodings(&record);
+  if (globs) status = whole_status(record);
+  if (lacks_proposal(record)) status = STATUS_FAILED_CHECK;
+  if (print) print(record, output_stream(out));
   if (given->github) record_print_github(record, NULL, given->github, stderr);
   record_free(record);
-  record_free(encodings);
   record_free(baseline);
   close_output("--save", given->save, save);
   close_output("--output", given->output, out);

@@ -88,7 +88,10 @@ typedef struct run_exam {
   bool brief;     /* without the checks of other problems and calls (stress.h) */
   bool rests;     /* results of tables also have "rests", for a bound to propose (propose_bound) */
   bool explain;   /* also attribute the errors of tables to stages */
-  bool encodings; /* the command checks the other encodings too; of a sharded run, the last shard does */
+  /* Other encodings that are checked, too; of a run in shards, by the last one. Those of kernels are left out. */
+  const posenc_encoding *const *encodings;
+  size_t encoding_count;
+  const struct encoders *encoders; /* the functions that compute them (verify/verify.h); null: the library's */
   /* Opens the kernel's device, in a worker; returns false if it has none; or null. */
   bool (*open)(const posenc_kernel *kernel);
   const char *replay_options; /* for the replay commands, quoted for a shell: "--plugin FILE"; or null */
@@ -192,13 +195,13 @@ void run_free(run_request *r);
 
 /* ---- what a shard does of a run ----------------------------------------------------------------------------- */
 
-/* The kinds of work, none of which is divided further: segments of an item, all items of a shape, the profile of a
-   kernel, or the distances of exact rows, for which no kernel is called. */
-typedef enum run_work_kind { RUN_ROWS, RUN_SHAPE, RUN_PROFILE, RUN_DISTANCES } run_work_kind;
+/* The kinds of work, none of which is divided further: segments of an item, another encoding, all items of a shape, the
+   profile of a kernel, or the distances of exact rows, for which no kernel is called. */
+typedef enum run_work_kind { RUN_ROWS, RUN_ENCODING, RUN_SHAPE, RUN_PROFILE, RUN_DISTANCES } run_work_kind;
 
 typedef struct run_work {
   run_work_kind kind;
-  size_t number;     /* of the item, the shape or the kernel; 0 of distances */
+  size_t number;     /* of the item, the encoding, the shape or the kernel; 0 of distances */
   run_range of_rows; /* of an item: the compared segments */
   double size;       /* about proportional to its time */
 } run_work;

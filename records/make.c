@@ -284,7 +284,7 @@ static record_run_exam exam_record(const run_exam *exam) {
                            .search = exam->search,
                            .explain = exam->explain,
                            .brief = exam->brief,
-                           .encodings = exam->encodings};
+                           .encodings = exam->encoding_count > 0};
 }
 
 static record_run_timing timing_record(const run_timing *timing) {

@@ -176,10 +176,14 @@ check 'a list of positions' ends 0 $listed -o list.json
 check 'that of this list is kept' ends 0 $listed -o list.json
 echo 1 2 4 >places
 check 'not that of another' is_refused 'is not the record of this shard' $listed -o list.json
-everything='verify --brief --budget 500 --search 0 --format json --shard 40/40 --resume'
+brief='verify --brief --budget 500 --search 0 --format json'
+everything="$brief --shard 40/40 --resume"
 check 'a run with other encodings' ends 0 $everything -o encodings.json
 check 'which the record tells' contains encodings.json '"encodings": true'
 check 'and that of chosen kernels not' contains list.json '"encodings": false'
+check 'the last shard looks at them' contains encodings.json '"schema": "posenc-encodings-1"'
+check 'the first shard' ends 0 $brief --shard 1/40 -o first.json
+check 'does not' test "$(grep -c posenc-encodings-1 first.json)" -eq 0
 touch -d 2020-01-01 encodings.json
 check 'is resumed, too' ends 0 $everything -o encodings.json
 check 'and not done again' test ! encodings.json -nt all.json

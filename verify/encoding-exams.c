@@ -88,7 +88,7 @@ static void check_refusals(encoding_exam *e, table_call call, bool negative) {
 
 static void examine_rows(encoding_exam *e, table_call call, table_value value_of, bool negative, int64_t dim) {
   static const int64_t places[] = {0, 2040, 65490, (1 << 24) - 20, (INT64_C(1) << 53) - 20, INT64_MAX - 40};
-  uint64_t random = e->request->seed;
+  uint64_t random = e->seed;
   for (int dtype = 0; dtype < DTYPES; dtype++) {
     encoding_begin(e, (posenc_dtype)dtype);
     check_rows(e, call, value_of, 0, 1000, dim);
@@ -109,11 +109,11 @@ static void examine_rows(encoding_exam *e, table_call call, table_value value_of
 
 /* 5 and 67 columns are not whole vectors, and 67 are more than the bits of a position. */
 void encoding_examine_integer(encoding_exam *e) {
-  examine_rows(e, e->request->by->integer, encodings_integer, true, 5);
+  examine_rows(e, e->by->integer, encodings_integer, true, 5);
 }
 
 void encoding_examine_binary(encoding_exam *e) {
-  examine_rows(e, e->request->by->binary, encodings_binary, false, 67);
+  examine_rows(e, e->by->binary, encodings_binary, false, 67);
 }
 
 /* ---- learned --------------------------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ static void check_special(encoding_exam *e, posenc_dtype of, bool added) {
   posenc_learned_table table = posenc_learned_rows(&rows, 1, DIM);
   const posenc_slice slice = posenc_rows(0, 1);
   table.dtype = of;
-  encoding_note(e, SPECIAL, e->request->by->learned(&table, &slice, e->dtype, added ? x : NULL, out) == POSENC_OK, 0);
+  encoding_note(e, SPECIAL, e->by->learned(&table, &slice, e->dtype, added ? x : NULL, out) == POSENC_OK, 0);
   for (int64_t j = 0; j < DIM; j++) {
     const double want = format_element(of, &rows, j), got = format_element(e->dtype, out, j);
     encoding_note(e, SPECIAL, isnan(want) ? isnan(got) : got == want, 0);
@@ -172,7 +172,7 @@ static void check_special(encoding_exam *e, posenc_dtype of, bool added) {
 }
 
 static void check_learned(encoding_exam *e, posenc_dtype of, bool added) {
-  uint64_t random = e->request->seed;
+  uint64_t random = e->seed;
   const size_t bytes = TWICE * STRIDE * posenc_dtype_bytes(e->dtype);
   double rows[TABLE_ROWS * TABLE_DIM];
   trained t = {.table = posenc_learned_rows(rows, TABLE_ROWS, TABLE_DIM), .slice = posenc_rows(0, TAKEN)};
@@ -193,29 +193,29 @@ static void check_learned(encoding_exam *e, posenc_dtype of, bool added) {
   }
   const void *given = added ? x : NULL;
   const size_t element = posenc_dtype_bytes(e->dtype), gap = STRIDE * element - ENCODING_GAP * element;
-  encoding_note(e, EXTENSION, e->request->by->learned(&t.table, &t.slice, e->dtype, given, out) == POSENC_OK, 0);
+  encoding_note(e, EXTENSION, e->by->learned(&t.table, &t.slice, e->dtype, given, out) == POSENC_OK, 0);
   encoding_note(e, MEMORY, arena_spills(a) == 0, 0);
   for (size_t i = 0; i < ENCODING_GAP * element; i++) encoding_note(e, MEMORY, out[gap + i] == ARENA_POISON, 0);
   check_sums(e, &t, given, out);
   encoding_digest(e, out, TAKEN * TABLE_DIM);
   memcpy(other, added ? x : out, bytes);
-  if (added) e->request->by->learned(&t.table, &t.slice, e->dtype, other, other);
+  if (added) e->by->learned(&t.table, &t.slice, e->dtype, other, other);
   for (int64_t b = 0; added && b < TWICE; b++)
     encoding_same(e, IN_PLACE, out + (size_t)b * STRIDE * element, other + (size_t)b * STRIDE * element, gap, b);
   for (int64_t r = 0; r < TAKEN; r++) { /* each row is also computed alone */
     posenc_slice one = posenc_rows(t.taken[r], 1);
     const size_t at = (size_t)(r * TABLE_DIM) * element;
-    e->request->by->learned(&t.table, &one, e->dtype, added ? x + at : NULL, other + at);
+    e->by->learned(&t.table, &one, e->dtype, added ? x + at : NULL, other + at);
     encoding_same(e, EXTENSION, out + at, other + at, TABLE_DIM * element, t.taken[r]);
   }
   check_special(e, of, added);
   t.taken[TAKEN - 1] = TABLE_ROWS;
-  REFUSED(e, other, bytes, e->request->by->learned(&t.table, &t.slice, e->dtype, given, other));
+  REFUSED(e, other, bytes, e->by->learned(&t.table, &t.slice, e->dtype, given, other));
   t.taken[TAKEN - 1] = -1;
-  REFUSED(e, other, bytes, e->request->by->learned(&t.table, &t.slice, e->dtype, given, other));
+  REFUSED(e, other, bytes, e->by->learned(&t.table, &t.slice, e->dtype, given, other));
   t.taken[TAKEN - 1] = 0;
   t.slice.stride = TAKEN * TABLE_DIM - 1;
-  REFUSED(e, other, bytes, e->request->by->learned(&t.table, &t.slice, e->dtype, given, other));
+  REFUSED(e, other, bytes, e->by->learned(&t.table, &t.slice, e->dtype, given, other));
   arena_destroy(a);
   free(other);
   free(x);
@@ -258,7 +258,7 @@ static void check_matrices(encoding_exam *e, int64_t heads) {
   unsigned char *out = encoding_arena(&a, elements, e->dtype, heads % 2),
                 *other = memory_grow(NULL, (size_t)elements * element, 1);
   bias.dtype = e->dtype;
-  encoding_note(e, EXTENSION, e->request->by->alibi_bias(&bias, out) == POSENC_OK, heads);
+  encoding_note(e, EXTENSION, e->by->alibi_bias(&bias, out) == POSENC_OK, heads);
   encoding_check_written(e, a, out, elements);
   encoding_digest(e, out, elements);
   for (int64_t head = 0; head < heads; head++) {
@@ -272,10 +272,10 @@ static void check_matrices(encoding_exam *e, int64_t heads) {
     bias.count = 1;
     bias.query = HALF;
     bias.queries = LENGTH - HALF;
-    e->request->by->alibi_bias(&bias, other + at + HALF * row);
+    e->by->alibi_bias(&bias, other + at + HALF * row);
     bias.query = 0;
     bias.queries = HALF;
-    e->request->by->alibi_bias(&bias, other + at);
+    e->by->alibi_bias(&bias, other + at);
     encoding_same(e, EXTENSION, out + at, other + at, LENGTH * row, head);
   }
   free(other);
@@ -294,7 +294,7 @@ static void check_far(encoding_exam *e, int64_t heads, int64_t head, int64_t que
   bias.query = query;
   bias.queries = QUERIES;
   bias.dtype = e->dtype;
-  encoding_note(e, EXTENSION, e->request->by->alibi_bias(&bias, out) == POSENC_OK, query);
+  encoding_note(e, EXTENSION, e->by->alibi_bias(&bias, out) == POSENC_OK, query);
   encoding_check_written(e, a, out, QUERIES * KEYS);
   true_biases(e, heads, head, query - (KEYS - 1), KEYS + QUERIES - 1, biases);
   for (int64_t i = 0; i < QUERIES; i++)
@@ -309,13 +309,13 @@ static void check_large_bias(encoding_exam *e) {
   posenc_alibi bias = posenc_alibi_of(HEADS, LENGTH);
   bias.dtype = e->dtype;
   unsigned char *out = memory_grow(NULL, HEADS * LENGTH * row, 1), *other = memory_grow(NULL, row, 1);
-  encoding_note(e, EXTENSION, e->request->by->alibi_bias(&bias, out) == POSENC_OK, 0);
+  encoding_note(e, EXTENSION, e->by->alibi_bias(&bias, out) == POSENC_OK, 0);
   for (int64_t head = 0; head < HEADS; head++)
     for (int64_t i = 0; i < LENGTH; i += 1 + i % 7) {
       bias.head = head;
       bias.count = bias.queries = 1;
       bias.query = i;
-      e->request->by->alibi_bias(&bias, other);
+      e->by->alibi_bias(&bias, other);
       encoding_same(e, EXTENSION, out + (size_t)(head * LENGTH + i) * row, other, row, i);
     }
   free(other);
@@ -325,23 +325,23 @@ static void check_large_bias(encoding_exam *e) {
 static void check_alibi_refusals(encoding_exam *e) {
   unsigned char out[64];
   posenc_alibi bias = posenc_alibi_of(0, 2);
-  REFUSED(e, out, sizeof out, e->request->by->alibi_bias(&bias, out));
+  REFUSED(e, out, sizeof out, e->by->alibi_bias(&bias, out));
   bias = posenc_alibi_of(INT64_C(1) << 21, 1);
   bias.count = 1;
-  REFUSED(e, out, sizeof out, e->request->by->alibi_bias(&bias, out));
+  REFUSED(e, out, sizeof out, e->by->alibi_bias(&bias, out));
   bias = posenc_alibi_of(2, 2);
   bias.head = 1;
-  REFUSED(e, out, sizeof out, e->request->by->alibi_bias(&bias, out));
+  REFUSED(e, out, sizeof out, e->by->alibi_bias(&bias, out));
   bias = posenc_alibi_of(2, 2);
   bias.query = (INT64_C(1) << 53) + 1;
-  REFUSED(e, out, sizeof out, e->request->by->alibi_bias(&bias, out));
+  REFUSED(e, out, sizeof out, e->by->alibi_bias(&bias, out));
   bias = posenc_alibi_of(2, INT64_C(1) << 62);
-  REFUSED(e, out, sizeof out, e->request->by->alibi_bias(&bias, out));
+  REFUSED(e, out, sizeof out, e->by->alibi_bias(&bias, out));
 }
 
 void encoding_examine_alibi(encoding_exam *e) {
   static const int64_t heads[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 40, 48, 64, 71, 96, 112, 128};
-  uint64_t random = e->request->seed;
+  uint64_t random = e->seed;
   for (int dtype = 0; dtype < DTYPES; dtype++) {
     encoding_begin(e, (posenc_dtype)dtype);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) check_matrices(e, heads[i]);
@@ -377,7 +377,7 @@ static void *drop_half(void *argument) {
   half.rows = d->slice.rows / 2;
   half.row = ((void **)argument)[3] ? half.rows : 0;
   out += (size_t)(half.row * d->problem.dim) * posenc_dtype_bytes(d->problem.dtype);
-  e->request->by->apply_dropout(d->plan, &half, &d->how, out, out);
+  e->by->apply_dropout(d->plan, &half, &d->how, out, out);
   return NULL;
 }
 
@@ -426,14 +426,14 @@ static void check_alone(encoding_exam *e, const dropped *d, const unsigned char 
       const size_t at = (size_t)(b * d->slice.stride + r * d->problem.dim) * element;
       if (r % 2 == 0) one.index = &r;
       its.sequence = d->how.sequence + b;
-      e->request->by->apply_dropout(d->plan, &one, &its, x + at, other + at);
+      e->by->apply_dropout(d->plan, &one, &its, x + at, other + at);
       encoding_same(e, r % 2 ? EXTENSION : INDEX, out + at, other + at, row, d->problem.first + r);
     }
 }
 
 static void check_dropout_refusals(encoding_exam *e, const dropped *d, const unsigned char *x, unsigned char *out,
                                    size_t bytes) {
-  const encoders *by = e->request->by;
+  const encoders *by = e->by;
   posenc_slice beyond = posenc_rows(1, DROPPED_ROWS);
   REFUSED(e, out, bytes, by->apply_dropout(d->plan, &beyond, &d->how, x, out));
   posenc_dropout wrong = d->how;
@@ -448,7 +448,7 @@ static void check_dropout_refusals(encoding_exam *e, const dropped *d, const uns
 }
 
 static void check_dropped(encoding_exam *e, int64_t dim, int64_t first, posenc_dropout how) {
-  const encoders *by = e->request->by;
+  const encoders *by = e->by;
   const size_t element = posenc_dtype_bytes(e->dtype);
   dropped d = {.problem = posenc_add(DROPPED_ROWS, dim), .how = how, .slice = posenc_rows(0, DROPPED_ROWS)};
   uint64_t random = how.seed;
@@ -497,7 +497,7 @@ static void check_known_answers(encoding_exam *e) {
   for (int w = 0; w < 4; w++)
     for (int above = 0; above < 2; above++) {
       const posenc_dropout how = posenc_dropout_of(((double)words[w] + above) * 0x1p-32, 0);
-      encoding_note(e, KNOWN_ANSWERS, e->request->by->dropout_mask(&how, &first, 32, keep) == POSENC_OK, 0);
+      encoding_note(e, KNOWN_ANSWERS, e->by->dropout_mask(&how, &first, 32, keep) == POSENC_OK, 0);
       encoding_note(e, KNOWN_ANSWERS, keep[8 * w] == !above, 0);
     }
 }
@@ -514,9 +514,9 @@ static void check_statistics(encoding_exam *e, double q, uint64_t seed) {
   posenc_slice slice = posenc_rows(0, ROWS);
   unsigned char *mask = memory_grow(NULL, ALL, 1), *other = memory_grow(NULL, ALL, 1);
   slice.batch = 2;
-  e->request->by->dropout_mask(&how, &slice, DIM, mask);
+  e->by->dropout_mask(&how, &slice, DIM, mask);
   how.seed++;
-  e->request->by->dropout_mask(&how, &slice, DIM, other);
+  e->by->dropout_mask(&how, &slice, DIM, other);
   double sum = 0.0, columns = 0.0, rows = 0.0, sequences = 0.0, seeds = 0.0;
   const double mean = 1.0 - q, variance = q * (1.0 - q);
 #define OFF(m, i) ((double)(m)[i] - mean)
@@ -539,7 +539,7 @@ static void check_statistics(encoding_exam *e, double q, uint64_t seed) {
 
 void encoding_examine_dropout(encoding_exam *e) {
   static const posenc_dtype dtypes[] = {POSENC_F32, POSENC_BF16};
-  const uint64_t seed = e->request->seed;
+  const uint64_t seed = e->seed;
   for (int n = 0; n < 2; n++) {
     encoding_begin(e, dtypes[n]);
     posenc_dropout ramp = posenc_dropout_of(0.0, seed), far = posenc_dropout_of(0.3, ~seed);

@@ -2,15 +2,10 @@
 #include "verify/encodings.h"
 
 #include "common/digest.h"
-#include "common/environment.h"
-#include "common/isolate.h"
 #include "common/memory.h"
 #include "common/number.h"
-#include "common/work.h"
-#include "records/make.h"
 #include "verify/exam.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -93,7 +88,7 @@ double encoding_draw(uint64_t *random, bool wide) {
 
 /* Returns the command that repeats the whole exam. */
 static const char *replay_of(const encoding_exam *e, record_memory *in) {
-  return record_format(in, "posenc verify --encoding %s --seed %" PRIu64, e->encoding->name, e->request->seed);
+  return record_format(in, "posenc verify --encoding %s --seed %" PRIu64, e->encoding->name, e->seed);
 }
 
 static record_witness witness_of(const encoding_exam *e, const witness *w) {
@@ -180,80 +175,30 @@ static void examine_shapes(encoding_exam *e) {
     if (strcmp(e->encoding->name, all[n].name) == 0) all[n].examine(e);
 }
 
-static void examine_in_worker(void *argument) {
-  encoding_exam *e = argument;
+static encoding_exam exam_of(const encoding_task *of) {
+  const run_exam *asked = &of->request->exam;
+  return (encoding_exam){
+      .encoding = of->encoding, .by = asked->encoders ? asked->encoders : &encoders_library, .seed = asked->seed};
+}
+
+void encoding_worker(void *argument) {
+  encoding_exam e = exam_of(argument);
   record_memory memory = {NULL};
   arena_tell_faults();
-  e->in = &memory;
-  examine_shapes(e);
-  const record_encodings told = {.records = e->records, .records_count = e->record_count};
+  e.in = &memory;
+  examine_shapes(&e);
+  const record_encodings told = {.records = e.records, .records_count = e.record_count};
   record_send(record_write_encodings(&told));
-  free(e->records);
+  free(e.records);
   record_release(&memory);
 }
 
-/* Appends the results of an encoding; if its process died, one that says so. Returns what keeps them, for record_free,
-   or null; *fork_failed: no process could be created. */
-static const record_encodings *add_examined(encoding_exam *e, record_encodings *to, record_memory *in,
-                                            bool *fork_failed) {
-  const posenc_kernel named = {.name = e->encoding->name}, *const at_work = &named;
-  isolated end = isolate(examine_in_worker, e,
-                         &(isolation){.kernels = &at_work, .kernel_count = 1, .silence = e->request->silence});
-  const record_encodings *found = record_of_text_encodings(end.result);
-  free(end.result);
-  *fork_failed = !found && end.how == ENDED_FORK_FAILED;
-  if (*fork_failed) return NULL;
-  const size_t more = found ? found->records_count : 1;
-  record_encoded *all = memory_grow((void *)(uintptr_t)to->records, to->records_count + more, sizeof *all),
-                 *added = all + to->records_count;
-  to->records = all;
-  to->records_count += more;
-  if (found) {
-    memcpy(added, found->records, more * sizeof *added);
-    return found;
-  }
-  check broken = {.compared = 1, .broken = 1, .worst = 1.0};
-  describe_exit(&end, broken.note, sizeof broken.note);
-  record_check *failed = record_allocate(in, 1, sizeof *failed);
-  *failed = check_record(property_name(SURVIVAL), &broken, in);
-  *added = (record_encoded){.kernel = e->encoding->name,
-                            .shape = {.there = true, .name = "all"},
-                            .has_refusal = true,
-                            .replay = replay_of(e, in),
-                            .checks = failed,
-                            .checks_count = 1};
-  return NULL;
-}
-
-const record_encodings *verify_encodings(const encodings_request *request) {
-  record_memory memory = {NULL};
-  const size_t count = request->count;
-  const record_encodings **kept = record_allocate(&memory, count, sizeof *kept);
-  record_encoding *encodings = record_allocate(&memory, count, sizeof *encodings);
-  bool fork_failed = false;
-  record_encodings made = {.schema = "posenc-encodings-1",
-                           .kernels = record_empty_list,
-                           .encodings = encodings,
-                           .seed = (int64_t)request->seed,
-                           .has_seed = true};
-  for (size_t i = 0; i < count && !fork_failed; i++) {
-    encoding_exam e = {.request = request, .encoding = request->encodings[i]};
-    encodings[made.encodings_count++] = encoding_record(e.encoding);
-    if (!e.encoding->by_kernels) kept[i] = add_examined(&e, &made, &memory, &fork_failed);
-  }
-  record_counts counts = {0};
-  RECORD_EACH(one, &made, records) record_count(&counts, one->checks, one->checks_count);
-  made.passed = counts.passed;
-  made.failed = counts.failed;
-  made.skipped = counts.skipped;
-  const record_encodings *found = NULL;
-  if (!fork_failed) {
-    made.environment = environment_record(&memory);
-    found = record_keep_encodings(&made);
-  }
-  for (size_t i = 0; i < count; i++) record_free(kept[i]);
-  free((void *)(uintptr_t)made.records);
-  record_release(&memory);
-  if (fork_failed) errno = EAGAIN;
-  return found;
+record_encoded encoding_ended_early(const encoding_task *of, const record_check *only, record_memory *in) {
+  const encoding_exam e = exam_of(of);
+  return (record_encoded){.kernel = of->encoding->name,
+                          .shape = {.there = true, .name = "all"},
+                          .has_refusal = true,
+                          .replay = replay_of(&e, in),
+                          .checks = only,
+                          .checks_count = 1};
 }

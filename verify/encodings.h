@@ -17,8 +17,9 @@ enum { ENCODING_GAP = 5 };
 
 /* One encoding in one shape, with the records of earlier shapes. */
 typedef struct encoding_exam {
-  const encodings_request *request;
   const posenc_encoding *encoding;
+  const encoders *by;
+  uint64_t seed;
   posenc_dtype dtype; /* dtype of the result */
   accuracy found;
   check checks[PROPERTIES];
@@ -54,6 +55,18 @@ void encoding_note_refusal(encoding_exam *e, posenc_status status, const void *o
 /* Sets an element, rounded to the dtype; draws a number of a size about 1, one in eight of another size if `wide`. */
 void encoding_set_element(posenc_dtype dtype, void *table, int64_t at, double x);
 double encoding_draw(uint64_t *random, bool wide);
+
+/* Sends the records of an encoding from a worker. argument: an encoding_task. */
+typedef struct encoding_task {
+  const run_request *request;
+  const posenc_encoding *encoding;
+  posenc_kernel named;          /* has the encoding's name, for messages */
+  const posenc_kernel *at_work; /* that one */
+} encoding_task;
+void encoding_worker(void *argument);
+
+/* Returns the record of an encoding whose process ended, with that check alone. */
+record_encoded encoding_ended_early(const encoding_task *of, const record_check *only, record_memory *in);
 
 /* The exams, in encoding-exams.c. */
 void encoding_examine_integer(encoding_exam *e);

@@ -21,8 +21,12 @@
  * Returns the accuracy record (BEGIN(accuracy) of records/fields.def, doc/records.md), for record_free.
  *
  * Kernels that were not asked which shapes they take are asked first (run_ask). Each kernel is examined in a process of
- * its own, one shape at a time. If the process ends early, the record has one failed check: memory if the kernel
- * touched memory outside its rows, else survival.
+ * its own, one shape at a time; and so is each of the other encodings. If the process ends early, the record has one
+ * failed check: memory if the kernel touched memory outside its rows, else survival.
+ *
+ * Checks of other encodings: accuracy, memory, extension, index, in-place, threads, special (NaN and infinities),
+ * refusal (a wrong call is refused, and nothing is written), and for dropout mask (the words of the paper),
+ * known-answers (those that Random123 publishes) and statistics.
  *
  * Returns null, with errno EAGAIN, if a process could not be created, which is not the fault of a kernel. No other
  * thread may be running, and no OpenMP region may have run in this process (fork).
@@ -91,24 +95,7 @@ typedef struct encoders {
                                 unsigned char *keep);
 } encoders;
 
-typedef struct encodings_request {
-  const encoders *by;
-  const posenc_encoding *const *encodings; /* those of kernels are left out: verify_run checks them */
-  size_t count;
-  uint64_t seed;
-  double silence; /* time limit between signs of life, seconds */
-} encodings_request;
-
 /* The library's functions. */
 extern const encoders encoders_library;
-
-/*
- * Returns a record, for record_free. Checks: accuracy, memory,
- * extension, index, in-place, threads, special (NaN and infinities), refusal (a wrong call is refused, and nothing is
- * written), and for dropout mask (the words of the paper), known-answers (those that Random123 publishes) and
- * statistics. Each encoding is checked in a process of its own. Returns null, with errno EAGAIN, if a process could not
- * be created.
- */
-const record_encodings *verify_encodings(const encodings_request *request);
 
 #endif

@@ -10,6 +10,7 @@
 #include "common/work.h"
 #include "records/make.h"
 #include "verify/arena.h"
+#include "verify/encodings.h"
 #include "verify/exam.h"
 
 #include <errno.h>
@@ -114,6 +115,8 @@ static run_works works_of(const run_request *r) {
   }
   if (any) run_works_add(&all, &(run_work){.kind = RUN_DISTANCES, .size = profile_elements(RUN_SCAN)});
   run_works_deal(&all, r->only);
+  for (size_t i = 0; i < r->exam.encoding_count && r->only.number == r->only.of; i++)
+    if (!r->exam.encodings[i]->by_kernels) run_works_add(&all, &(run_work){.kind = RUN_ENCODING, .number = i});
   return all;
 }
 
@@ -149,8 +152,9 @@ typedef struct work {
   run_work of;
   size_t kernel; /* its number; 0 of exact distances */
   exam part;
-  profile_task profile; /* of a profile */
-  double done;          /* of its size, which is a number of elements */
+  encoding_task encoding; /* of an encoding */
+  profile_task profile;   /* of a profile */
+  double done;            /* of its size, which is a number of elements */
   enum { WAITS, BEGUN, ENDED } state;
   /* The result as the worker has sent it, which takes less memory than a struct: the process is copied for each further
      exam. With parsed records, the copies took a quarter of the time of tests/kernels. */
@@ -248,6 +252,17 @@ static char *text_of_failed_profile(const work *w, const isolated *end) {
   return text;
 }
 
+/* Returns the text of the record of an encoding whose process ended so. */
+static char *text_of_failed_encoding(const work *w, const isolated *end) {
+  record_memory memory = {NULL};
+  const record_check failed = check_of_end(end, &memory);
+  const record_encoded only = encoding_ended_early(&w->encoding, &failed, &memory);
+  const record_encodings made = {.records = &only, .records_count = 1};
+  char *text = record_text(record_write_encodings(&made));
+  record_release(&memory);
+  return text;
+}
+
 /* A kernel that has hung in an exam gets an empty profile. */
 static void prepare_profile(work *w) {
   const isolated hung = {.how = ENDED_BY_SILENCE, .last = "an exam; the profile was left out because of it"};
@@ -294,6 +309,16 @@ static lodger *begin_exam(work *w, isolation *how) {
   return isolate_start(check_worker, &w->part, how);
 }
 
+static lodger *begin_encoding(work *w, isolation *how) {
+  encoding_task *task = &w->encoding;
+  task->named = (posenc_kernel){.name = task->encoding->name};
+  task->at_work = &task->named;
+  how->kernels = &task->at_work;
+  how->kernel_count = 1;
+  how->on_progress = NULL; /* it takes a fraction of a second */
+  return isolate_start(encoding_worker, task, how);
+}
+
 static lodger *begin_profile(work *w, isolation *how) {
   how->kernels = &w->profile.kernel;
   how->kernel_count = 1;
@@ -313,6 +338,12 @@ static void exam_ended(work *w, const isolated *end) {
   take_result(w, result ? result : record_of_text_result(text), text, end->how == ENDED_BY_SILENCE);
 }
 
+static void encoding_ended(work *w, const isolated *end) {
+  const record_encodings *made = record_of_text_encodings(end->result);
+  take_text(w, made ? memory_copy_text(end->result) : text_of_failed_encoding(w, end));
+  record_free(made);
+}
+
 static void profile_ended(work *w, const isolated *end) {
   const record_profile *made = record_of_text_profile(end->result);
   take_text(w, made ? memory_copy_text(end->result) : text_of_failed_profile(w, end));
@@ -328,21 +359,23 @@ static void distances_ended(work *w, const isolated *end) {
   record_free(made);
 }
 
-/* What is done for each kind: before its worker begins, which may end it; to begin it; and when it has ended. */
+/* What is done for each kind: before its worker begins, which may end it; to begin it; and when it has ended. What uses
+   all processors runs alone. */
 static const struct {
   void (*prepare)(work *w);
   lodger *(*begin)(work *w, isolation *how);
   void (*ended)(work *w, const isolated *end);
-} ways[] = {[RUN_ROWS] = {prepare_exam, begin_exam, exam_ended},
-            [RUN_PROFILE] = {prepare_profile, begin_profile, profile_ended},
-            [RUN_DISTANCES] = {NULL, begin_distances, distances_ended}};
+  bool alone;
+} ways[] = {[RUN_ROWS] = {prepare_exam, begin_exam, exam_ended, false},
+            [RUN_ENCODING] = {NULL, begin_encoding, encoding_ended, false},
+            [RUN_PROFILE] = {prepare_profile, begin_profile, profile_ended, true},
+            [RUN_DISTANCES] = {NULL, begin_distances, distances_ended, true}};
 
-/* Returns the first work that waits and is not ended by its preparation; null if none can begin now. What uses all
-   processors begins when nothing else runs. */
+/* Returns the first work that waits and is not ended by its preparation; null if none can begin now. */
 static work *next_work(examination *all) {
   for (work *w = all->works; w < all->works + all->count && !all->fork_failed; w++) {
     if (w->state != WAITS) continue;
-    if (w->of.kind != RUN_ROWS && all->running) return NULL;
+    if (ways[w->of.kind].alone && all->running) return NULL;
     if (ways[w->of.kind].prepare) ways[w->of.kind].prepare(w);
     if (w->state == WAITS) return w;
   }
@@ -423,6 +456,7 @@ static work work_of(examination *all, const run_work *of) {
     w.kernel = of->number;
     w.profile = (profile_task){r, r->kernels[of->number], run_profile_of(r, of->number)};
   }
+  if (of->kind == RUN_ENCODING) w.encoding = (encoding_task){.request = r, .encoding = r->exam.encodings[of->number]};
   return w;
 }
 
@@ -454,16 +488,49 @@ static void collect_results(examination *all, findings *f) {
   f->of.records_count = all->exams;
 }
 
+/* Sets what was found of encodings, with their contracts, in the order of the request. */
+static void collect_encodings(const examination *all, findings *f) {
+  const run_exam *asked = &all->request->exam;
+  const record_encodings **found = record_allocate(&f->memory, all->count, sizeof *found);
+  record_encodings *made = &f->of.encodings;
+  record_counts counts = {0};
+  size_t count = 0, most = 0;
+  for (size_t n = 0; n < all->count; n++) {
+    if (all->works[n].of.kind != RUN_ENCODING) continue;
+    found[count] = keep(f, record_of_text_encodings(all->works[n].text));
+    most += found[count++]->records_count;
+  }
+  if (!count) return;
+  record_encoded *records = record_allocate(&f->memory, most, sizeof *records);
+  record_encoding *encodings = record_allocate(&f->memory, asked->encoding_count, sizeof *encodings);
+  *made = (record_encodings){.there = true,
+                             .schema = "posenc-encodings-1",
+                             .environment = environment_record(&f->memory),
+                             .kernels = record_empty_list,
+                             .encodings = encodings,
+                             .encodings_count = asked->encoding_count,
+                             .seed = (int64_t)asked->seed,
+                             .has_seed = true,
+                             .records = records};
+  for (size_t i = 0; i < asked->encoding_count; i++) encodings[i] = encoding_record(asked->encodings[i]);
+  for (size_t i = 0; i < count; i++)
+    RECORD_EACH(one, found[i], records) {
+      records[made->records_count++] = *one;
+      record_count(&counts, one->checks, one->checks_count);
+    }
+  made->passed = counts.passed;
+  made->failed = counts.failed;
+  made->skipped = counts.skipped;
+}
+
 static void collect_profiles(const examination *all, findings *f) {
   record_profile *curves = record_allocate(&f->memory, all->count - all->exams, sizeof *curves);
   f->of.profile = curves;
   f->of.has_unique = true;
-  for (const work *w = all->works + all->exams; w < all->works + all->count; w++) {
-    if (w->of.kind == RUN_PROFILE) {
+  for (const work *w = all->works; w < all->works + all->count; w++) {
+    if (w->of.kind == RUN_PROFILE)
       curves[f->of.profile_count++] = *(const record_profile *)keep(f, record_of_text_profile(w->text));
-    } else {
-      f->of.unique = *(const record_unique *)keep(f, record_of_text_unique(w->text));
-    }
+    if (w->of.kind == RUN_DISTANCES) f->of.unique = *(const record_unique *)keep(f, record_of_text_unique(w->text));
   }
 }
 
@@ -475,6 +542,7 @@ static bool examine_all(const run_request *request, const run_works *own, findin
   if (!all.fork_failed) {
     collect_results(&all, f);
     collect_profiles(&all, f);
+    collect_encodings(&all, f);
   }
   close_examination(&all);
   return !all.fork_failed;
