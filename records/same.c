@@ -174,12 +174,13 @@ bool record_unlike_draws(const record_draw *a, const record_draw *b, bool rows, 
          (rows && differ(told, "budget", a->budget, b->budget));
 }
 
+/* The draw is compared first: it is the cause where mode and number differ, too. */
 bool record_unlike_elements(const record_elements *a, const record_elements *b, record_unlike *told) {
-  const bool are_rows_drawn = strcmp(a->mode, "sampled") == 0,
+  const bool are_rows_drawn = strcmp(a->mode, "sampled") == 0 || strcmp(b->mode, "sampled") == 0,
              is_x_drawn = strcmp(a->op, "add") == 0 || strcmp(a->op, "rope") == 0;
+  if (record_unlike_draws(&a->by, &b->by, are_rows_drawn, is_x_drawn, told)) return true;
   if (strcmp(a->mode, b->mode) != 0) return !tell_texts(told, "mode", a->mode, b->mode);
-  return differ(told, "elements", a->count, b->count) ||
-         record_unlike_draws(&a->by, &b->by, are_rows_drawn, is_x_drawn, told);
+  return differ(told, "elements", a->count, b->count);
 }
 
 /* Returns what is told of a fact: other values than texts are JSON. */

@@ -237,6 +237,8 @@ run=$sample
 saved $run
 drawn 'a sample of rows by another rule' "$other_rows" 1 "$(by row_rule "$row_rule")"
 drawn 'is told as such, not as larger errors' "$other_rows; $greater" 1 "$(by row_rule "$row_rule")"
+fewer='s/"mode": "sampled"/"mode": "exhaustive"/; s/"elements": [0-9]*/"elements": 64/'
+drawn 'though it took more or fewer' "$other_rows; $fewer" 1 "$(by row_rule "$row_rule")"
 drawn 'without x, it does not depend on its rule' "$other_x" 0 '^ok .* baseline 3000x64$'
 verdict() { # prints what a baseline says of the run with such a field
   sed "$1" saved.json >changed.json
