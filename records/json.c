@@ -202,7 +202,6 @@ WRITE(fitness)
 KEEP(accuracy)
 KEEP(timing)
 KEEP(result)
-KEEP(encodings)
 KEEP(file_check)
 KEEP(run)
 

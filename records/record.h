@@ -327,7 +327,6 @@ bool record_same_environments(const record_environments *a, const record_environ
 const record_accuracy *record_keep_accuracy(const record_accuracy *made);
 const record_timing *record_keep_timing(const record_timing *made);
 const record_result *record_keep_result(const record_result *made);
-const record_encodings *record_keep_encodings(const record_encodings *made);
 const record_file_check *record_keep_file_check(const record_file_check *made);
 const record_run *record_keep_run(const record_run *made);
 

@@ -97,7 +97,7 @@ def sources():
     except (OSError, subprocess.CalledProcessError):
         sys.exit("mutation: it takes git and a work tree of it")
     return sorted(path for path in set(git.stdout.split("\0")) - {""}
-                  if not path.startswith(("tests/", "doc/", "reports/published/")) and (root / path).is_file())
+                  if not re.match("tests/|reports/published/|doc/[^/]*$", path) and (root / path).is_file())
 
 
 @functools.lru_cache(None)
