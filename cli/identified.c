@@ -227,16 +227,15 @@ static const posenc_kernel **recipes(size_t *count_of) {
   return some;
 }
 
-/* Identifies a table of one axis; *is_whole: its formula explains all elements. Returns false if memory runs out. */
-static bool identify_one(const identify_request *request, identified *made, bool *is_whole) {
+/* Identifies a table of one axis. Returns whether its formula explains all elements. */
+static bool identify_one(const identify_request *request, identified *made) {
   identity *found = identify(request);
-  if (!found) return false;
   made->of = identity_record(found, request, &made->memory);
   made->of.is_right = identity_is_table(found);
   made->has_formula = found->has_formula;
-  *is_whole = made->of.is_right && !found->unexplained && !found->damage_count;
+  const bool is_whole = made->of.is_right && !found->unexplained && !found->damage_count;
   identity_free(found);
-  return true;
+  return is_whole;
 }
 
 static bool expects_axes(const identify_request *request) {
@@ -252,37 +251,32 @@ static bool may_have_axes(const identify_request *request) {
   return !request->expected || expects_axes(request);
 }
 
-/* Compares a file that was not found to have several axes with those that it is asked to have. Returns false if memory
-   runs out. */
-static bool compare_places(const identify_request *request, identified *made) {
+/* Compares a file that was not found to have several axes with those that it is asked to have. */
+static void compare_places(const identify_request *request, identified *made) {
   identity *at = identify_places(request, NULL, NULL);
   axes_mistake mistakes[AXES_MISTAKES_MAX];
   const axes_mistake *of_rows = &mistakes[axes_mistakes(request->asked->axes, mistakes) - 1];
-  if (!at) return false;
   if (at->agreement == NOT_COMPARED && strcmp(made->of.verdict, "table") == 0) {
     at->agreement = DISAGREES;
     snprintf(at->agreed, sizeof at->agreed, "%s", of_rows->words);
   }
   made->of.agreement = agreement_record(at, &made->memory);
   identity_free(at);
-  return true;
 }
 
-/* Identifies a table of any kind. Returns false if memory runs out. */
-static bool identify_once(const identify_request *request, identified *made) {
-  bool failed;
+/* Identifies a table of any kind. */
+static void identify_once(const identify_request *request, identified *made) {
   threads_limit(0);
   /* If axes are asked for or expected, a table of several axes is tried first: to rule out one axis takes seconds. */
-  const bool is_grid = identify_grid(request, &made->of, &made->memory, &failed),
-             is_tried = !is_grid && !failed && (request_has_axes(request) || expects_axes(request)),
-             is_listed = is_tried && identify_lists(request, &made->of, &made->memory, &failed);
+  const bool is_grid = identify_grid(request, &made->of, &made->memory),
+             is_tried = !is_grid && (request_has_axes(request) || expects_axes(request)),
+             is_listed = is_tried && identify_lists(request, &made->of, &made->memory);
   bool is_whole = is_listed || (is_grid && made->of.check);
   made->of.is_right = is_grid || is_listed;
-  if (failed || (!made->of.is_right && !identify_one(request, made, &is_whole))) return false;
+  if (!made->of.is_right) is_whole = identify_one(request, made);
   const bool is_one = is_whole || (made->of.is_right && !may_have_axes(request));
-  if (!is_one && !is_tried && identify_lists(request, &made->of, &made->memory, &failed)) made->of.is_right = true;
-  const bool has_axes = strcmp(made->of.verdict, "grid") == 0;
-  return !request_has_axes(request) || has_axes || compare_places(request, made);
+  if (!is_one && !is_tried && identify_lists(request, &made->of, &made->memory)) made->of.is_right = true;
+  if (request_has_axes(request) && strcmp(made->of.verdict, "grid") != 0) compare_places(request, made);
 }
 
 /* The argument of identify_in_worker, which runs identify_once in a process of its own because it runs kernels of
@@ -295,18 +289,16 @@ typedef struct job {
 static void identify_in_worker(void *argument) {
   job *of = argument;
   identify_request mine = of->request;
-  const posenc_kernel **kernels = calloc(mine.kernel_count + 1, sizeof(*kernels));
-  if (!kernels) return;
+  const posenc_kernel **kernels = memory_take(mine.kernel_count, sizeof(*kernels));
   mine.kernels = kernels;
   mine.kernel_count = 0;
   for (size_t n = 0; n < of->request.kernel_count; n++)
     if (!of->left_out[n]) kernels[mine.kernel_count++] = of->request.kernels[n];
   identified made = {.read = NULL};
-  if (identify_once(&mine, &made)) {
-    char *text = record_text(record_write_identified(&made.of));
-    isolate_result(text);
-    free(text);
-  }
+  identify_once(&mine, &made);
+  char *text = record_text(record_write_identified(&made.of));
+  isolate_result(text);
+  free(text);
   identified_forget(&made);
   free(kernels);
 }
@@ -317,19 +309,19 @@ static void print_lost(const posenc_kernel *kernel, const char *words, void *arg
   note("%s is left out: %s", kernel->name, words);
 }
 
-/* Does identify_once in a process of its own. Returns false on failure, with the reason in `why`. */
-static bool identify_isolated(const identify_request *request, double silence, identified *made, bool *lost, char *why,
-                              size_t size) {
+/* Does identify_once in a process of its own. Exits if that fails. */
+static void identify_isolated(const identify_request *request, double silence, identified *made, bool *lost) {
   job of = {*request, memory_take(request->kernel_count + 1, sizeof *of.left_out)};
   const isolation how = {
       .kernels = request->kernels, .kernel_count = request->kernel_count, .silence = silence, .argument = lost};
   const isolated end = isolate_team(identify_in_worker, &of, &how, of.left_out, print_lost);
-  if (!end.result) describe_exit(&end, why, size);
+  char why[400] = "out of memory";
+  if (!end.result) describe_exit(&end, why, sizeof why);
   made->read = record_of_text_identified(end.result);
-  if (made->read) made->of = *made->read;
+  if (!made->read) die("%s", why);
+  made->of = *made->read;
   free(end.result);
   free(of.left_out);
-  return made->read;
 }
 
 void identified_forget(identified *found) {
@@ -465,10 +457,10 @@ static void identify_table(const options *given, table_file *table, const char *
   const posenc_kernel **kernels = recipes(&request.kernel_count);
   request.kernels = kernels;
   bool lost = false;
-  char why[400] = "out of memory";
-  const bool is_done = catalogue_options() ? identify_isolated(&request, given->silence, made, &lost, why, sizeof why)
-                                           : identify_once(&request, made);
-  if (!is_done) die("%s", why);
+  if (catalogue_options())
+    identify_isolated(&request, given->silence, made, &lost);
+  else
+    identify_once(&request, made);
   made->is_right = made->of.is_right && !lost;
   made->of.is_right = made->of.has_is_right = false; /* of processes alone */
   free(kernels);

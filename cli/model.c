@@ -131,15 +131,12 @@ void take_shown_length(options *given, table_file *table, double error) {
   of.scale = given->problem.scale;
   of.scaling = model_scaling(rope, length);
   if (of.scaling.kind == POSENC_SCALING_DYNAMIC) {
-    table_length found;
-    if (!length_find(&request, &of, given->context, &found)) memory_end();
+    const table_length found = length_find(&request, &of, given->context);
     take_dynamic(given, &of.scaling, &found, length);
   } else if (!given->context && length <= (double)rope->switch_at) {
-    bool fits, fits_longer = false;
     posenc_problem longer = of;
     longer.scaling = rope->longer;
-    if (!length_fits(&request, &of, &fits) || (!fits && !length_fits(&request, &longer, &fits_longer))) memory_end();
-    if (fits || !fits_longer) return;
+    if (length_fits(&request, &of) || !length_fits(&request, &longer)) return;
     given->shown_length = (double)rope->switch_at + 1.0;
     snprintf(given->length_shown, sizeof given->length_shown,
              ", in a sequence of %.12g positions or more, as the values show", given->shown_length);

@@ -455,24 +455,16 @@ static void try_formulas(cause_search *all, const trial *asked, const suspect_li
   }
 }
 
-/* Tries mistaken positions of each axis, and of all. */
+/* Tries mistaken positions of all axes, and of each. */
 static void try_axes_positions(cause_search *all, const trial *asked) {
-  const posenc_axes *axes = asked->problem.axes;
-  for (int a = -1; a < axes->count; a++) {
-    const char *words = "";
-    for (size_t n = 0; words; n++) {
-      posenc_axes wrong;
-      bool failed = false;
-      trial t = *asked;
-      t.problem.axes = &wrong;
-      words = axes_mistaken(axes, a, n, &wrong, &failed);
-      if (failed) memory_end();
-      if (words && *words && a < 0) try(all, &t, "%s", words);
-      if (words && *words && a >= 0) try(all, &t, "axis %c: %s", grid_letter(axes, a), words);
-      drop_reference(all); /* it is of the lists of `wrong` */
-      axes_free_mistaken(axes, &wrong);
-    }
+  axes_mistaken wrong = axes_mistaken_from(asked->problem.axes, -1);
+  trial t = *asked;
+  t.problem.axes = &wrong.axes;
+  while (axes_next_mistaken(&wrong)) {
+    try(all, &t, "%s", wrong.words);
+    drop_reference(all); /* it is of the lists of `wrong` */
   }
+  axes_free_mistaken(&wrong);
 }
 
 /* Tries other axes, and other positions on them. */

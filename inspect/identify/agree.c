@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/identity.h"
@@ -129,24 +130,25 @@ static void add_row(makers *m, int64_t row, const double *there, differences *d)
 
 /* Compares at most `rows` rows of the window with a formula. Unexplained elements are far from exact; the distance is
    that from the values of the closest maker. Without distances, it ends when so many elements are unexplained that the
-   formula is. Returns false if memory runs out. */
-static bool compare(const search *s, const identity *found, const making *how, bool distances, int64_t rows,
-                    differences *d) {
+   formula is. */
+static differences compare(const search *s, const identity *found, const making *how, bool distances, int64_t rows) {
   const posenc_kernel *const kernel = distances && found->match_count ? found->matches[0].kernel : NULL;
   const int64_t most = rows * how->columns.dim / ONE_IN;
   makers m;
-  *d = (differences){0};
-  if (!makers_open(&m, how, found->proved, s->window.count)) return false;
-  const bool enough = !kernel || makers_add(&m, &kernel, 1);
-  for (int64_t n = 0; enough && n < rows && (distances || d->unexplained <= most); n++) {
+  differences d = {0};
+  makers_open(&m, how, found->proved, s->window.count);
+  if (kernel) makers_add(&m, &kernel, 1);
+  for (int64_t n = 0; n < rows && (distances || d.unexplained <= most); n++) {
     const int64_t row = window_sample(&s->window, rows, n);
-    if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), d);
+    if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), &d);
   }
-  maker *by = enough && distances ? &m.all[m.count - 1] : NULL;
-  if (by) explain_compare(&m, by, &s->window, rows);
-  d->distance = by ? maker_distance(by) : 0.0;
+  if (distances) {
+    maker *by = &m.all[m.count - 1];
+    explain_compare(&m, by, &s->window, rows);
+    d.distance = maker_distance(by);
+  }
   makers_close(&m);
-  return enough;
+  return d;
 }
 
 static bool is_explained(const differences *d) {
@@ -177,24 +179,25 @@ static bool is_possible(const posenc_problem *problem) {
   return !posenc_problem_refusal(&valid);
 }
 
-/* Finds whether the table made as `at`, but for the formula, is that of the problem, and its differences from that.
-   own: the differences from the formula that was found; null if none was. Returns false if memory runs out. */
+bool making_with(const making *at, const posenc_problem *of, making *how) {
+  const posenc_problem problem = even(of);
+  *how = *at;
+  how->formula = formula_of(&problem);
+  how->amplitude = attention_of(&problem);
+  return problem.dim == 2 * at->columns.pairs && is_possible(&problem);
+}
+
+/* Whether the table made as `at`, but for the formula, is that of the problem; *d: its differences from that. own: the
+   differences from the formula that was found; null if none was. */
 static bool try(const search *s, const identity *found, const making *at, const differences *own,
-                const posenc_problem *asked, bool *agrees, differences *d) {
-  const posenc_problem problem = even(asked);
-  *agrees = false;
-  if (problem.dim != 2 * at->columns.pairs || !is_possible(&problem)) return true;
-  if (at->axes && !axes_are_sections(at->axes, asked)) return true;
-  making how = *at;
-  how.formula = formula_of(&problem);
-  how.amplitude = attention_of(&problem);
+                const posenc_problem *asked, differences *d) {
+  making how;
+  if (!making_with(at, asked, &how) || (at->axes && !axes_are_sections(at->axes, asked))) return false;
   how.offset = 0.0;
   const bool by_distance = own && !is_explained(own);
   /* A row at another position than the others is no sample of them. */
-  const int64_t rows = found->positions ? s->window.count : ROWS;
-  if (!compare(s, found, &how, by_distance, rows, d)) return false;
-  *agrees = is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
-  return true;
+  *d = compare(s, found, &how, by_distance, found->positions ? s->window.count : ROWS);
+  return is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
 }
 
 /* ---- the formula ----------------------------------------------------------------------------------- */
@@ -367,14 +370,6 @@ making making_asked(const posenc_problem *asked, table_part part) {
   return at;
 }
 
-bool making_with(const making *at, const posenc_problem *of, making *how) {
-  const posenc_problem problem = even(of);
-  *how = *at;
-  how->formula = formula_of(&problem);
-  how->amplitude = attention_of(&problem);
-  return problem.dim == 2 * at->columns.pairs && is_possible(&problem);
-}
-
 static double position_asked(const posenc_problem *asked, int64_t row) {
   return asked->positions ? asked->positions[row] : (double)asked->first + (double)row;
 }
@@ -462,52 +457,31 @@ static void tell_errors(identity *found) {
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
 
-/* Tries a suspect, as try() does its problem. */
-static bool try_suspect(const search *s, const identity *found, const making *at, const differences *own,
-                        const suspect *one, bool *agrees, differences *d) {
-  making how = *at;
-  how.angles = one->angles;
-  return try(s, found, &how, own, &one->problem, agrees, d);
-}
-
-/* Writes the first suspect that explains the table made as `at` but for its formula. Returns false if memory runs
-   out. */
-static bool find_suspect(const search *s, identity *found, const making *at, const differences *own) {
+/* Writes the first suspect that explains the table made as `at` but for its formula; of_all: that explains every
+   element. */
+static void find_suspect(const search *s, identity *found, const making *at, const differences *own, bool of_all) {
   const suspect_list *suspects = s->request->suspects;
-  differences unused;
-  bool agrees = false;
-  for (size_t n = 0; suspects && n < suspects->count && !agrees; n++) {
-    if (!try_suspect(s, found, at, own, &suspects->items[n], &agrees, &unused)) return false;
-    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
-  }
-  return true;
-}
-
-/* As find_suspect, for one that explains every element. */
-static bool find_suspect_of_all(const search *s, identity *found, const making *at) {
-  const suspect_list *suspects = s->request->suspects;
-  bool agrees = false;
   for (size_t n = 0; suspects && n < suspects->count && !*found->agreed; n++) {
-    differences d = {0};
-    if (!try_suspect(s, found, at, NULL, &suspects->items[n], &agrees, &d)) return false;
-    if (agrees && !d.unexplained) snprintf(found->agreed, sizeof found->agreed, "%s", suspects->items[n].text);
+    const suspect *one = &suspects->items[n];
+    making how = *at;
+    differences d;
+    how.angles = one->angles;
+    if (try(s, found, &how, own, &one->problem, &d) && !(of_all && d.unexplained))
+      snprintf(found->agreed, sizeof found->agreed, "%s", one->text);
   }
-  return true;
 }
 
-/* Tries the expected problems in a table made as `at` but for its formula. *agreed: the one that it agrees with, or
-   null; *d: the differences from it. Returns false if memory runs out. */
-static bool find_expected(const search *s, identity *found, const making *at, const differences *own,
-                          const suspect **agreed, differences *d) {
+/* Returns the expected problem that a table made as `at` but for its formula agrees with, or null; *d: the differences
+   from it. */
+static const suspect *find_expected(const search *s, identity *found, const making *at, const differences *own,
+                                    differences *d) {
   const suspect_list *expected = s->request->expected;
-  bool agrees = false;
-  *agreed = NULL;
-  for (size_t n = 0; n < expected->count && !agrees; n++) {
-    if (!try(s, found, at, own, &expected->items[n].problem, &agrees, d)) return false;
-    if (agrees) *agreed = &expected->items[n];
-  }
-  found->has_formula |= agrees;
-  return true;
+  for (size_t n = 0; n < expected->count; n++)
+    if (try(s, found, at, own, &expected->items[n].problem, d)) {
+      found->has_formula = true;
+      return &expected->items[n];
+    }
+  return NULL;
 }
 
 /* Ends with agreement, unless a cause was told. d: the differences from the problem; if rounding does not explain them
@@ -520,15 +494,13 @@ static void conclude(identity *found, const suspect *agreed, const differences *
 }
 
 /* Tries mistakes in the positions of a table made as `at`, and writes the first one that explains it. */
-static bool find_position_mistake(const search *s, identity *found, const making *at) {
+static void find_position_mistake(const search *s, identity *found, const making *at) {
   const posenc_problem *asked = s->request->asked;
-  double *positions = calloc((size_t)s->window.count + 1, sizeof *positions);
+  double *positions = memory_take((size_t)s->window.count, sizeof *positions);
   const char *words = "";
-  const suspect *agreed = NULL;
   making how = *at;
   how.positions = positions;
-  bool enough = positions;
-  for (size_t n = 0; enough && !agreed; n++) {
+  for (size_t n = 0; words && !*found->agreed; n++) {
     bool is_other = false;
     for (int64_t row = 0; row < s->window.count; row++) {
       long double wrong = 0.0L;
@@ -537,36 +509,23 @@ static bool find_position_mistake(const search *s, identity *found, const making
       is_other = is_other || fabs(positions[row] - position_asked(asked, row)) > 0.0;
     }
     differences unused;
-    if (!words) break;
-    if (is_other) enough = find_expected(s, found, &how, NULL, &agreed, &unused);
+    if (words && is_other && find_expected(s, found, &how, NULL, &unused))
+      snprintf(found->agreed, sizeof found->agreed, "%s", words);
   }
-  if (agreed) snprintf(found->agreed, sizeof found->agreed, "%s", words);
   free(positions);
-  return enough;
 }
 
 /* As find_position_mistake, for axes: of all of them or of one. of_all: the mistake explains every element. */
-static bool find_axis_positions(const search *s, identity *found, const making *at, bool of_all) {
-  const suspect *agreed = NULL;
-  bool failed = false;
-  for (int a = -1; a < at->axes->count && !agreed && !failed; a++) {
-    const char *words = "";
-    for (size_t n = 0; words && !agreed && !failed; n++) {
-      posenc_axes wrong;
-      differences d = {0};
-      making how = *at;
-      how.axes = &wrong;
-      words = axes_mistaken(at->axes, a, n, &wrong, &failed);
-      if (words && *words && !failed) failed = !find_expected(s, found, &how, NULL, &agreed, &d);
-      if (of_all && d.unexplained) agreed = NULL;
-      if (agreed && a >= 0)
-        snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
-      else if (agreed)
-        snprintf(found->agreed, sizeof found->agreed, "%s", words);
-      axes_free_mistaken(at->axes, &wrong);
-    }
+static void find_axis_positions(const search *s, identity *found, const making *at, bool of_all) {
+  axes_mistaken wrong = axes_mistaken_from(at->axes, -1);
+  making how = *at;
+  how.axes = &wrong.axes;
+  while (!*found->agreed && axes_next_mistaken(&wrong)) {
+    differences d;
+    if (find_expected(s, found, &how, NULL, &d) && !(of_all && d.unexplained))
+      snprintf(found->agreed, sizeof found->agreed, "%s", wrong.words);
   }
-  return !failed;
+  axes_free_mistaken(&wrong);
 }
 
 /* How many elements have the bits of one of two tables, of those in which these differ. */
@@ -574,96 +533,88 @@ typedef struct votes {
   int64_t own, other;
 } votes;
 
-/* Compares sampled rows with two tables. Returns false if memory runs out. */
-static bool vote(const search *s, const making *own, const making *other, votes *cast) {
-  makers of_own, of_other = {0};
-  *cast = (votes){0};
-  if (!makers_open(&of_own, own, false, s->window.count)) return false;
-  const bool enough = makers_open(&of_other, other, false, s->window.count);
-  for (int64_t n = 0; enough && n < ROWS; n++) {
+/* Compares sampled rows with two tables. */
+static votes vote(const search *s, const making *own, const making *other) {
+  makers of_own, of_other;
+  votes cast = {0};
+  makers_open(&of_own, own, false, s->window.count);
+  makers_open(&of_other, other, false, s->window.count);
+  for (int64_t n = 0; n < ROWS; n++) {
     const int64_t row = window_sample(&s->window, ROWS, n);
     if (row < 0) continue;
     const double *there = window_row(&s->window, row), *made = makers_row(&of_own, &of_own.all[0], row),
                  *wrong = makers_row(&of_other, &of_other.all[0], row);
     for (int64_t c = 0; c < own->columns.dim; c++) {
       if (!(fabs(made[c] - wrong[c]) > 0.0)) continue;
-      cast->own += fabs(there[c] - made[c]) <= 0.0;
-      cast->other += fabs(there[c] - wrong[c]) <= 0.0;
+      cast.own += fabs(there[c] - made[c]) <= 0.0;
+      cast.other += fabs(there[c] - wrong[c]) <= 0.0;
     }
   }
   makers_close(&of_own);
-  if (enough) makers_close(&of_other);
-  return enough;
+  makers_close(&of_other);
+  return cast;
 }
 
-/* Tries mistakes in the positions of axes so slow that roundings to 16 bits explain them: the bits tell them. Writes
-   the first one whose table has almost all of these. Returns false if memory runs out. */
-static bool find_axis_bits(const search *s, identity *found, const making *at, const posenc_problem *right) {
+/* Tries mistakes in the positions of single axes so slow that roundings to 16 bits explain them: the bits tell them.
+   Writes the first one whose table has almost all of these. */
+static void find_axis_bits(const search *s, identity *found, const making *at, const posenc_problem *right) {
   const int64_t least = 4, times = 4;
   const bool is_narrow = at->held == POSENC_F16 || at->held == POSENC_BF16;
+  axes_mistaken wrong = axes_mistaken_from(at->axes, 0);
   making own;
-  bool failed = false;
-  if (!is_narrow || s->request->error > 0.0 || !making_with(at, right, &own)) return true;
-  for (int a = 0; a < at->axes->count && !*found->agreed && !failed; a++) {
-    const char *words = "";
-    for (size_t n = 0; words && !*found->agreed && !failed; n++) {
-      posenc_axes wrong;
-      votes cast = {0};
-      making other = own;
-      other.axes = &wrong;
-      words = axes_mistaken(at->axes, a, n, &wrong, &failed);
-      if (words && *words && !failed) failed = !vote(s, &own, &other, &cast);
-      if (cast.other >= least && cast.other > times * cast.own)
-        snprintf(found->agreed, sizeof found->agreed, "axis %c: %s", grid_letter(at->axes, a), words);
-      axes_free_mistaken(at->axes, &wrong);
-    }
+  if (!is_narrow || s->request->error > 0.0 || !making_with(at, right, &own)) return;
+  making other = own;
+  other.axes = &wrong.axes;
+  while (!*found->agreed && axes_next_mistaken(&wrong)) {
+    const votes cast = vote(s, &own, &other);
+    if (cast.other >= least && cast.other > times * cast.own)
+      snprintf(found->agreed, sizeof found->agreed, "%s", wrong.words);
   }
-  return !failed;
+  axes_free_mistaken(&wrong);
 }
 
 /* Tries mistakes in the axes of a table made as `at`, and writes the first one that explains it. */
-static bool find_axes_mistake(const search *s, identity *found, const making *at) {
+static void find_axes_mistake(const search *s, identity *found, const making *at) {
   axes_mistake mistakes[AXES_MISTAKES_MAX];
   const size_t count = axes_mistakes(at->axes, mistakes);
   for (size_t n = 0; n < count && !*found->agreed; n++) {
     making how = *at;
     differences d;
-    bool agrees;
-    suspect wrong = s->request->expected->items[0];
-    wrong.problem.axes = how.axes = mistakes[n].is_one ? NULL : &mistakes[n].axes;
-    posenc_problem valid = even(&wrong.problem);
+    posenc_problem wrong = s->request->expected->items[0].problem;
+    wrong.axes = how.axes = mistakes[n].is_one ? NULL : &mistakes[n].axes;
+    posenc_problem valid = even(&wrong);
     valid.axes = how.axes;
-    if (posenc_problem_refusal(&valid)) continue;
-    if (!try(s, found, &how, NULL, &wrong.problem, &agrees, &d)) return false;
-    if (agrees) snprintf(found->agreed, sizeof found->agreed, "%s", mistakes[n].words);
+    if (!posenc_problem_refusal(&valid) && try(s, found, &how, NULL, &wrong, &d))
+      snprintf(found->agreed, sizeof found->agreed, "%s", mistakes[n].words);
   }
-  return *found->agreed || find_axis_positions(s, found, at, false);
+  if (!*found->agreed) find_axis_positions(s, found, at, false);
 }
 
 /* Compares a table that is made as `at`, of which that is known or assumed: with the expected problems, then with these
    at mistaken positions if `asked`, then with the suspects. */
-static bool agree_at(const search *s, identity *found, making at, bool asked) {
+static void agree_at(const search *s, identity *found, making at, bool asked) {
   const bool is_table = found->verdict == IDENTIFY_TABLE;
   char *text = found->agreed;
   const size_t size = sizeof found->agreed;
-  const suspect *agreed;
   differences d;
   at.held = s->window.held;
-  if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return true;
-  if (!find_expected(s, found, &at, NULL, &agreed, &d)) return false;
-  if (agreed && d.unexplained && asked && at.axes && !find_axis_positions(s, found, &at, true)) return false;
-  if (agreed && !*text && is_table)
+  if (!s->window.finite || at.columns.dim > s->window.dim || at.columns.pairs < 1) return;
+  const suspect *agreed = find_expected(s, found, &at, NULL, &d);
+  if (!agreed) {
+    if (asked) (at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at);
+    find_suspect(s, found, &at, NULL, false);
+    return;
+  }
+  if (d.unexplained && asked && at.axes) find_axis_positions(s, found, &at, true);
+  if (!*text && is_table)
     tell_damage(found, s->request->asked, text, size);
-  else if (agreed && !*text && d.unexplained)
+  else if (!*text && d.unexplained)
     tell_elements(d.unexplained, d.row, d.column, text, size);
-  if (agreed && is_table && (d.unexplained || found->positions) && !*text && asked)
+  if (is_table && (d.unexplained || found->positions) && !*text && asked)
     tell_rows(found, s->request->asked, text, size);
-  if (agreed && d.unexplained && !*text && asked && !find_suspect_of_all(s, found, &at)) return false;
-  if (agreed && !*text && asked && at.axes && !find_axis_bits(s, found, &at, &agreed->problem)) return false;
-  if (agreed && is_table) conclude(found, agreed, &d);
-  if (agreed) return true;
-  if (asked && !(at.axes ? find_axes_mistake : find_position_mistake)(s, found, &at)) return false;
-  return *text || find_suspect(s, found, &at, NULL);
+  if (d.unexplained && asked) find_suspect(s, found, &at, NULL, true);
+  if (!*text && asked && at.axes) find_axis_bits(s, found, &at, &agreed->problem);
+  if (is_table) conclude(found, agreed, &d);
 }
 
 /* Whether an expected problem has these sections. */
@@ -673,48 +624,53 @@ static bool axes_are_expected(const suspect_list *expected, const posenc_axes *a
   return false;
 }
 
-bool agree(const search *s, identity *found) {
+/* Compares a table in the columns and rows in which it was found, of which nothing is told yet. */
+static void agree_as_found(const search *s, identity *found) {
+  const identify_request *request = s->request;
+  const posenc_problem *asked = request->asked;
+  char *text = found->agreed;
+  const size_t size = sizeof found->agreed;
+  differences d;
+  if (found->how.axes && !axes_are_expected(request->expected, found->how.axes)) {
+    axes_tell_sections(found->how.axes, &request->expected->items[0].problem, text, size);
+    return;
+  }
+  const differences own = compare(s, found, &found->how, true, ROWS);
+  /* A recipe with a mistake is near a formula that does not explain it. */
+  if (!is_explained(&own)) find_suspect(s, found, &found->how, NULL, false);
+  if (*text) return;
+  const suspect *agreed = find_expected(s, found, &found->how, &own, &d);
+  if (!agreed) {
+    find_suspect(s, found, &found->how, &own, false);
+    if (!*text) tell_difference(found, &request->expected->items[0].problem, text, size);
+    return;
+  }
+  tell_damage(found, asked, text, size);
+  if (!*text && asked) tell_place(found, asked, text, size);
+  if (!*text && !asked) tell_rows(found, NULL, text, size);
+  conclude(found, agreed, &d);
+}
+
+void agree(const search *s, identity *found) {
   const identify_request *request = s->request;
   const posenc_problem *asked = request->asked;
   const bool is_table = found->verdict == IDENTIFY_TABLE;
-  differences own, d;
-  const suspect *agreed;
   char *text = found->agreed;
   const size_t size = sizeof found->agreed;
-  if (!request->expected) return true;
+  if (!request->expected) return;
   if (asked && is_table) tell_part(found, request->part, text, size);
   const bool is_other =
       is_table && asked && found->how.axes && asked->axes && !axes_have_pairs(found->how.axes, asked->axes);
-  if (asked && !*text && !is_other && !agree_at(s, found, making_asked(asked, request->part), true)) return false;
+  if (asked && !*text && !is_other) agree_at(s, found, making_asked(asked, request->part), true);
   if (!asked && !is_table && !found->how.axes) {
     making at = {.columns = s->columns, .start = start_at(0), .step = 1};
-    if (!agree_at(s, found, at, false)) return false;
+    agree_at(s, found, at, false);
     at.columns = s->best.how.columns, at.start = s->best.how.start;
     const bool is_elsewhere = s->best.found && start_is_one(&at.start) && at.start.least != 0;
-    if (!*text && is_elsewhere && !agree_at(s, found, at, false)) return false;
+    if (!*text && is_elsewhere) agree_at(s, found, at, false);
   }
   if (!*text && !is_table) snprintf(text, size, "%s", found->negated);
-  if (*text || found->agreement == AGREES || !is_table) {
-    if (*text && found->agreement != AGREES) found->agreement = DISAGREES;
-    return true;
-  }
+  if (found->agreement == AGREES || (!*text && !is_table)) return;
   found->agreement = DISAGREES;
-  if (found->how.axes && !axes_are_expected(request->expected, found->how.axes)) {
-    axes_tell_sections(found->how.axes, &request->expected->items[0].problem, text, size);
-    return true;
-  }
-  if (!compare(s, found, &found->how, true, ROWS, &own)) return false;
-  /* A recipe with a mistake is near a formula that does not explain it. */
-  if (!is_explained(&own) && !find_suspect(s, found, &found->how, NULL)) return false;
-  if (*text || !find_expected(s, found, &found->how, &own, &agreed, &d)) return *text;
-  if (agreed) {
-    tell_damage(found, asked, text, size);
-    if (!*text && asked) tell_place(found, asked, text, size);
-    if (!*text && !asked) tell_rows(found, NULL, text, size);
-    conclude(found, agreed, &d);
-    return true;
-  }
-  if (!find_suspect(s, found, &found->how, &own)) return false;
-  if (!*text) tell_difference(found, &request->expected->items[0].problem, text, size);
-  return true;
+  if (!*text) agree_as_found(s, found);
 }

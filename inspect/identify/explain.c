@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/identity.h"
 
@@ -53,11 +54,7 @@ static int64_t count_off(const search *s, makers *m, const maker *by, double lea
 
 int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least) {
   const int64_t dim = m->how.columns.dim;
-  int64_t *off = calloc((size_t)dim, sizeof *off), bad = 0;
-  if (!off) {
-    s->failed = true;
-    return 0;
-  }
+  int64_t *off = memory_take((size_t)dim, sizeof *off), bad = 0;
   const int64_t compared = count_off(s, m, by, least, 0, off);
   for (int64_t c = 0; c < dim; c++) bad += s->bad[c] = off[c] * 2 > compared;
   free(off);
@@ -67,12 +64,8 @@ int64_t explain_mark_bad(search *s, makers *m, const maker *by, double least) {
 bool explain_is_scattered(search *s, const making *how) {
   enum { FIRST = WINDOW_SOME_ROWS * 3 / 4, ROWS_LEAST = 4 };
   makers m;
-  int64_t *off = calloc((size_t)how->columns.dim, sizeof *off);
-  if (!off || !makers_open(&m, how, false, s->window.count)) {
-    s->failed = true;
-    free(off);
-    return false;
-  }
+  int64_t *off = memory_take((size_t)how->columns.dim, sizeof *off);
+  makers_open(&m, how, false, s->window.count);
   const int64_t compared = count_off(s, &m, &m.all[0], 0.0, FIRST, off);
   bool is_scattered = compared >= ROWS_LEAST;
   for (int64_t c = 0; c < how->columns.dim; c++)
@@ -97,8 +90,8 @@ bool explanation_is_good(const explanation *e) {
   return e->found && e->distance <= good_part * e->how.amplitude * e->how.amplitude;
 }
 
-bool explanation_is_exact(const search *s, const explanation *e) {
-  return s->failed || (e->found && !(e->distance > 0.0));
+bool explanation_is_exact(const explanation *e) {
+  return e->found && !(e->distance > 0.0);
 }
 
 bool explanation_is_within(const search *s, const explanation *e, double units) {
@@ -109,12 +102,9 @@ bool explanation_is_within(const search *s, const explanation *e, double units) 
 bool explanation_is_rounding(search *s, const explanation *e) {
   makers m;
   int64_t off = 0, compared = 0;
-  if (explanation_is_within(s, e, 4.0) || s->failed) return true;
+  if (explanation_is_within(s, e, 4.0)) return true;
   if (!explanation_is_good(e)) return false;
-  if (!makers_open(&m, &e->how, false, s->window.count)) {
-    s->failed = true;
-    return true;
-  }
+  makers_open(&m, &e->how, false, s->window.count);
   for (int64_t n = 0; n < WINDOW_SOME_ROWS; n++) {
     const int64_t row = window_sample(&s->window, WINDOW_SOME_ROWS, n);
     if (row < 0 || isnan(making_position(&m.how, row))) continue;
@@ -128,10 +118,9 @@ bool explanation_is_rounding(search *s, const explanation *e) {
 
 bool explain_leaves_curve(search *s, const making *how) {
   makers m;
-  double squares = 0.0, changes = 0.0, *left = calloc((size_t)how->columns.dim, sizeof *left);
-  const bool enough = left && makers_open(&m, how, false, s->window.count);
-  if (!enough) s->failed = true;
-  for (int64_t row = 0; enough && row < s->window.count; row++) {
+  double squares = 0.0, changes = 0.0, *left = memory_take((size_t)how->columns.dim, sizeof *left);
+  makers_open(&m, how, false, s->window.count);
+  for (int64_t row = 0; row < s->window.count; row++) {
     if (s->window.zero[row] || isnan(making_position(how, row))) continue;
     const double *made = makers_row(&m, &m.all[0], row), *there = window_row(&s->window, row);
     for (int64_t c = 0; c < how->columns.dim; c++) {
@@ -141,30 +130,28 @@ bool explain_leaves_curve(search *s, const making *how) {
       left[c] = here;
     }
   }
-  if (enough) makers_close(&m);
+  makers_close(&m);
   free(left);
   return changes < squares;
 }
 
 /* ---- proving a hypothesis -------------------------------------------------------------------------- */
 
-/* Opens the exact maker and the kernels that may be near a table at this distance from the exact values: those whose
-   bound is not far below it. *left_out: others are far, too. Returns false if memory runs out, and closes them. */
-static bool open_near(const search *s, makers *m, double distance, bool *left_out) {
+/* Adds the kernels that may be near a table at this distance from the exact values: those whose bound is not far below
+   it. Returns whether others are left out. */
+static bool add_near(const search *s, makers *m, double distance) {
   const identify_request *request = s->request;
   const double amplitude = m->how.amplitude, near = 2.0 * sqrt(good_part) * amplitude;
   const int64_t first = m->first, last = m->first + m->range - 1, farthest = llabs(first) > last ? llabs(first) : last;
-  const posenc_kernel **some = calloc(request->kernel_count + 1, sizeof(*some));
+  const posenc_kernel **some = memory_take(request->kernel_count, sizeof(*some));
   size_t count = 0;
-  for (size_t k = 0; some && k < request->kernel_count; k++) {
+  for (size_t k = 0; k < request->kernel_count; k++) {
     const double bound = posenc_bound_at(&request->kernels[k]->bound, POSENC_F32, farthest);
     if (!(sqrt(distance) > amplitude * bound + near)) some[count++] = request->kernels[k];
   }
-  const bool enough = some && makers_add(m, some, count);
-  *left_out = count < request->kernel_count;
-  if (!enough) makers_close(m);
+  makers_add(m, some, count);
   free(some);
-  return enough;
+  return count < request->kernel_count;
 }
 
 /* Returns the distance of the closest maker. Damaged columns are left out if the others are explained without them. */
@@ -179,28 +166,19 @@ static double distance_without_bad(search *s, makers *m, double limit) {
 static void consider(search *s, const making *how, explanation *e) {
   const double limit = e->found ? e->distance : INFINITY, hopeless = 0.35, square = how->amplitude * how->amplitude;
   makers m;
-  bool left_out;
-  if (!makers_open(&m, how, false, s->window.count)) {
-    s->failed = true;
-    return;
-  }
+  makers_open(&m, how, false, s->window.count);
   /* A few rows may show such large errors that no recipe can have them. */
   const double at_first = distance_of(&m, &s->window, 0.0);
   if (at_first > hopeless * square) {
     makers_close(&m);
     return;
   }
-  if (!open_near(s, &m, at_first, &left_out)) {
-    s->failed = true;
-    return;
-  }
+  const bool has_others = add_near(s, &m, at_first);
   double distance = distance_without_bad(s, &m, limit);
-  if (left_out && distance <= 4.0 * good_part * square) {
+  if (has_others && distance <= 4.0 * good_part * square) {
     makers_close(&m);
-    if (!makers_open(&m, how, false, s->window.count) || !open_near(s, &m, 0.0, &left_out)) {
-      s->failed = true;
-      return;
-    }
+    makers_open(&m, how, false, s->window.count);
+    add_near(s, &m, 0.0);
     distance = distance_without_bad(s, &m, limit);
   }
   if (explanation_is_better(e, distance))
@@ -225,7 +203,7 @@ void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool 
   const double tried[] = {1.0, attention > 0.0 ? attention : 1.0,
                           plainest(amplitude->value, room / amplitude->value).value, amplitude->value, s->window.most};
   how->amplitude_error = room;
-  for (size_t n = 0; n < sizeof tried / sizeof *tried && !explanation_is_exact(s, e); n++) {
+  for (size_t n = 0; n < sizeof tried / sizeof *tried && !explanation_is_exact(e); n++) {
     how->amplitude = tried[n];
     if (fabs(how->amplitude - amplitude->value) > (n ? room + unit : close)) continue;
     if (n && fabs(how->amplitude - 1.0) <= unit) continue; /* truncated values have an amplitude just below 1 */
@@ -247,7 +225,7 @@ static void consider_positions(search *s, making *how, const estimate *amplitude
     explain_amplitudes(s, how, amplitude, true, e);
     return;
   }
-  for (int64_t n = 0, middle = least + (most - least) / 2; n <= most - least && !explanation_is_exact(s, e); n++) {
+  for (int64_t n = 0, middle = least + (most - least) / 2; n <= most - least && !explanation_is_exact(e); n++) {
     how->start = start_at(middle + (n % 2 ? (n + 1) / 2 : -(n / 2)));
     explain_amplitudes(s, how, amplitude, false, e);
   }
@@ -288,7 +266,7 @@ static void explain_starts(search *s, making *how, starts *told, bool whole, con
     told->count = starts_find(&c, farthest, told->of, told->far ? 2 : sizeof told->of / sizeof *told->of);
     told->known = true;
   }
-  for (size_t n = 0; n < told->count && !explanation_is_exact(s, found); n++) {
+  for (size_t n = 0; n < told->count && !explanation_is_exact(found); n++) {
     how->start = told->of[n];
     if (start_is_whole(&how->start) != whole) continue;
     widen(s->run, &how->start);
@@ -321,7 +299,7 @@ static void explain_order(search *s, const columns *at, const formula *f, int st
       trial_shift_phases(s, at->pairs, 1);
     }
     /* Whole positions come first. Others are tried only if roundings do not explain the whole ones. */
-    for (int n = 0; n < (far ? 1 : 4) && !s->failed; n++) {
+    for (int n = 0; n < (far ? 1 : 4); n++) {
       if (explanation_is_good(found) && (n < 2 || explanation_is_rounding(s, found))) continue;
       explain_starts(s, &how, &told[n % 2], n < 2, &amplitude, found);
     }
@@ -333,7 +311,7 @@ static explanation explain_by(search *s, const columns *at, const formula *f, bo
   explanation found = {.found = false};
   const columns reversed = columns_exchanged(at);
   explain_order(s, at, f, 1, far, &found);
-  if (!far && !explanation_is_good(&found) && !s->failed) explain_order(s, &reversed, f, -1, far, &found);
+  if (!far && !explanation_is_good(&found)) explain_order(s, &reversed, f, -1, far, &found);
   return found;
 }
 
@@ -366,8 +344,8 @@ void trial_weigh(search *s, const explanation *e) {
 }
 
 void trial_formulas(search *s, const columns *at, const formula *formulas, size_t count) {
-  for (size_t n = 0; n < count && !s->failed; n++) {
-    if (explanation_is_exact(s, &s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
+  for (size_t n = 0; n < count; n++) {
+    if (explanation_is_exact(&s->best) && formulas[n].digits > s->best.how.formula.digits + PLAINER) break;
     const explanation e = explain_by(s, at, &formulas[n], false);
     trial_weigh(s, &e);
   }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/formula.h"
 
+#include "common/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -303,8 +305,7 @@ size_t formulas_find(const estimate *frequencies, int64_t pairs, formula formula
   static const double shifts[] = {0.0, 1.0, 0.5, 1.5};
   /* The slope of a recipe, or its step from one frequency to the next, is an f32. */
   const double of_slope = 1e-6 + 0x1p-23 * (double)pairs, of_scale = 1e-7;
-  mark *marks = calloc((size_t)pairs, sizeof *marks);
-  if (!marks) return 0;
+  mark *marks = memory_take((size_t)pairs, sizeof *marks);
   const size_t known = marks_of(frequencies, pairs, marks);
   const line l = find_line(marks, known);
   const bool turns_by_one = pairs == 1 && known == 1 && fabs(marks[0].log) <= 3.0 * marks[0].error + of_scale;

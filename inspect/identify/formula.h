@@ -24,9 +24,8 @@ typedef struct table_window {
   double most;               /* the largest |value| after subtracting the offset */
 } table_window;
 
-/* Reads the first rows, or those from another one on. Returns false if memory runs out. */
-bool window_read(table_window *w, table_file *table);
-bool window_read_from(table_window *w, table_file *table, int64_t first);
+/* Reads rows from the first one on, as many as a window has. */
+void window_read(table_window *w, table_file *table, int64_t first);
 void window_free(table_window *w);
 
 static inline const double *window_row(const table_window *w, int64_t row) {
@@ -292,8 +291,8 @@ size_t starts_find(const phase_clock *c, int64_t farthest, start *found, size_t 
 size_t list_formulas(const table_window *w, const columns *s, formula formulas[FORMULAS_MAX]);
 
 /* Determines the positions of the rows of the window that are NaN, which they stay if there is none. Returns the number
-   of known positions, or -1 if memory runs out. relative: the relative error of angles. Positions from cosines alone
-   are assumed to be positive. */
+   of known positions. relative: the relative error of angles. Positions from cosines alone are assumed to be
+   positive. */
 int64_t list_read(const table_window *w, const columns *s, const long double *frequencies, double amplitude,
                   double relative, double *positions);
 

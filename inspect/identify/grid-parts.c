@@ -75,55 +75,49 @@ static int64_t find_width(const grid *g, const view *v, unsigned char *kinds, in
   }
 }
 
-/* Takes the columns of a kind; the caller sets the rows. Returns false if memory runs out. */
-static bool take_kind(const view *v, const unsigned char *kinds, int kind, view *taken) {
-  *taken = *v;
-  taken->count = 0;
-  taken->columns = calloc((size_t)v->count, sizeof *taken->columns);
-  for (int64_t c = 0; taken->columns && c < v->count; c++)
-    if (kinds[c] == kind) taken->columns[taken->count++] = v->columns[c];
-  return taken->columns;
+/* Returns the columns of a kind; the caller sets the rows. */
+static view kind_taken(const view *v, const unsigned char *kinds, int kind) {
+  view taken = *v;
+  taken.count = 0;
+  taken.columns = memory_take((size_t)v->count, sizeof *taken.columns);
+  for (int64_t c = 0; c < v->count; c++)
+    if (kinds[c] == kind) taken.columns[taken.count++] = v->columns[c];
+  return taken;
 }
 
 /* Divides the view into at most `most` axes, slow ones first, and takes over its columns. */
 static void find_axes(grid *g, view *v, int most) {
-  unsigned char *kinds = calloc((size_t)v->count + 1, 1);
-  int64_t *runs = calloc((size_t)v->count + 1, sizeof *runs);
-  g->failed |= !kinds || !runs;
-  const int64_t width = g->failed || most == 1 ? 0 : find_width(g, v, kinds, runs);
-  view slow = {0}, fast = {0};
-  if (width) g->failed |= !take_kind(v, kinds, SLOW, &slow) || !take_kind(v, kinds, FAST, &fast);
+  unsigned char *kinds = memory_take((size_t)v->count, 1);
+  int64_t *runs = memory_take((size_t)v->count, sizeof *runs);
+  const int64_t width = most == 1 ? 0 : find_width(g, v, kinds, runs);
+  view last = *v;
+  if (width) {
+    view slow = kind_taken(v, kinds, SLOW);
+    last = kind_taken(v, kinds, FAST);
+    free(v->columns);
+    last.rows = width;
+    slow.rows = v->rows / width;
+    slow.step = v->step * width;
+    find_axes(g, &slow, most - 1);
+  }
   free(kinds);
   free(runs);
-  if (!width || g->failed) {
-    free(slow.columns);
-    free(fast.columns);
-    g->parts[g->count++].of = *v;
-    return;
-  }
-  free(v->columns);
-  fast.rows = width;
-  slow.rows = v->rows / width;
-  slow.step = v->step * width;
-  find_axes(g, &slow, most - 1);
-  g->parts[g->count++].of = fast;
+  g->parts[g->count++].of = last;
 }
 
 /* Divides the table into axes. Returns false if there is only one. */
 static bool find_grid(grid *g) {
   view all = {.first = g->zeros, .step = 1, .rows = table_stored(g->request->table)->rows - g->zeros, .count = g->dim};
-  all.columns = calloc((size_t)g->dim, sizeof *all.columns);
-  g->failed = !all.columns;
-  if (g->failed) return false;
+  all.columns = memory_take((size_t)g->dim, sizeof *all.columns);
   for (int64_t c = 0; c < g->dim; c++) all.columns[c] = c;
   find_axes(g, &all, POSENC_AXES);
-  return !g->failed && g->count > 1;
+  return g->count > 1;
 }
 
 /* ---- what each axis is ---------------------------------------------------------------------------- */
 
-/* Identifies the values of an axis as a table. Returns false if memory runs out. */
-static bool identify_part(const grid *g, grid_part *p) {
+/* Identifies the values of an axis as a table. */
+static void identify_part(const grid *g, grid_part *p) {
   const view *v = &p->of;
   const posenc_dtype dtype = g->dtype;
   const size_t element = posenc_dtype_bytes(dtype);
@@ -131,28 +125,24 @@ static bool identify_part(const grid *g, grid_part *p) {
   const size_t length = npy_header(dtype, (const int64_t[]){v->rows, v->count}, 2, header),
                size = length + (size_t)(v->rows * v->count) * element;
   fault why;
-  p->file = malloc(size);
-  if (!p->file) return false;
+  p->file = memory_take(size, 1);
   memcpy(p->file, header, length);
   for (int64_t r = 0; r < v->rows; r++)
     for (int64_t c = 0; c < v->count; c++)
       memcpy(p->file + length + (size_t)(r * v->count + c) * element, grid_element(g, v, r, c), element);
   stored_order(p->file + length, (size_t)(v->rows * v->count), element);
-  p->table = table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why);
-  if (!p->table) return false;
+  p->table = allocated(table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why));
   identify_request own = *g->request;
   own.table = p->table;
   own.expected = own.suspects = NULL;
   p->found = identify(&own);
-  return p->found;
 }
 
 /* Identifies all axes. Returns false unless each is a table or has too few rows, and at least one is a table. */
 static bool identify_parts(grid *g) {
   int tables = 0;
   for (int a = 0; a < g->count; a++) {
-    g->failed = !identify_part(g, &g->parts[a]);
-    if (g->failed) return false;
+    identify_part(g, &g->parts[a]);
     const identity *found = g->parts[a].found;
     const bool is_table = identity_is_table(found) && !found->positions;
     if (!is_table && found->verdict != IDENTIFY_FEW) return false;
@@ -171,7 +161,7 @@ static bool identify_parts(grid *g) {
 
 bool grid_find_places(grid *g) {
   if (find_grid(g)) return identify_parts(g);
-  if (g->zeros != 1 || g->failed) return false;
+  if (g->zeros != 1) return false;
   grid_free_parts(g); /* sines of the first place are zeros, too */
   g->zeros = 0;
   return find_grid(g) && identify_parts(g);
@@ -243,7 +233,7 @@ static bool has_form(const grid *g, int n, spacing form, double size, double set
   return false;
 }
 
-/* Sets positions, divisors and scale. Returns false if not all axes have that form, or if memory runs out. */
+/* Sets positions, divisors and scale. Returns false if not all axes have that form. */
 static bool set_positions(grid *g, spacing form) {
   posenc_axes *axes = &g->axes;
   double set[4];
@@ -255,8 +245,7 @@ static bool set_positions(grid *g, spacing form) {
     axis->divisor = set[2];
     g->problem.scale = set[3];
     free(g->lists[n]);
-    axis->positions = g->lists[n] = calloc((size_t)axis->size, sizeof *g->lists[n]);
-    if (!g->lists[n]) return false;
+    axis->positions = g->lists[n] = memory_take((size_t)axis->size, sizeof *g->lists[n]);
     for (int64_t k = 0; k < axis->size; k++) g->lists[n][k] = set[0] + set[1] * (double)k;
   }
   return true;
@@ -368,7 +357,7 @@ static void compare_row(const grid *g, const grid_part *of, int64_t row, posenc_
 }
 
 /* Compares the rows of each axis with those of the kernel; null: the most accurate one of the library. Returns false if
-   it refuses the problem, or if memory runs out. */
+   it refuses the problem. */
 static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES]) {
   const posenc_dtype dtype = kernel ? POSENC_F32 : g->held;
   const posenc_problem problem = problem_of(g, dtype);
@@ -379,12 +368,11 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   if ((kernel && posenc_kernel_refusal(kernel, &problem, &options)) || posenc_problem_refusal(&problem)) return false;
   posenc_plan *plan;
   const posenc_status status = posenc_plan_create(&plan, &problem, &options);
-  g->failed |= status == POSENC_OUT_OF_MEMORY;
+  if (status == POSENC_OUT_OF_MEMORY) memory_end();
   if (status != POSENC_OK) return false;
-  void *made = calloc((size_t)problem.dim, posenc_dtype_bytes(dtype));
-  g->failed |= !made;
+  void *made = memory_take((size_t)problem.dim, posenc_dtype_bytes(dtype));
   int64_t *from = columns_of_kernels(g);
-  for (int a = 0; a < g->count && made; a++) {
+  for (int a = 0; a < g->count; a++) {
     const view *v = &g->parts[a].of;
     by[a] = (maker){.kernel = kernel, .closest = true};
     for (int64_t row = 0; row < v->rows; row++) {
@@ -396,21 +384,15 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   free(from);
   if (kernel) isolate_turn(kernel);
   posenc_plan_destroy(plan);
-  return !g->failed;
+  return true;
 }
 
-/* Replaces the result of the same maker, or adds a new one. Returns false if memory runs out. */
-static bool put(maker **all, size_t *count, const maker *by) {
-  for (size_t n = 0; n < *count; n++)
-    if ((*all)[n].kernel == by->kernel) {
-      (*all)[n] = *by;
-      return true;
-    }
-  maker *more = realloc(*all, (*count + 1) * sizeof *more);
-  if (!more) return false;
-  *all = more;
-  more[(*count)++] = *by;
-  return true;
+/* Replaces the result of the same maker, or adds a new one. */
+static void put(maker **all, size_t *count, const maker *by) {
+  size_t n = 0;
+  while (n < *count && (*all)[n].kernel != by->kernel) n++;
+  if (n == *count) *all = memory_grow(*all, ++*count, sizeof **all);
+  (*all)[n] = *by;
 }
 
 static void put_all(grid *g, const maker by[POSENC_AXES]) {
@@ -421,10 +403,10 @@ static void put_all(grid *g, const maker by[POSENC_AXES]) {
     sum.squares += by[a].squares;
     sum.within = sum.most = fmax(sum.most, by[a].most);
   }
-  if (!g->parts[0].found) g->failed |= !put(&g->makers, &g->maker_count, &sum);
+  if (!g->parts[0].found) put(&g->makers, &g->maker_count, &sum);
   for (int a = 0; a < g->count; a++) {
     identity *found = g->parts[a].found;
-    if (found) g->failed |= !put(&found->matches, &found->match_count, &by[a]);
+    if (found) put(&found->matches, &found->match_count, &by[a]);
   }
 }
 
@@ -432,7 +414,7 @@ void grid_find_makers(grid *g) {
   maker by[POSENC_AXES];
   if (!g->is_one) return;
   if (!g->parts[0].found && compare(g, NULL, by)) put_all(g, by);
-  for (size_t k = 0; k < g->request->kernel_count && g->held != POSENC_F64 && !g->failed; k++)
+  for (size_t k = 0; k < g->request->kernel_count && g->held != POSENC_F64; k++)
     if (compare(g, g->request->kernels[k], by)) put_all(g, by);
   makers_rank(g->makers, g->maker_count);
   for (int a = 0; a < g->count; a++)

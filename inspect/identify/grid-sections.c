@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 #include "inspect/identify/formula.h"
 #include "reference/accuracy.h"
@@ -42,7 +43,6 @@ typedef struct reader {
   int64_t *numbers;         /* memory of the parts */
   axis_part parts[POSENC_AXES];
   sections *found;
-  bool failed;
 } reader;
 
 /* ---- the amplitude ------------------------------------------------------------------------------- */
@@ -596,7 +596,7 @@ static bool find(reader *r, const columns *first) {
   return false;
 }
 
-bool sections_find(const table_window *w, const identify_request *request, sections *found, bool *failed) {
+bool sections_find(const table_window *w, const identify_request *request, sections *found) {
   const columns at = columns_find(w);
   const bool is_double = w->held == POSENC_F64;
   reader r = {.w = w,
@@ -606,26 +606,21 @@ bool sections_find(const table_window *w, const identify_request *request, secti
               .is_recovered = request->error > 0.0,
               .range = (double)w->count + near};
   *found = (sections){.zeros = 0};
-  *failed = false;
   if (!w->finite || at.pairs < PAIRS_LEAST || at.dim != w->dim || at.dim % 2) return false;
   /* The bound of recovered values is that of pairs that are hardly turned. */
   r.least_unit = fmin(request->error, limit_of_value(w->held, limit_unit(w->held), LIMIT_OF_PAIR)) +
                  ldexp(1.0, format_of(w->held)->least);
   r.unit = ldexp(1.0, -format_of(w->held)->precision) + (is_double ? 0x1p-50 : 0x1p-23);
   r.relative = is_double ? 0x1p-48 : 0x1p-20;
-  r.numbers = calloc((size_t)at.pairs * 2, sizeof *r.numbers);
-  r.frequencies = calloc((size_t)at.pairs, sizeof *r.frequencies);
-  r.angles = calloc((size_t)at.pairs, sizeof *r.angles);
-  r.failed = !r.numbers || !r.frequencies || !r.angles;
-  for (int a = 0; a < POSENC_AXES; a++) {
-    found->positions[a] = calloc((size_t)w->count, sizeof *found->positions[a]);
-    r.failed |= !found->positions[a];
-  }
-  const bool is_found = !r.failed && find(&r, &at);
+  r.numbers = memory_take((size_t)at.pairs * 2, sizeof *r.numbers);
+  r.frequencies = memory_take((size_t)at.pairs, sizeof *r.frequencies);
+  r.angles = memory_take((size_t)at.pairs, sizeof *r.angles);
+  for (int a = 0; a < POSENC_AXES; a++)
+    found->positions[a] = memory_take((size_t)w->count, sizeof *found->positions[a]);
+  const bool is_found = find(&r, &at);
   free(r.numbers);
   free(r.frequencies);
   free(r.angles);
-  *failed = r.failed;
   return is_found;
 }
 

@@ -33,9 +33,7 @@ static bool read_table(grid *g) {
   const size_t element = posenc_dtype_bytes(at->dtype);
   if (at->rows > ROWS_MOST || at->rows * at->dim > BYTES_MOST / (int64_t)element) return false;
   const size_t row_bytes = (size_t)at->dim * element;
-  g->bytes = malloc((size_t)at->rows * row_bytes + 1);
-  g->failed = !g->bytes;
-  if (g->failed) return false;
+  g->bytes = memory_take((size_t)at->rows, row_bytes);
   table_rows(g->request->table, 0, at->rows, g->bytes);
   for (const unsigned char *byte = g->bytes; g->zeros < at->rows; byte += row_bytes, g->zeros++) {
     size_t n = 0;
@@ -65,30 +63,27 @@ static void free_grid(grid *g) {
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* Sets the columns of each axis. Returns false if memory runs out. */
-static bool set_lists(grid *g, const sections *found) {
+/* Sets the columns of each axis. */
+static void set_lists(grid *g, const sections *found) {
   for (int a = 0; a < g->count; a++) {
     view *v = &g->parts[a].of;
     *v = (view){.first = g->zeros, .step = 1, .rows = found->axes.axis[a].size};
-    v->columns = calloc((size_t)g->dim, sizeof *v->columns);
+    v->columns = memory_take((size_t)g->dim, sizeof *v->columns);
     g->order[a] = a;
-    if (!v->columns) return false;
   }
   for (int64_t c = 0; c < g->dim; c++) {
     bool cosine;
     view *v = &g->parts[axes_axis(&found->axes, columns_index(&found->columns, c, &cosine))].of;
     v->columns[v->count++] = c;
   }
-  return true;
 }
 
 bool grid_find_lists(grid *g) {
   table_window w;
   sections found;
-  g->failed = !window_read(&w, g->request->table);
-  if (g->failed) return false;
+  window_read(&w, g->request->table, 0);
   /* Positions of rows beyond the window would be unknown. */
-  const bool is_found = w.count == w.rows && sections_find(&w, g->request, &found, &g->failed);
+  const bool is_found = w.count == w.rows && sections_find(&w, g->request, &found);
   if (is_found) {
     g->held = w.held;
     g->zeros = found.zeros;
@@ -109,13 +104,13 @@ bool grid_find_lists(grid *g) {
     g->problem.first = -g->zeros;
     if (g->zeros) g->problem.padding = -1;
     g->problem.axes = &g->axes;
-    g->failed = !set_lists(g, &found);
+    set_lists(g, &found);
     memcpy(g->lists, found.positions, sizeof g->lists);
     memset(found.positions, 0, sizeof found.positions);
   }
   if (w.count == w.rows) sections_free(&found);
   window_free(&w);
-  return is_found && !g->failed;
+  return is_found;
 }
 
 /* ---- whose it is --------------------------------------------------------------------------------- */
@@ -224,9 +219,7 @@ static void print_grid(const grid *g, FILE *out) {
   for (int n = 0; n < g->count; n++) {
     const grid_part *p = &g->parts[g->order[n]];
     char *own = identity_sentence(p->found);
-    const char *told = own ? own : "?";
-    if (own && first && strcmp(own, first) == 0) told = "the same";
-    fprintf(out, "; %c: %s", letter_of(g, g->order[n]), told);
+    fprintf(out, "; %c: %s", letter_of(g, g->order[n]), first && strcmp(own, first) == 0 ? "the same" : own);
     if (first)
       free(own);
     else
@@ -276,7 +269,7 @@ static void tell_parts(const grid *g, char *text, size_t size) {
 /* Returns whether the table is what is expected, or how it differs from that. */
 static record_agreement agreement_of(const grid *g, record_memory *in) {
   if (!g->request->expected) return (record_agreement){.there = false};
-  identity *at = allocated(identify_places(g->request, g->is_one ? &g->problem : NULL, &g->columns));
+  identity *at = identify_places(g->request, g->is_one ? &g->problem : NULL, &g->columns);
   const bool is_none = at->agreement != AGREES && !*at->agreed;
   if (is_none && !g->is_one) tell_parts(g, at->agreed, sizeof at->agreed);
   if (is_none && !g->is_one && !*at->agreed && !g->request->asked)
@@ -358,13 +351,13 @@ static record_identified record_of(const grid *g, record_memory *in) {
 }
 
 static bool identify_by(const identify_request *request, bool (*find)(grid *g), record_identified *made,
-                        record_memory *in, bool *failed) {
+                        record_memory *in) {
   grid g = {.request = request};
-  bool is_found = read_table(&g) && find(&g);
-  if (is_found) grid_find_makers(&g);
-  is_found = is_found && !g.failed;
-  if (is_found) *made = record_of(&g, in);
-  *failed = g.failed;
+  const bool is_found = read_table(&g) && find(&g);
+  if (is_found) {
+    grid_find_makers(&g);
+    *made = record_of(&g, in);
+  }
   free_grid(&g);
   return is_found;
 }
@@ -375,10 +368,10 @@ static bool find_places(grid *g) {
   return true;
 }
 
-bool identify_grid(const identify_request *request, record_identified *made, record_memory *in, bool *failed) {
-  return identify_by(request, find_places, made, in, failed);
+bool identify_grid(const identify_request *request, record_identified *made, record_memory *in) {
+  return identify_by(request, find_places, made, in);
 }
 
-bool identify_lists(const identify_request *request, record_identified *made, record_memory *in, bool *failed) {
-  return identify_by(request, grid_find_lists, made, in, failed);
+bool identify_lists(const identify_request *request, record_identified *made, record_memory *in) {
+  return identify_by(request, grid_find_lists, made, in);
 }

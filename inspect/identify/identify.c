@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/identity.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/search.h"
@@ -143,10 +144,11 @@ static bool mistake_is_transposed(const table_window *w) {
   return waves * 4 >= rows * 3 && fast_waves >= 3;
 }
 
-static bool say(identity *found, identify_verdict verdict, const char *reason) {
+/* Sets the verdict, and returns it. */
+static identify_verdict say(identity *found, identify_verdict verdict, const char *reason) {
   found->verdict = verdict;
   snprintf(found->reason, sizeof found->reason, "%s", reason);
-  return true;
+  return verdict;
 }
 
 static bool all_rows_equal(const table_window *w) {
@@ -252,7 +254,7 @@ static void describe_frequencies(search *s, char *words, size_t size) {
 
 /* Sets the verdict for waves at whole positions, as caches have, with other frequencies. It names these in the digits
    that are known. */
-static bool say_measured(identity *found, const search *s, const char *words) {
+static identify_verdict say_measured(identity *found, const search *s, const char *words) {
   const making *how = &s->of_measured;
   const int64_t pairs = how->columns.pairs;
   const double sure = 4.0;
@@ -269,7 +271,7 @@ static bool say_measured(identity *found, const search *s, const char *words) {
   return say(found, IDENTIFY_BENT, reason);
 }
 
-static bool say_other_waves(identity *found, search *s, size_t formulas) {
+static identify_verdict say_other_waves(identity *found, search *s, size_t formulas) {
   char words[200] = "";
   const int64_t known = search_count_known(s), pairs = s->columns.pairs;
   if (formulas == 0 && pairs >= FORMULA_EVIDENT) describe_frequencies(s, words, sizeof words);
@@ -294,7 +296,7 @@ static bool say_other_waves(identity *found, search *s, size_t formulas) {
 }
 
 /* Takes over the best explanation, and judges it by the whole file. */
-static bool judge_best(search *s, identity *found) {
+static void judge_best(search *s, identity *found) {
   found->how = s->best.how;
   found->also_known = s->also.found;
   found->also = s->also.how.formula;
@@ -302,14 +304,14 @@ static bool judge_best(search *s, identity *found) {
   found->original_least = s->best.original_least;
   found->original_most = s->best.original_most;
   found->starts = s->best.starts;
-  if (!found->how.positions) return judge(s, found);
-  double *all = search_list_all(s);
-  s->known = s->window.rows;
-  found->how.positions = all;
-  const bool enough = all && judge(s, found);
+  double *all = found->how.positions ? search_list_all(s) : NULL;
+  if (all) {
+    s->known = s->window.rows;
+    found->how.positions = all;
+  }
+  judge(s, found);
   s->known = s->window.count;
   free(all);
-  return enough;
 }
 
 static void free_parts(identity *found) {
@@ -319,6 +321,12 @@ static void free_parts(identity *found) {
   free(found->factor_errors);
   free(found->positions);
   free(found->bad);
+}
+
+/* Takes another identity instead, and all that it points to. */
+static void take(identity *found, const identity *other) {
+  free_parts(found);
+  *found = *other;
 }
 
 /* Whether every row of the window that is not zero has a whole position, in more than one run. A single run explains no
@@ -332,27 +340,26 @@ static bool is_whole_list(const table_window *w, const identity *found) {
 /* Tries a list of positions and keeps it if it explains the window. Rows at rounded positions, or in no order, may be
    near rows of successive positions. `unread`: the identity before it was judged; told: how most rows are made, or
    null. */
-static bool judge_as_list(search *s, const identity *unread, const making *told, identity *found) {
-  identity successive = *found;
+static void judge_as_list(search *s, const identity *unread, const making *told, identity *found) {
+  identity list = *unread;
   const explanation best = s->best, also = s->also;
-  *found = *unread;
   s->best.found = s->also.found = false;
   s->told = told;
   if (told)
     search_list_of(s, told);
   else
     search_list(s);
-  const bool good = !s->failed && explanation_is_good(&s->best), enough = good ? judge_best(s, found) : !s->failed;
+  const bool is_good = explanation_is_good(&s->best);
+  if (is_good) judge_best(s, &list);
   s->told = NULL;
-  if (good && enough && is_explained(found) && is_whole_list(&s->window, found)) {
-    free_parts(&successive);
-    return true;
+  if (is_good && is_explained(&list) && is_whole_list(&s->window, &list)) {
+    take(found, &list);
+    say(found, IDENTIFY_TABLE, "");
+    return;
   }
-  free_parts(found);
-  *found = successive;
+  free_parts(&list);
   s->best = best;
   s->also = also;
-  return enough;
 }
 
 /* Whether exponents are from the number of the column, columns are less their means, or the second of two tables is a
@@ -364,7 +371,8 @@ static bool is_mistake(const search *s, identity *found) {
       !(table_stored(s->request->table)->joined && mistake_of_copies(w, words, sizeof words)))
     return false;
   found->how.columns = (columns){.layout = POSENC_INTERLEAVED, .part = TABLE_BOTH, .dim = w->dim};
-  return say(found, IDENTIFY_BENT, words);
+  say(found, IDENTIFY_BENT, words);
+  return true;
 }
 
 /* Negates the sines or the cosines of all pairs, or all columns of one part alone. */
@@ -381,7 +389,7 @@ static bool is_negated(search *s, identity *found) {
   const columns at = s->columns;
   const explanation best = s->best;
   const bool alone = at.part != TABLE_BOTH;
-  for (int n = 0; n < (alone ? 1 : 3) && !s->failed; n++) {
+  for (int n = 0; n < (alone ? 1 : 3); n++) {
     /* The cosines are negated, then also the sines, then only the sines. One part alone has no others. */
     negate(s, &at, n != 1);
     s->best.found = s->also.found = false;
@@ -396,7 +404,8 @@ static bool is_negated(search *s, identity *found) {
     snprintf(words, sizeof words, "%s: base %s, shift %g, from position %.15g on", found->negated,
              number_within(f->base, f->base_error).text, f->shift, s->best.how.start.first);
     found->how.columns = *told;
-    return say(found, IDENTIFY_BENT, words);
+    say(found, IDENTIFY_BENT, words);
+    return true;
   }
   negate(s, &at, alone);
   s->columns = at;
@@ -404,7 +413,8 @@ static bool is_negated(search *s, identity *found) {
   return false;
 }
 
-static bool explain(search *s, identity *found) {
+/* Sets and returns the verdict on a table of which nothing is told. */
+static identify_verdict explain(search *s, identity *found) {
   enum { ROWS_LEAST = 4 };
   const table_window *w = &s->window;
   int64_t rows = 0;
@@ -415,23 +425,22 @@ static bool explain(search *s, identity *found) {
   if (all_rows_equal(w)) return say(found, IDENTIFY_NO_TABLE, "all rows are the same");
 
   const size_t count = search_run(s);
-  if (s->failed) return false;
   if (!explanation_is_good(&s->best)) {
     found->how = s->best.how;
     if (!s->best.found) found->how.columns = s->columns;
     found->how.positions = NULL;
     found->how.formula.scaling.factors = NULL;
-    if (is_mistake(s, found) || (count > 0 && is_negated(s, found))) return true;
+    if (is_mistake(s, found) || (count > 0 && is_negated(s, found))) return found->verdict;
     if (mistake_is_transposed(w))
       return say(found, IDENTIFY_NO_TABLE, "its rows are waves, and its columns are none: it may be transposed");
     return say_other_waves(found, s, count);
   }
   const identity unread = *found;
-  if (!judge_best(s, found)) return false;
+  judge_best(s, found);
   const bool is_read = is_explained(found) && !has_whole_rows(found);
-  if (!is_read && !found->positions && !judge_as_list(s, &unread, NULL, found)) return false;
+  if (!is_read && !found->positions) judge_as_list(s, &unread, NULL, found);
   if (is_supported(found)) return say(found, IDENTIFY_TABLE, "");
-  if (is_mistake(s, found)) return true;
+  if (is_mistake(s, found)) return found->verdict;
   if (explain_leaves_curve(s, &found->how))
     return say(found, IDENTIFY_NO_TABLE, "its columns go up and down like a table's, but are no sines and cosines");
   char near[sizeof found->reason];
@@ -443,32 +452,18 @@ static bool explain(search *s, identity *found) {
   return say(found, IDENTIFY_BENT, near);
 }
 
-static void open_identity(const search *s, identity *found) {
-  found->stored = s->window.stored;
-  found->held = s->window.held;
-  found->rows = s->window.rows;
-  found->dim = s->window.dim;
-  found->error = s->request->error;
-  found->padding = POSENC_NO_PADDING;
-}
-
-/* Judges the table made as `how`, and with by_makers tells who made it. Returns false if memory runs out. *is_right:
-   that explains it. */
-static bool judge_as(search *s, const identity *unread, const making *how, bool by_makers, identity *found,
-                     bool *is_right) {
-  free_parts(found);
-  *found = *unread;
+/* Judges the table made as `how`, and with by_makers tells who made it. Returns whether that explains it. */
+static bool judge_as(search *s, const identity *unread, const making *how, bool by_makers, identity *found) {
+  take(found, unread);
   found->how = *how;
   found->how.held = found->held;
   const identify_request *const request = s->request, none = {.table = request->table, .name = request->name};
   if (!by_makers) s->request = &none;
   s->known = s->window.rows;
-  const bool enough = judge(s, found);
+  judge(s, found);
   s->known = s->window.count;
   s->request = request;
-  *is_right = enough && is_explained(found);
-  found->verdict = *is_right ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE;
-  return enough;
+  return say(found, is_explained(found) ? IDENTIFY_TABLE : IDENTIFY_NO_TABLE, "") == IDENTIFY_TABLE;
 }
 
 /* Returns the largest |position| of the rows, on any axis. */
@@ -494,41 +489,34 @@ static bool is_within(const identify_request *request, const identity *found) {
          (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
 }
 
-/* Judges the table as what is asked. Returns false if memory runs out. *is_right: that explains it. */
-static bool judge_as_asked(search *s, identity *found, bool *is_right) {
-  const identity unread = *found;
+/* Judges the table as what is asked. Returns whether that explains it. */
+static bool judge_as_asked(search *s, const identity *unread, identity *found) {
   const making how = making_asked(s->request->asked, s->request->part);
-  *is_right = false;
-  if (how.columns.dim > s->window.dim || how.columns.pairs < 1) return true;
-  const bool enough = judge_as(s, &unread, &how, false, found, is_right);
-  found->within = enough && is_within(s->request, found);
-  return enough;
+  if (how.columns.dim > s->window.dim || how.columns.pairs < 1) return false;
+  const bool is_right = judge_as(s, unread, &how, false, found);
+  found->within = is_within(s->request, found);
+  return is_right;
 }
 
 /* Judges the table as what is asked, or else as the problem that was found. */
-static bool judge_places(search *s, const posenc_problem *problem, const columns *at, identity *found) {
+static void judge_places(search *s, const posenc_problem *problem, const columns *at, identity *found) {
   const identify_request *request = s->request;
   const identity unread = *found;
-  making how;
-  bool enough = true, is_right = false;
-  if (request_has_axes(request)) enough = judge_as_asked(s, found, &is_right);
+  const bool is_right = request_has_axes(request) && judge_as_asked(s, &unread, found);
   /* Other sections of slow frequencies are near the asked ones. */
   const bool is_near = is_right && (found->unexplained || found->damage_count) && problem &&
                        !axes_have_pairs(problem->axes, request->asked->axes);
-  if (!enough || (is_right && !is_near) || !problem) return enough;
-  how = making_asked(problem, at->part);
+  if ((is_right && !is_near) || !problem) return;
+  making how = making_asked(problem, at->part);
   how.columns = *at;
-  return judge_as(s, &unread, &how, false, found, &is_right);
+  judge_as(s, &unread, &how, false, found);
 }
 
 /* Whether the formula is near, in a few rows. */
 static bool is_near(search *s, const making *how) {
   enum { FEW = 5 };
   makers m;
-  if (!makers_open(&m, how, false, s->window.count)) {
-    s->failed = true;
-    return false;
-  }
+  makers_open(&m, how, false, s->window.count);
   explain_compare(&m, &m.all[0], &s->window, FEW);
   const explanation e = {.found = true, .how = *how, .distance = maker_distance(&m.all[0])};
   makers_close(&m);
@@ -537,27 +525,25 @@ static bool is_near(search *s, const making *how) {
 
 /* Judges the table as the first suspect that explains all of it, in these rows and columns: what else it may be is not
    searched for, which takes seconds. Rounded angles, which no formula has, need not explain all of it: an error of f32
-   may round an angle to the other side. Returns false if memory runs out. */
-static bool judge_as_suspect(search *s, const identity *unread, const making *at, identity *found, bool *is_right) {
+   may round an angle to the other side. Returns whether there is one. */
+static bool judge_as_suspect(search *s, const identity *unread, const making *at, identity *found) {
   const suspect_list *list = s->request->suspects;
-  *is_right = false;
-  for (size_t n = 0; list && n < list->count && !*is_right && !s->failed; n++) {
+  for (size_t n = 0; list && n < list->count; n++) {
     const suspect *one = &list->items[n];
     making how;
     if (one->angles && !s->window.finite) continue; /* rows without a number are near any angle */
     if (!making_with(at, &one->problem, &how)) continue;
     how.angles = one->angles;
-    if (!is_near(s, &how)) continue;
-    if (!judge_as(s, unread, &how, !s->request->asked, found, is_right)) return false;
-    if (*is_right && one->angles) {
-      free_parts(found);
-      *found = *unread;
+    if (!is_near(s, &how) || !judge_as(s, unread, &how, !s->request->asked, found)) continue;
+    if (one->angles) {
+      take(found, unread);
       found->how.columns = at->columns;
-      return say(found, IDENTIFY_BENT, one->text);
+      say(found, IDENTIFY_BENT, one->text);
+      return true;
     }
-    *is_right = *is_right && is_within(s->request, found);
+    if (is_within(s->request, found)) return true;
   }
-  return !s->failed;
+  return false;
 }
 
 /* Whether the rows of the window are its first ones, again and again. */
@@ -570,22 +556,21 @@ static bool come_again(const table_window *w) {
   return period > 1 && period < w->count;
 }
 
-/* Judges the table as `how`, which is expected. Returns false if memory runs out. *is_right: that explains all of it,
-   or all but single elements, and rows at other positions, which are then found. */
-static bool judge_as_expected(search *s, const identity *unread, const making *how, identity *found, bool *is_right) {
+/* Judges the table as `how`, which is expected. Returns whether that explains all of it, or all but single elements, and
+   rows at other positions, which are then found. */
+static bool judge_as_expected(search *s, const identity *unread, const making *how, identity *found) {
   const making told = *how; /* judging marks damaged columns */
-  if (!judge_as(s, unread, how, !s->request->asked, found, is_right)) return false;
-  found->within = *is_right && is_within(s->request, found);
+  bool is_right = judge_as(s, unread, how, !s->request->asked, found);
+  found->within = is_within(s->request, found);
   if (found->within) return true;
-  if (!*is_right && come_again(&s->window)) {
-    if (!judge_as_list(s, unread, &told, found)) return false;
-    *is_right = found->positions;
-    return true;
+  if (!is_right && come_again(&s->window)) {
+    judge_as_list(s, unread, &told, found);
+    return found->positions;
   }
-  *is_right = *is_right && has_plain_damage(found) && explain_is_scattered(s, &found->how);
+  is_right = is_right && has_plain_damage(found) && explain_is_scattered(s, &found->how);
   const bool has_blank = found->paddings && found->positions;
-  if (*is_right && (has_whole_rows(found) || has_blank)) return judge_as_list(s, unread, &told, found);
-  return !s->failed;
+  if (is_right && (has_whole_rows(found) || has_blank)) judge_as_list(s, unread, &told, found);
+  return is_right;
 }
 
 /* Whether the rows of the window are at positions in equal steps, within what roundings to 16 bits and errors of angles
@@ -604,110 +589,108 @@ static bool are_even(const search *s, const double *positions) {
 }
 
 /* Judges the table as the expected formula at a position of each row, as those of times: formulas that are tried at
-   successive positions take seconds. even: whether positions may be in equal steps, which may be a scale. Returns false
-   if memory runs out. *is_right: that explains every element. */
-static bool judge_as_times(search *s, const identity *unread, const making *how, bool even, identity *found,
-                           bool *is_right) {
+   successive positions take seconds. Returns whether that explains every element. Positions in equal steps may be a
+   scale: the first identity that has them is `even` instead. */
+static bool judge_as_times(search *s, const identity *unread, const making *how, identity *found, identity *even) {
   making at = *how;
-  *is_right = false;
-  for (int turn = 0; turn < 2 && !*is_right && at.columns.pairs >= FORMULA_EVIDENT; turn++) {
+  for (int turn = 0; turn < 2 && at.columns.pairs >= FORMULA_EVIDENT; turn++) {
     if (turn && how->columns.part == TABLE_BOTH) at.columns = columns_exchanged(&how->columns);
     if (turn && how->columns.part != TABLE_BOTH) at.columns.part = TABLE_SIN;
-    free_parts(found);
-    *found = *unread;
+    take(found, unread);
     s->best.found = s->also.found = false;
     search_list_of(s, &at);
-    if (s->failed || (explanation_is_good(&s->best) && !judge_best(s, found))) return false;
-    *is_right = found->positions && !found->unexplained && !found->damage_count && !found->not_finite && !found->lost &&
-                !found->blank && (even || !are_even(s, found->positions));
+    if (explanation_is_good(&s->best)) judge_best(s, found);
+    if (!found->positions || found->unexplained || found->damage_count || found->not_finite || found->lost ||
+        found->blank)
+      continue;
+    say(found, IDENTIFY_TABLE, "");
+    if (!are_even(s, found->positions)) return true;
+    if (even->positions) continue;
+    *even = *found;
+    *found = *unread;
   }
-  if (*is_right) return say(found, IDENTIFY_TABLE, "");
   s->best.found = s->also.found = false;
   s->columns = how->columns;
-  return true;
+  return false;
 }
 
-/* judge_as_times with each expected problem, until one explains the table. */
-static bool judge_as_any_times(search *s, const identity *unread, const making *at, bool even, identity *found,
-                               bool *is_right) {
+/* Finds the columns and rows in which the table may be what is asked or expected. Returns false if it cannot be. */
+static bool find_told(search *s, making *at) {
+  const identify_request *request = s->request;
+  const posenc_problem *asked = request->asked;
+  if (!request->expected || request_has_axes(request) || (asked && !request->as_asked)) return false;
+  /* A config tells neither columns nor positions: the columns are searched for, and positions begin at 0. */
+  if (!asked) search_columns(s);
+  *at = asked ? making_asked(asked, request->part) : (making){.columns = s->columns, .step = 1, .start = start_at(0)};
+  return at->columns.dim <= s->window.dim && at->columns.pairs >= 1 && !(fabs(s->window.offset) > 0.0);
+}
+
+/* Judges the table as what is asked or expected, or as a suspect, or at positions in any order. Returns whether one of
+   these explains it. */
+static bool judge_as_told(search *s, const identity *unread, const making *at, identity *found, identity *even) {
   const suspect_list *expected = s->request->expected;
   making how;
-  *is_right = false;
-  for (size_t n = 0; n < expected->count && !*is_right; n++)
-    if (making_with(at, &expected->items[n].problem, &how) && !judge_as_times(s, unread, &how, even, found, is_right))
-      return false;
-  return true;
+  if (s->request->asked && judge_as_expected(s, unread, at, found)) return true;
+  for (size_t n = 0; !s->request->asked && n < expected->count; n++)
+    if (making_with(at, &expected->items[n].problem, &how) && (is_near(s, &how) || explain_is_scattered(s, &how)) &&
+        judge_as_expected(s, unread, &how, found))
+      return true;
+  if (judge_as_suspect(s, unread, at, found)) return true;
+  for (size_t n = 0; n < expected->count; n++)
+    if (making_with(at, &expected->items[n].problem, &how) && judge_as_times(s, unread, &how, found, even)) return true;
+  return false;
 }
 
-/* Explains the table as what is asked or expected, or as a suspect in these rows and columns, if that explains it; or
-   else as what it is found to be. */
-static bool explain_as_told(search *s, identity *found) {
-  const identify_request *request = s->request;
+/* Explains the table as what is told, if that explains it; or else as what it is found to be. */
+static void explain_as_told(search *s, identity *found) {
   const identity unread = *found;
-  const bool is_asked = request->asked;
-  bool is_right = false;
-  if (!request->expected || request_has_axes(request) || (is_asked && !request->as_asked)) return explain(s, found);
-  /* A config tells neither columns nor positions: the columns are searched for, and positions begin at 0. */
-  making at = {.step = 1, .start = start_at(0)}, how;
-  if (is_asked) {
-    at = making_asked(request->asked, request->part);
-  } else {
-    search_columns(s);
-    at.columns = s->columns;
+  identity even = unread;
+  making at;
+  if (!find_told(s, &at)) {
+    explain(s, found);
+    return;
   }
-  if (at.columns.dim > s->window.dim || at.columns.pairs < 1 || fabs(s->window.offset) > 0.0) return explain(s, found);
-  if (is_asked && !judge_as_expected(s, &unread, &at, found, &is_right)) return false;
-  for (size_t n = 0; !is_asked && n < request->expected->count && !is_right; n++) {
-    if (!making_with(&at, &request->expected->items[n].problem, &how)) continue;
-    if (!is_near(s, &how) && !explain_is_scattered(s, &how)) continue;
-    if (!judge_as_expected(s, &unread, &how, found, &is_right)) return false;
+  if (!judge_as_told(s, &unread, &at, found, &even)) {
+    take(found, &unread);
+    if (explain(s, found) == IDENTIFY_NO_TABLE) {
+      s->best.found = false; /* what is no table is near none */
+      /* A few rows far from 0 do not show a base of many digits, but agree with the expected one. */
+      if (even.positions) take(found, &even), even = unread;
+    }
   }
-  if (!is_right && !judge_as_suspect(s, &unread, &at, found, &is_right)) return false;
-  if (!is_right && !judge_as_any_times(s, &unread, &at, false, found, &is_right)) return false;
-  if (is_right) return true;
-  free_parts(found);
-  *found = unread;
-  if (!explain(s, found)) return false;
-  if (found->verdict != IDENTIFY_NO_TABLE) return true;
-  /* A few rows far from 0 do not show a base of many digits, but agree with the expected one. */
-  identity other = unread;
-  const bool enough = judge_as_any_times(s, &unread, &at, true, &other, &is_right);
-  if (is_right) {
-    free_parts(found);
-    *found = other;
-  } else {
-    free_parts(&other);
-  }
-  return enough;
+  free_parts(&even);
+}
+
+/* Returns an identity of which nothing is found, and opens its search. */
+static identity *open_identity(search *s, const identify_request *request) {
+  search_open(s, request);
+  identity *found = memory_take(1, sizeof *found);
+  found->verdict = IDENTIFY_NO_TABLE;
+  found->stored = s->window.stored;
+  found->held = s->window.held;
+  found->rows = s->window.rows;
+  found->dim = s->window.dim;
+  found->error = request->error;
+  found->padding = POSENC_NO_PADDING;
+  return found;
 }
 
 identity *identify(const identify_request *request) {
   search s;
-  identity *found = calloc(1, sizeof *found);
-  bool enough = search_open(&s, request) && found;
-  if (enough) {
-    open_identity(&s, found);
-    enough = explain_as_told(&s, found) && (request_has_axes(request) || agree(&s, found));
-  }
+  identity *found = open_identity(&s, request);
+  explain_as_told(&s, found);
+  if (!request_has_axes(request)) agree(&s, found);
   search_close(&s);
-  if (enough) return found;
-  identity_free(found);
-  return NULL;
+  return found;
 }
 
 identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at) {
   search s;
-  identity *found = calloc(1, sizeof *found);
-  bool enough = search_open(&s, request) && found;
-  if (enough) {
-    open_identity(&s, found);
-    found->verdict = IDENTIFY_NO_TABLE;
-    enough = judge_places(&s, problem, at, found) && agree(&s, found);
-  }
+  identity *found = open_identity(&s, request);
+  judge_places(&s, problem, at, found);
+  agree(&s, found);
   search_close(&s);
-  if (enough) return found;
-  identity_free(found);
-  return NULL;
+  return found;
 }
 
 void identity_free(identity *found) {

@@ -372,7 +372,7 @@ record_identified file_record(const identify_request *request, record_memory *in
 record_identified identity_record(const identity *found, const identify_request *request, record_memory *in) {
   static const char *const verdicts[] = {"table", "bent", "too-few-rows", "not-sinusoidal"};
   record_identified made = file_record(request, in);
-  char *sentence = allocated(identity_sentence(found));
+  char *sentence = identity_sentence(found);
   made.verdict = verdicts[found->verdict];
   made.sentence = record_format(in, "%s", sentence);
   made.reason = *found->reason ? record_format(in, "%s", found->reason) : NULL;
@@ -665,8 +665,7 @@ static void print_errors(const identity *found, FILE *out) {
 char *identity_sentence(const identity *found) {
   char *text = NULL;
   size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (!out) return NULL;
+  FILE *out = allocated(open_memstream(&text, &length));
   if (found->verdict == IDENTIFY_FEW) {
     fputs(found->reason, out);
   } else if (found->verdict == IDENTIFY_NO_TABLE) {
@@ -681,7 +680,6 @@ char *identity_sentence(const identity *found) {
     print_history(found, out);
     print_errors(found, out);
   }
-  if (fclose(out) == 0) return text;
-  free(text);
-  return NULL;
+  if (fclose(out) != 0) memory_end();
+  return text;
 }

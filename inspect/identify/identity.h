@@ -74,11 +74,10 @@ typedef struct makers {
   double *values; /* a row as the table would have it */
 } makers;
 
-/* Opens the exact maker alone, for this number of rows; a list must have positions of all. Returns false if memory runs
-   out. */
-bool makers_open(makers *m, const making *how, bool proved, int64_t rows);
-/* Adds the kernels that can compute the formula's table. Returns false if memory runs out. */
-bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count);
+/* Opens the exact maker alone, for this number of rows; a list must have positions of all. */
+void makers_open(makers *m, const making *how, bool proved, int64_t rows);
+/* Adds the kernels that can compute the formula's table. */
+void makers_add(makers *m, const posenc_kernel *const *kernels, size_t count);
 void makers_close(makers *m);
 
 /* Returns the row as this maker would have written it; valid until the next call. */
@@ -242,7 +241,7 @@ double identity_shift(const identity *found, const formula *f);
 
 /* ---- what is said of it -------------------------------------------------------------------------- */
 
-/* Returns the result as one sentence, a new string; null if memory runs out. */
+/* Returns the result as one sentence, a new string. */
 char *identity_sentence(const identity *found);
 
 /* Prints the beginning of the sentence: the closest makers. They are in the order of makers_rank. how: how values are
@@ -276,14 +275,14 @@ record_facts config_record(const posenc_problem *problem, const char *refusal, r
 /* Identifies the positional encoding in a file from its numbers alone, and recovers tables from what they were applied
    to. */
 
-/* Returns the result, which identity_free frees; null if memory runs out. */
+/* Returns the result, which identity_free frees. */
 identity *identify(const identify_request *request);
 void identity_free(identity *found);
 
 /*
  * Compares a table of several axes with what is expected: as request->asked, or if it is not that, as the problem of
  * its axes that was found, which may be null. `at`: the columns of that problem. Returns the result, of which the
- * agreement is set, and which identity_free frees; null if memory runs out.
+ * agreement is set, and which identity_free frees.
  */
 identity *identify_places(const identify_request *request, const posenc_problem *problem, const columns *at);
 
@@ -308,20 +307,19 @@ typedef struct table_length {
 
 /* Finds the lengths for which the dynamic scaling of a problem, with a length of any size, makes a table: from the
    frequencies that were measured, then from phases at whole positions of up to POSITION_NEAR. is_told: the asked
-   length, that of the scaling, is not assumed, so it is taken wherever it fits. Returns false if memory runs out. */
-bool length_find(const identify_request *request, const posenc_problem *of, bool is_told, table_length *found);
+   length, that of the scaling, is not assumed, so it is taken wherever it fits. */
+table_length length_find(const identify_request *request, const posenc_problem *of, bool is_told);
 
-/* Whether measured frequencies are those of the problem. Returns false if memory runs out. */
-bool length_fits(const identify_request *request, const posenc_problem *of, bool *fits);
+/* Whether measured frequencies are those of the problem. */
+bool length_fits(const identify_request *request, const posenc_problem *of);
 
 /* ---- tables of several axes (grid.c) ------------------------------------------------------------- */
 
-/* Finds whether a table is a grid, and makes the record of that. Returns false if it is none, or if memory runs out, in
-   which case *failed is set. */
-bool identify_grid(const identify_request *request, record_identified *made, record_memory *in, bool *failed);
+/* Whether a table is a grid. Makes the record of that. */
+bool identify_grid(const identify_request *request, record_identified *made, record_memory *in);
 
 /* As identify_grid, for a table whose rows have positions of their own on each axis, in any order. */
-bool identify_lists(const identify_request *request, record_identified *made, record_memory *in, bool *failed);
+bool identify_lists(const identify_request *request, record_identified *made, record_memory *in);
 
 /* ---- the table that add or rope has applied to an array, from x and the result alone (recover.c) ---------------- */
 

@@ -63,13 +63,12 @@ static bool range_of(const making *how, int64_t rows, int64_t *first, int64_t *c
   return true;
 }
 
-/* Sets the frequencies of all axes, in the order of the whole table. Returns false if memory runs out. */
-static bool set_frequencies(const making *how, long double *w) {
+/* Sets the frequencies of all axes, in the order of the whole table. */
+static void set_frequencies(const making *how, long double *w) {
   const posenc_axes *axes = how->axes;
   const int64_t pairs = how->columns.pairs;
   int64_t taken[POSENC_AXES] = {0};
-  long double *own = calloc(POSENC_AXES * (size_t)pairs, sizeof *own);
-  if (!own) return false;
+  long double *own = memory_take(POSENC_AXES * (size_t)pairs, sizeof *own);
   for (int a = 0; a < axes->count; a++) {
     const bool is_restarted = axes->frequencies == POSENC_AXES_RESTARTED;
     formula_frequencies(&how->formula, is_restarted ? axes->axis[a].pairs : pairs, own + a * pairs);
@@ -79,34 +78,22 @@ static bool set_frequencies(const making *how, long double *w) {
     w[number] = own[a * pairs + axes_frequency(axes, a, taken[a]++, number)] / axes->axis[a].divisor;
   }
   free(own);
-  return true;
 }
 
 static exact_values *exact_values_create(const making *how, bool proved) {
   const int64_t pairs = how->columns.pairs;
-  exact_values *t = calloc(1, sizeof *t + (size_t)pairs * sizeof *t->w);
-  if (!t) return NULL;
+  exact_values *t = memory_take(1, sizeof *t + (size_t)pairs * sizeof *t->w);
   t->pairs = pairs;
   t->axes = how->axes;
   t->angles = how->angles;
   if (how->axes) {
-    if (set_frequencies(how, t->w)) return t;
-    free(t);
-    return NULL;
+    set_frequencies(how, t->w);
+    return t;
   }
   formula_frequencies(&how->formula, pairs, t->w);
   const posenc_problem problem = problem_of(how, 0, 0);
-  if (!proved || t->angles || posenc_problem_refusal(&problem)) return t;
-  t->reference = fast_create(&problem, 0);
-  if (t->reference) return t;
-  free(t);
-  return NULL;
-}
-
-static void exact_values_destroy(exact_values *t) {
-  if (!t) return;
-  fast_destroy(t->reference);
-  free(t);
+  if (proved && !t->angles && !posenc_problem_refusal(&problem)) t->reference = allocated(fast_create(&problem, 0));
+  return t;
 }
 
 bool exact_values_proved(const exact_values *t) {
@@ -133,17 +120,15 @@ static void exact_values_at(exact_values *t, double position, fast_pair *pairs) 
 
 /* ---- makers -------------------------------------------------------------------------------------- */
 
-static bool add_kernel(makers *m, const posenc_kernel *kernel) {
+static void add_kernel(makers *m, const posenc_kernel *kernel) {
   const posenc_problem problem = problem_of(&m->how, m->first, m->range);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   isolate_turn(kernel);
-  if (!kernel->stages || posenc_problem_refusal(&problem) || posenc_kernel_refusal(kernel, &problem, &options))
-    return true;
+  if (!kernel->stages || posenc_problem_refusal(&problem) || posenc_kernel_refusal(kernel, &problem, &options)) return;
   maker one = {.kernel = kernel};
-  if (posenc_plan_create(&one.plan, &problem, &options) != POSENC_OK) return false;
+  if (posenc_plan_create(&one.plan, &problem, &options) != POSENC_OK) memory_end();
   m->all[m->count++] = one;
-  return true;
 }
 
 /* Sets the pairs of columns that are adjacent for each axis; of one part alone, the two columns with the same angle. */
@@ -172,32 +157,24 @@ static void find_angles(makers *m) {
   }
 }
 
-bool makers_open(makers *m, const making *how, bool proved, int64_t rows) {
+void makers_open(makers *m, const making *how, bool proved, int64_t rows) {
   const size_t pairs = (size_t)how->columns.pairs;
   *m = (makers){.how = *how};
   const bool whole = range_of(how, rows, &m->first, &m->range);
   m->exact = exact_values_create(how, proved && whole);
-  m->angles = calloc((size_t)how->columns.dim, sizeof *m->angles);
-  m->all = calloc(1, sizeof *m->all);
-  m->stages = calloc(pairs, sizeof *m->stages);
-  m->pairs = calloc(pairs, sizeof *m->pairs);
-  m->values = calloc((size_t)how->columns.dim, sizeof *m->values);
-  const bool enough = m->exact && m->angles && m->all && m->stages && m->pairs && m->values;
-  if (enough)
-    find_angles(m), m->count = 1;
-  else
-    makers_close(m);
-  return enough;
+  m->angles = memory_take((size_t)how->columns.dim, sizeof *m->angles);
+  m->all = memory_take(1, sizeof *m->all);
+  m->stages = memory_take(pairs, sizeof *m->stages);
+  m->pairs = memory_take(pairs, sizeof *m->pairs);
+  m->values = memory_take((size_t)how->columns.dim, sizeof *m->values);
+  m->count = 1;
+  find_angles(m);
 }
 
-bool makers_add(makers *m, const posenc_kernel *const *kernels, size_t count) {
-  bool enough = true;
-  if (!m->range || !is_plain(&m->how.formula)) return true;
-  maker *all = realloc(m->all, (count + 1) * sizeof *all);
-  if (!all) return false;
-  m->all = all;
-  for (size_t k = 0; enough && k < count; k++) enough = add_kernel(m, kernels[k]);
-  return enough;
+void makers_add(makers *m, const posenc_kernel *const *kernels, size_t count) {
+  if (!m->range || !is_plain(&m->how.formula)) return;
+  m->all = memory_grow(m->all, count + 1, sizeof *m->all);
+  for (size_t k = 0; k < count; k++) add_kernel(m, kernels[k]);
 }
 
 void makers_close(makers *m) {
@@ -205,13 +182,13 @@ void makers_close(makers *m) {
     isolate_turn(m->all[n].kernel);
     posenc_plan_destroy(m->all[n].plan);
   }
-  exact_values_destroy(m->exact);
+  fast_destroy(m->exact->reference);
+  free(m->exact);
   free(m->angles);
   free(m->all);
   free(m->stages);
   free(m->pairs);
   free(m->values);
-  *m = (makers){.count = 0};
 }
 
 /* Returns a recipe's value as the table has it. Recipes convert to f32 even if they compute in double, unless the table

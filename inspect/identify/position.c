@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/formula.h"
 
+#include "common/memory.h"
 #include "reference/format.h"
 
 #include <math.h>
@@ -95,12 +96,12 @@ static void bound_odds(candidates *of) {
   for (int64_t i = 0; i < of->slowest; i++) odds = of->steps[i].odds_at_most *= odds;
 }
 
-static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowest, bool far) {
+static void candidates_open(candidates *of, const phase_clock *c, int64_t slowest, bool far) {
   const long double slow = fabsl(c->w[slowest]), phase = (long double)c->phases[slowest].value;
   int64_t known = 0;
   *of = (candidates){.slowest = slowest, .first = phase / slow, .period = full_turn / slow};
-  of->steps = calloc((size_t)slowest + 1, sizeof *of->steps);
-  for (int64_t i = 0; of->steps && i <= slowest; i++) {
+  of->steps = memory_take((size_t)slowest + 1, sizeof *of->steps);
+  for (int64_t i = 0; i <= slowest; i++) {
     const long double w = fabsl(c->w[i]), ratio = w / slow,
                       first = ((long double)c->phases[i].value - phase * ratio) / full_turn;
     known += c->phases[i].error < 0.7;
@@ -111,11 +112,10 @@ static bool candidates_open(candidates *of, const phase_clock *c, int64_t slowes
                                 .error = tolerance_of(c, i, 0.0),
                                 .growth = c->relative * (double)w};
   }
-  if (of->steps) bound_odds(of);
+  bound_odds(of);
   /* A search at far positions takes seconds. There, at most one phase may be of a damaged column, and not the second
      slowest one. */
   of->spare = far && columns_spare(known) > 1 ? 1 : columns_spare(known);
-  return of->steps != NULL;
 }
 
 /* A candidate that is moved to where faster phases agree: its position is that after k turns, plus `shift`. */
@@ -222,7 +222,7 @@ static int64_t sieve_next(sieve *of, int64_t n, int64_t end) {
 static size_t starts_from(const phase_clock *c, int64_t slowest, int64_t farthest, start *found, size_t room) {
   candidates of;
   const bool far = farthest > POSITION_NEAR;
-  if (!candidates_open(&of, c, slowest, far)) return 0;
+  candidates_open(&of, c, slowest, far);
   const int64_t turns = (int64_t)fminl((long double)farthest / of.period + 1.0L, far ? 2.1e7L : 1e4L);
   const double odds_told = slowest > 0 ? of.steps[slowest - 1].odds_at_most : 1.0,
                odds_of_miss = 8.0 * (double)c->pairs, first = (double)of.first, period = (double)of.period;
@@ -385,9 +385,8 @@ static bool read_row(const table_window *w, const columns *s, int64_t row, const
 int64_t list_read(const table_window *w, const columns *s, const long double *frequencies, double amplitude,
                   double relative, double *positions) {
   enum { FIRST = 12, MISSED = 2 }; /* the first rows show whether it is useful to read the others */
-  estimate *phases = calloc((size_t)s->pairs, sizeof *phases);
+  estimate *phases = memory_take((size_t)s->pairs, sizeof *phases);
   int64_t known = 0;
-  if (!phases) return -1;
   for (int64_t row = 0; row < w->count; row++) {
     known += !isnan(positions[row]) || read_row(w, s, row, frequencies, amplitude, relative, phases, &positions[row]);
     if (row + 1 == FIRST && known + MISSED < FIRST) break;

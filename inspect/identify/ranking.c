@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
 #include "common/terminal.h"
 #include "inspect/identify/formula.h"
 #include "inspect/identify/identity.h"
@@ -65,13 +66,12 @@ static void add_row(judged_rows *s, int64_t row, const double *there) {
     if (s->m->all[n].closest) makers_compare(s->m, &s->m->all[n], row, there);
 }
 
-static bool read_all(const search *of, judged_rows *s) {
+static void read_all(const search *of, judged_rows *s) {
   const table_window *w = &of->window;
   const int64_t block = w->dim < BLOCK_VALUES ? BLOCK_VALUES / w->dim : 1, judged = s->found->judged;
-  void *encoded = calloc((size_t)(block * w->dim), posenc_dtype_bytes(w->stored));
-  double *values = calloc((size_t)w->dim, sizeof *values);
-  const bool enough = encoded && values;
-  for (int64_t row = 0, rows; enough && row < judged; row += rows) {
+  void *encoded = memory_take((size_t)(block * w->dim), posenc_dtype_bytes(w->stored));
+  double *values = memory_take((size_t)w->dim, sizeof *values);
+  for (int64_t row = 0, rows; row < judged; row += rows) {
     rows = judged - row < block ? judged - row : block;
     progress_show("identify", of->request->name, (double)row * (double)w->dim, (double)judged * (double)w->dim,
                   "elements");
@@ -88,7 +88,6 @@ static bool read_all(const search *of, judged_rows *s) {
   progress_clear();
   free(encoded);
   free(values);
-  return enough;
 }
 
 /* ---- who made it ----------------------------------------------------------------------------------- */
@@ -119,15 +118,15 @@ static identify_damage damage_of(const search *s, makers *m, const maker *by, in
   const table_window *w = &s->window;
   const int64_t dim = m->how.columns.dim;
   identify_damage found = {.column = column, .sin = IDENTIFY_FOREIGN, .value = window_row(w, 0)[column], .like = -1};
-  bool constant = true, *unlike = calloc((size_t)dim, sizeof *unlike);
-  for (int64_t r = 0; unlike && r < w->count; r++) {
+  bool constant = true, *unlike = memory_take((size_t)dim, sizeof *unlike);
+  for (int64_t r = 0; r < w->count; r++) {
     const double there = window_row(w, r)[column];
     if (w->zero[r] || isnan(making_position(&m->how, r))) continue;
     constant = constant && !(fabs(there - found.value) > 0.0);
     const double *made = makers_row(m, by, r);
     for (int64_t c = 0; c < dim; c++) unlike[c] = unlike[c] || fabs(made[c] - there) > makers_room(m, r, c);
   }
-  for (int64_t c = 0; unlike && c < dim && found.like < 0; c++)
+  for (int64_t c = 0; c < dim && found.like < 0; c++)
     if (!unlike[c]) found.like = c;
   free(unlike);
   if (constant)
@@ -137,37 +136,34 @@ static identify_damage damage_of(const search *s, makers *m, const maker *by, in
   return found;
 }
 
-static bool find_damage(search *s, makers *m, identity *found) {
+static void find_damage(search *s, makers *m, identity *found) {
   const maker *by = closest_of(m);
   const int64_t bad = explain_mark_bad(s, m, by, 0.0), dim = m->how.columns.dim;
   m->how.bad = found->how.bad = NULL;
-  if (s->failed || bad == 0) return !s->failed;
-  found->bad = calloc((size_t)dim, sizeof *found->bad);
-  found->damage = calloc((size_t)bad, sizeof *found->damage);
-  if (!found->bad || !found->damage) return false;
+  if (bad == 0) return;
+  found->bad = memory_take((size_t)dim, sizeof *found->bad);
+  found->damage = memory_take((size_t)bad, sizeof *found->damage);
   memcpy(found->bad, s->bad, (size_t)dim * sizeof *found->bad);
   for (int64_t c = 0; c < dim; c++)
     if (found->bad[c]) found->damage[found->damage_count++] = damage_of(s, m, by, c);
   m->how.bad = found->how.bad = found->bad;
-  return true;
 }
 
 /* ---- what the formula points to, and the rest of it ----------------------------------------------------- */
 
 static double *copied(const double *from, int64_t count) {
-  double *copy = calloc((size_t)count + 1, sizeof *copy);
-  if (copy) memcpy(copy, from, (size_t)count * sizeof *copy);
+  double *copy = memory_take((size_t)count, sizeof *copy);
+  memcpy(copy, from, (size_t)count * sizeof *copy);
   return copy;
 }
 
-static bool keep_what_is_pointed_to(const search *s, identity *found) {
+static void keep_what_is_pointed_to(const search *s, identity *found) {
   making *how = &found->how;
   if (how->formula.scaling.factors) {
     const int64_t pairs = how->columns.pairs;
     found->factors = copied(how->formula.scaling.factors, pairs);
     found->factor_errors = copied(how->formula.scaling.factors, pairs);
     how->formula.scaling.factors = found->factors;
-    if (!found->factors || !found->factor_errors) return false;
     /* Factors that are told are not measured. */
     for (int64_t i = 0; i < pairs; i++)
       found->factor_errors[i] = s->is_measured ? s->measured[i].error / s->measured[i].value : 0.0;
@@ -175,9 +171,7 @@ static bool keep_what_is_pointed_to(const search *s, identity *found) {
   if (how->positions) {
     found->positions = copied(how->positions, found->judged);
     how->positions = found->positions;
-    if (!found->positions) return false;
   }
-  return true;
 }
 
 static void count_runs(identity *found) {
@@ -205,37 +199,32 @@ static void mark_closest(makers *m) {
   }
 }
 
-static bool keep_matches(const makers *m, identity *found) {
-  found->matches = calloc(m->count, sizeof *found->matches);
-  for (; found->matches && found->match_count < m->count; found->match_count++) {
+static void keep_matches(const makers *m, identity *found) {
+  found->matches = memory_take(m->count, sizeof *found->matches);
+  for (; found->match_count < m->count; found->match_count++) {
     maker *match = &found->matches[found->match_count];
     *match = m->all[found->match_count];
     match->plan = NULL;
   }
-  if (found->matches) makers_rank(found->matches, found->match_count);
-  return found->matches;
+  makers_rank(found->matches, found->match_count);
 }
 
-static bool judge_with(search *s, makers *m, identity *found) {
-  if (!makers_add(m, s->request->kernels, s->request->kernel_count)) return false;
-  compare_some(m, &s->window);
-  if (!find_damage(s, m, found)) return false;
-  if (found->bad) compare_some(m, &s->window);
-  mark_closest(m);
-  found->proved = exact_values_proved(m->exact);
-  return read_all(s, &(judged_rows){found, m}) && keep_matches(m, found);
-}
-
-bool judge(search *s, identity *found) {
+void judge(search *s, identity *found) {
   makers m;
   /* Factors that are measured in the window are not proved in later rows. */
   found->judged = found->how.positions || found->how.formula.scaling.factors ? s->known : s->window.rows;
   found->how.bad = NULL;
-  if (!keep_what_is_pointed_to(s, found)) return false;
+  keep_what_is_pointed_to(s, found);
   count_runs(found);
   tell_attention(found);
-  if (!makers_open(&m, &found->how, true, found->judged)) return false;
-  const bool enough = judge_with(s, &m, found);
+  makers_open(&m, &found->how, true, found->judged);
+  makers_add(&m, s->request->kernels, s->request->kernel_count);
+  compare_some(&m, &s->window);
+  find_damage(s, &m, found);
+  if (found->bad) compare_some(&m, &s->window);
+  mark_closest(&m);
+  found->proved = exact_values_proved(m.exact);
+  read_all(s, &(judged_rows){found, &m});
+  keep_matches(&m, found);
   makers_close(&m);
-  return enough;
 }

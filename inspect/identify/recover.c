@@ -138,11 +138,10 @@ typedef struct pair_sums {
   double *values, *weights;
 } pair_sums;
 
-static bool make_sums(pair_sums *all, int64_t rows, int64_t dim) {
+static void make_sums(pair_sums *all, int64_t rows, int64_t dim) {
   *all = (pair_sums){.rows = rows, .dim = dim};
-  all->values = calloc((size_t)rows * (size_t)dim, sizeof *all->values);
-  all->weights = calloc((size_t)rows * (size_t)dim, sizeof *all->weights);
-  return all->values && all->weights;
+  all->values = memory_take((size_t)rows * (size_t)dim, sizeof *all->values);
+  all->weights = memory_take((size_t)rows * (size_t)dim, sizeof *all->weights);
 }
 
 static void add_vector(const pair_sums *all, source *s, const guess *g, int64_t row) {
@@ -209,8 +208,7 @@ static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *foun
   const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
   char header[NPY_HEADER_MAX];
   const size_t ahead = npy_header(as, (const int64_t[]){all->rows, all->dim}, 2, header);
-  unsigned char *bytes = malloc(ahead + count * element);
-  if (!bytes) return fault_say(why, "out of memory");
+  unsigned char *bytes = memory_take(ahead + count * element, 1);
   memcpy(bytes, header, ahead);
   for (size_t n = 0; n < count; n++) {
     const float single = dtype == POSENC_F64 ? 0.0f : (float)format_nearest(format_of(dtype), all->values[n]);
@@ -244,7 +242,7 @@ static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
 static bool recover_from(source *s, pair_sums *all, recovered *found, fault *why) {
   guess g;
   if (!find_pairs(s, &g, &found->bad_row, why)) return false;
-  if (!make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim)) return fault_say(why, "out of memory");
+  make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim);
   for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(all, s, &g, row);
   divide(all);
   found->pairs = g.pairs;
@@ -364,8 +362,8 @@ bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *fo
   pair_sums all;
   *found = (recovered){.bad_row = -1, .pairs = POSENC_SPLIT_CS, .dim = 2 * pairs};
   free(s.values);
-  bool ok = make_sums(&all, is_vector ? rows : at->rows, 2 * pairs) || fault_say(why, "out of memory");
-  for (int64_t row = 0; ok && row < all.rows; row++) {
+  make_sums(&all, is_vector ? rows : at->rows, 2 * pairs);
+  for (int64_t row = 0; row < all.rows; row++) {
     const double times = is_vector ? (double)(first + row) : 1.0;
     if (row == 0 || !is_vector) table_rows(file, is_vector ? 0 : row, 1, raw);
     for (int64_t i = 0; i < pairs; i++) {
@@ -373,7 +371,7 @@ bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *fo
       all.values[row * all.dim + pairs + i] = sin(times * format_element(at->dtype, raw, i * step + other));
     }
   }
-  ok = ok && make_table(&all, at->dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32, found, why);
+  const bool ok = make_table(&all, at->dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32, found, why);
   free(raw);
   free(all.values);
   free(all.weights);

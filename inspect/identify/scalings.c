@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/formula.h"
 
+#include "common/memory.h"
 #include "common/shapes.h"
 
 #include <math.h>
@@ -115,11 +116,10 @@ typedef struct profile {
   slowness *slow;
 } profile;
 
-static bool profile_open(profile *p, const formula *plain, const estimate *frequencies, int64_t pairs) {
+static void profile_open(profile *p, const formula *plain, const estimate *frequencies, int64_t pairs) {
   *p = (profile){.plain = plain, .frequencies = frequencies, .pairs = pairs};
-  p->w = calloc((size_t)pairs, sizeof *p->w);
-  p->slow = calloc((size_t)pairs, sizeof *p->slow);
-  if (!p->w || !p->slow) return false;
+  p->w = memory_take((size_t)pairs, sizeof *p->w);
+  p->slow = memory_take((size_t)pairs, sizeof *p->slow);
   formula_frequencies(plain, pairs, p->w);
   for (int64_t i = 0; i < pairs; i++) {
     const estimate *w = &frequencies[i];
@@ -127,7 +127,6 @@ static bool profile_open(profile *p, const formula *plain, const estimate *frequ
     p->known += mark;
     p->slow[i] = mark ? (slowness){(double)p->w[i] / w->value, 3.0 * w->error / w->value} : (slowness){1.0, INFINITY};
   }
-  return true;
 }
 
 static void profile_close(profile *p) {
@@ -403,9 +402,9 @@ size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t 
   static const double loose[] = {1e-4, 6e-3};
   profile p;
   size_t found = 0;
-  if (profile_open(&p, plain, frequencies, pairs) && p.known >= FORMULA_EVIDENT) {
-    for (size_t n = 0; n < sizeof loose / sizeof *loose && found == 0; n++) found = find_within(&p, loose[n], formulas);
-  }
+  profile_open(&p, plain, frequencies, pairs);
+  for (size_t n = 0; p.known >= FORMULA_EVIDENT && n < sizeof loose / sizeof *loose && found == 0; n++)
+    found = find_within(&p, loose[n], formulas);
   profile_close(&p);
   return found;
 }
@@ -413,8 +412,8 @@ size_t scalings_find(const formula *plain, const estimate *frequencies, int64_t 
 bool scalings_find_factors(const formula *plain, const estimate *frequencies, int64_t pairs, bool of_decimals,
                            double *factors) {
   profile p;
-  const bool found = profile_open(&p, plain, frequencies, pairs) && p.known >= FORMULA_EVIDENT &&
-                     (of_decimals ? has_decimals(&p) : has_growth(&p));
+  profile_open(&p, plain, frequencies, pairs);
+  const bool found = p.known >= FORMULA_EVIDENT && (of_decimals ? has_decimals(&p) : has_growth(&p));
   if (found) read_factors(&p, factors);
   profile_close(&p);
   return found;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
 #include "inspect/identify/formula.h"
 
 #include <limits.h>
@@ -77,13 +78,13 @@ static void refine_base(search *s, const sampled_rows *rows) {
   const explanation old = s->best;
   const formula *from = &old.how.formula;
   const columns at = old.how.step > 0 ? old.how.columns : columns_exchanged(&old.how.columns);
-  if (explanation_is_exact(s, &old) && (from->digits <= FORMULA_UNUSUAL || !(from->shift > 0.0))) return;
+  if (explanation_is_exact(&old) && (from->digits <= FORMULA_UNUSUAL || !(from->shift > 0.0))) return;
   if (from->digits < FORMULA_USUAL && explanation_is_within(s, &old, 0.1)) return;
   formula refined[FORMULAS_MAX];
   const size_t count = refined_formulas(s, &old.how, &at, rows, refined);
   s->best.found = s->also.found = false;
   for (int digits = 0; digits <= DIGITS_MOST; digits++) {
-    for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++)
+    for (size_t n = 0; n < count && !explanation_is_exact(&s->best); n++)
       if (refined[n].digits == digits) trial_formulas(s, &at, &refined[n], 1);
     if (from->digits == digits && (from->shift <= 0.0 || digits < FORMULA_USUAL || count == 0)) trial_weigh(s, &old);
   }
@@ -99,12 +100,12 @@ static void explain_usual(search *s, bool all_rows) {
   formula usual[FORMULAS_MAX];
   const columns *at = &s->columns;
   const size_t count = formulas_usual(explanation_is_good(&s->best) ? s->best.how.formula.base : 0.0, usual, at->pairs);
-  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) trial_formulas(s, at, &usual[n], 1);
+  for (size_t n = 0; n < count && !explanation_is_exact(&s->best); n++) trial_formulas(s, at, &usual[n], 1);
   if (!all_rows || s->sampling.step == 1 || explanation_is_good(&s->best)) return;
   s->sampling.count = s->sampling.first + (s->sampling.count - 1) * s->sampling.step + 1;
   s->sampling.first = 0;
   s->sampling.step = 1;
-  for (size_t n = 0; n < count && !explanation_is_exact(s, &s->best); n++) trial_formulas(s, at, &usual[n], 1);
+  for (size_t n = 0; n < count && !explanation_is_exact(&s->best); n++) trial_formulas(s, at, &usual[n], 1);
 }
 
 /* ---- scalings, from frequencies that are measured once the first position is known --------------- */
@@ -223,7 +224,7 @@ static bool is_as_measured(search *s, const explanation *e, double measured) {
 static void explain_measured_ramp(search *s, making *how, const estimate *amplitude, const formula *formulas,
                                   size_t count, double measured, bool damaged) {
   formula scaled[FORMULAS_MAX], plain;
-  for (size_t n = 0; n < count + formula_base_count && !s->failed && !explanation_is_scaled(&s->best); n++) {
+  for (size_t n = 0; n < count + formula_base_count && !explanation_is_scaled(&s->best); n++) {
     if (!scaled_base(formulas, count, n, &plain)) continue;
     const size_t found = scalings_find(&plain, s->measured, how->columns.pairs, scaled);
     for (size_t k = 0; k < found; k++) {
@@ -241,7 +242,7 @@ static void explain_measured(search *s, making *how, const estimate *amplitude, 
   const int64_t pairs = how->columns.pairs;
   explain_measured_ramp(s, how, amplitude, formulas, count, measured, false);
   for (int decimals = 1; decimals >= 0; decimals--)
-    for (size_t n = 0; n < bases && !s->failed && !explanation_is_scaled(&s->best); n++) {
+    for (size_t n = 0; n < bases && !explanation_is_scaled(&s->best); n++) {
       if (!scaled_base(formulas, count, n, &plain)) continue;
       if (!scalings_find_factors(&plain, s->measured, pairs, decimals, s->factors)) continue;
       plain.scaling = (posenc_scaling){.kind = POSENC_SCALING_LONGROPE, .factor = 1.0, .factors = s->factors};
@@ -293,11 +294,11 @@ static bool is_list(const double *positions, int64_t count) {
 
 /* Sets the positions of rows that s->told explains in half of their elements, or more, and NaN for the others. first:
    the number of the window's first row in the file. */
-static bool keep_told(const search *s, const table_window *w, int64_t first, double *positions) {
+static void keep_told(const search *s, const table_window *w, int64_t first, double *positions) {
   makers m;
   for (int64_t r = 0; r < w->count; r++) positions[r] = (double)NAN;
-  if (!s->told) return true;
-  if (!makers_open(&m, s->told, false, w->rows)) return false;
+  if (!s->told) return;
+  makers_open(&m, s->told, false, w->rows);
   for (int64_t r = 0; r < w->count; r++) {
     const double *made = makers_row(&m, &m.all[0], first + r), *there = window_row(w, r);
     int64_t off = 0;
@@ -306,14 +307,13 @@ static bool keep_told(const search *s, const table_window *w, int64_t first, dou
     if (!w->zero[r] && off * 2 < s->told->columns.dim) positions[r] = making_position(s->told, first + r);
   }
   makers_close(&m);
-  return true;
 }
 
-/* Reads the positions of the rows of a window, of which s->w has the frequencies. Returns how many are known, or -1 if
-   memory runs out. */
+/* Reads the positions of the rows of a window, of which s->w has the frequencies. Returns how many are known. */
 static int64_t read_list(const search *s, const table_window *w, int64_t first, const columns *at, double relative,
                          double *positions) {
-  return keep_told(s, w, first, positions) ? list_read(w, at, s->w, list_amplitude(s), relative, positions) : -1;
+  keep_told(s, w, first, positions);
+  return list_read(w, at, s->w, list_amplitude(s), relative, positions);
 }
 
 /* Returns the number of rows that are read, if these explain the window; else 0. */
@@ -321,7 +321,6 @@ static int64_t explain_list_by(search *s, const columns *at, const formula *f, d
   making how = trial_making(s, at, f);
   formula_frequencies(f, at->pairs, s->w);
   const int64_t known = read_list(s, &s->window, 0, at, relative, s->positions);
-  if (known < 0) s->failed = true;
   if (known * 20 < s->window.count * 19 || !is_list(s->positions, s->window.count)) return 0;
   how.positions = s->positions;
   how.start = (start){.error = relative, .most = -1};
@@ -355,7 +354,7 @@ static void restore_list(search *s) {
   const making *how = &s->best.how;
   if (!explanation_is_good(&s->best) || !how->positions) return;
   formula_frequencies(&how->formula, how->columns.pairs, s->w);
-  if (read_list(s, &s->window, 0, &how->columns, how->start.error, s->positions) < 0) s->failed = true;
+  read_list(s, &s->window, 0, &how->columns, how->start.error, s->positions);
 }
 
 void search_list_of(search *s, const making *how) {
@@ -371,8 +370,7 @@ void search_list(search *s) {
     columns at = turn && s->columns.part == TABLE_BOTH ? columns_exchanged(&s->columns) : s->columns;
     if (turn && s->columns.part != TABLE_BOTH) at.part = TABLE_SIN;
     const size_t count = list_formulas(&s->window, &at, formulas);
-    for (size_t n = 0; n < count && !explanation_is_good(&s->best) && !s->failed; n++)
-      explain_list(s, &at, &formulas[n]);
+    for (size_t n = 0; n < count && !explanation_is_good(&s->best); n++) explain_list(s, &at, &formulas[n]);
   }
   restore_list(s);
 }
@@ -380,40 +378,36 @@ void search_list(search *s) {
 double *search_list_all(search *s) {
   const making *how = &s->best.how;
   const table_window *w = &s->window;
-  double *all = calloc((size_t)w->rows + 1, sizeof *all);
-  bool enough = all;
-  if (all) memcpy(all, s->positions, (size_t)w->count * sizeof *all);
+  double *all = memory_take((size_t)w->rows, sizeof *all);
+  memcpy(all, s->positions, (size_t)w->count * sizeof *all);
   formula_frequencies(&how->formula, how->columns.pairs, s->w);
-  for (int64_t row = w->count; enough && row < w->rows;) {
+  for (int64_t row = w->count; row < w->rows;) {
     table_window next;
-    enough = window_read_from(&next, s->request->table, row);
+    window_read(&next, s->request->table, row);
     next.offset = w->offset;
-    enough = enough && read_list(s, &next, row, &how->columns, how->start.error, all + row) >= 0;
+    read_list(s, &next, row, &how->columns, how->start.error, all + row);
     row += next.count;
     window_free(&next);
   }
-  if (enough) return all;
-  free(all);
-  return NULL;
+  return all;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------ */
 
-bool search_open(search *s, const identify_request *request) {
+void search_open(search *s, const identify_request *request) {
   *s = (search){.request = request};
-  if (!window_read(&s->window, request->table)) return false;
+  window_read(&s->window, request->table, 0);
   s->sampling = window_sampling(&s->window);
   s->run = s->sampling.step;
   s->known = s->window.count;
   const size_t pairs = (size_t)s->window.dim + 1;
-  s->frequencies = calloc(pairs, sizeof *s->frequencies);
-  s->measured = calloc(pairs, sizeof *s->measured);
-  s->phases = calloc(pairs, sizeof *s->phases);
-  s->w = calloc(pairs, sizeof *s->w);
-  s->factors = calloc(pairs, sizeof *s->factors);
-  s->bad = calloc(pairs, sizeof *s->bad);
-  s->positions = calloc((size_t)s->window.count + 1, sizeof *s->positions);
-  return s->frequencies && s->measured && s->phases && s->w && s->factors && s->bad && s->positions;
+  s->frequencies = memory_take(pairs, sizeof *s->frequencies);
+  s->measured = memory_take(pairs, sizeof *s->measured);
+  s->phases = memory_take(pairs, sizeof *s->phases);
+  s->w = memory_take(pairs, sizeof *s->w);
+  s->factors = memory_take(pairs, sizeof *s->factors);
+  s->bad = memory_take(pairs, sizeof *s->bad);
+  s->positions = memory_take((size_t)s->window.count, sizeof *s->positions);
 }
 
 void search_close(search *s) {
@@ -453,7 +447,7 @@ static void explain_noisy(search *s, const making *by) {
   making how = trial_making(s, &s->columns, &by->formula);
   formula_frequencies(&by->formula, s->columns.pairs, s->w);
   length_starts(s, starts, &count, MOST);
-  for (size_t n = 0; n < count && !s->failed; n++) {
+  for (size_t n = 0; n < count; n++) {
     explanation found = {.found = false};
     how.start = start_at(starts[n]);
     explain_amplitudes(s, &how, &amplitude, true, &found);
@@ -466,7 +460,7 @@ static void explain_expected_there(search *s) {
   const suspect_list *expected = s->request->expected;
   const making at = s->best.how;
   const estimate amplitude = {at.amplitude, at.amplitude_error};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_exact(s, &s->best) && !s->failed; n++) {
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_exact(&s->best); n++) {
     explanation found = {.found = false};
     making how;
     if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
@@ -480,7 +474,7 @@ static void explain_expected_there(search *s) {
 static void explain_expected_noisy(search *s) {
   const suspect_list *expected = s->request->expected;
   const making at = {.columns = s->columns};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_rounding(s, &s->best) && !s->failed; n++) {
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_rounding(s, &s->best); n++) {
     making how;
     if (!expected->items[n].problem.axes && making_with(&at, &expected->items[n].problem, &how)) explain_noisy(s, &how);
   }
@@ -491,7 +485,7 @@ static void explain_expected_noisy(search *s) {
 static void explain_expected(search *s) {
   const suspect_list *expected = s->request->expected;
   const making at = {.columns = s->columns};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_good(&s->best) && !s->failed; n++) {
+  for (size_t n = 0; expected && n < expected->count && !explanation_is_good(&s->best); n++) {
     making how;
     if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
     trial_formulas(s, &s->columns, &how.formula, 1);
@@ -517,7 +511,7 @@ size_t search_run(search *s) {
     const bool told = wide ? explanation_is_rounding(s, &s->best)
                            : explanation_is_scaled(&s->best) || explanation_is_within(s, &s->best, 0.05);
     if (turn && !told) trial_formulas(s, &s->columns, formulas, count);
-    if (!explanation_is_exact(s, &s->best) && !explanation_is_within(s, &s->best, 0.25) && s->columns.pairs > 1 &&
+    if (!explanation_is_exact(&s->best) && !explanation_is_within(s, &s->best, 0.25) && s->columns.pairs > 1 &&
         !explanation_is_scaled(&s->best))
       explain_usual(s, turn);
   }

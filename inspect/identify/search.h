@@ -39,7 +39,6 @@ typedef struct search {
   const making *told;     /* of most rows of a list, the positions are those; or null */
   int64_t known;          /* number of rows whose positions in a list and factors are known */
   bool coarse;            /* angles may have larger errors than those of f32 */
-  bool failed;            /* memory has run out */
 } search;
 
 /* Replaces `e` by the hypothesis if that is much closer to the table, with each amplitude that the values may have: 1,
@@ -60,8 +59,8 @@ bool explain_is_scattered(search *s, const making *how);
 /* Whether the residual is a small part of the values. For random values of the same size, it is twice their square. */
 bool explanation_is_good(const explanation *e);
 
-/* Whether the residual is 0; also true if the search has failed. */
-bool explanation_is_exact(const search *s, const explanation *e);
+/* Whether the residual is 0. */
+bool explanation_is_exact(const explanation *e);
 
 /* Whether the root mean square of the residual is at most this number of units of the dtype. */
 bool explanation_is_within(const search *s, const explanation *e, double units);
@@ -99,8 +98,7 @@ void length_starts(search *s, int64_t *starts, size_t *count, size_t most);
 
 /* ---- the order in which they are tried (search.c) ------------------------------------------------ */
 
-/* Opens a search. Returns false if memory runs out; search_close must be called in any case. */
-bool search_open(search *s, const identify_request *request);
+void search_open(search *s, const identify_request *request);
 void search_close(search *s);
 
 /* Searches for the best explanation, in s->best. Returns the number of formulas that the frequencies alone have
@@ -120,13 +118,13 @@ void search_list(search *s);
 void search_list_of(search *s, const making *how);
 
 /* Reads the positions of all rows of the file, of which the best explanation has those of the window. Returns a new
-   array; null if memory runs out. */
+   array. */
 double *search_list_all(search *s);
 
 /* ---- judging it with the whole file (judge.c) ---------------------------------------------------- */
 
-/* Judges the explanation in found->how. Returns false if memory runs out. */
-bool judge(search *s, identity *found);
+/* Judges the explanation in found->how. */
+void judge(search *s, identity *found);
 
 /* ---- agreement with formulas ----------------------------------------------------------------------------- */
 
@@ -140,12 +138,12 @@ bool judge(search *s, identity *found);
  * at the positions that were found: there it also agrees if roundings do not explain the formula that was found either,
  * and its mean square of differences is at most four times that one's. If the table agrees with none, the cause is the
  * first of request->suspects that it agrees with, or a difference. If it is no IDENTIFY_TABLE, and nothing is asked,
- * positions are assumed to begin at 0, or where the table that it is near does. Returns false if memory runs out.
+ * positions are assumed to begin at 0, or where the table that it is near does.
  *
  * A table of several axes (found->how.axes) is compared likewise: its sections first, then places instead of
  * positions.
  */
-bool agree(const search *s, identity *found);
+void agree(const search *s, identity *found);
 
 /* Returns how the problem's table is made, or that part of it. */
 making making_asked(const posenc_problem *asked, table_part part);
@@ -194,7 +192,6 @@ typedef struct grid {
   int count;              /* number of axes; in a grid, the last one changes from row to row */
   int order[POSENC_AXES]; /* the order of their columns */
   columns columns;        /* columns of the whole row */
-  bool failed;            /* memory has run out */
   /* One table of all axes, if they form one. */
   bool is_one;
   posenc_problem problem;
@@ -215,15 +212,13 @@ static inline double grid_value(const grid *g, const view *v, int64_t row, int64
 /* Frees all parts. */
 void grid_free_parts(grid *g);
 
-/* Divides the table into the axes of a grid, and identifies each. Returns false if it is no grid, or if memory runs
-   out. */
+/* Divides the table into the axes of a grid, and identifies each. Returns false if it is no grid. */
 bool grid_find_places(grid *g);
 
 /* Finds the problem of all axes of a grid together, if there is one. */
 void grid_find_problem(grid *g);
 
-/* Divides the table into axes with a list of positions each. Returns false if it has no such axes, or if memory runs
-   out. */
+/* Divides the table into axes with a list of positions each. Returns false if it has no such axes. */
 bool grid_find_lists(grid *g);
 
 /* Computes the whole table with each kernel of the request that can, and adds these to the makers of the axes, or of
@@ -252,9 +247,9 @@ typedef struct sections {
  * frequencies, axes have equal numbers of pairs.
  *
  * Returns false if no such positions explain all elements of the window within recipes' roundings and the request's
- * error, or if all axes have the same positions; *failed: memory ran out. The result must be freed in any case.
+ * error, or if all axes have the same positions. The result must be freed in any case.
  */
-bool sections_find(const table_window *w, const identify_request *request, sections *found, bool *failed);
+bool sections_find(const table_window *w, const identify_request *request, sections *found);
 void sections_free(sections *found);
 
 #endif

@@ -3,6 +3,8 @@
    first positions of tables whose angles have errors of f32. */
 #include "inspect/identify/search.h"
 
+#include "common/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -138,17 +140,15 @@ static void refine(ladder *l, found_start *found) {
   narrow_by_frequencies(l, found->position, &found->of);
 }
 
-static bool ladder_open(ladder *l, search *s) {
+static void ladder_open(ladder *l, search *s) {
   const size_t size = (size_t)s->columns.pairs + 1;
   *l = (ladder){.s = s, .pairs = s->columns.pairs, .rows = (double)s->window.count};
-  double *const all = calloc(5 * size, sizeof *all);
-  if (!all) return false;
+  double *const all = memory_take(5 * size, sizeof *all);
   l->plain = all; /* the first of five arrays in one block */
   l->share = all + size;
   l->room = all + 2 * size;
   l->slow = all + 3 * size;
   l->fast = all + 4 * size;
-  return true;
 }
 
 static void ladder_close(ladder *l) {
@@ -337,25 +337,23 @@ static void find_lengths(ladder *l, const posenc_problem *of, bool is_told, tabl
   if (tried == TRIED_MAX || length_is_found(found)) found->verdict = LENGTH_OPEN;
 }
 
-bool length_find(const identify_request *request, const posenc_problem *of, bool is_told, table_length *found) {
+table_length length_find(const identify_request *request, const posenc_problem *of, bool is_told) {
   search s;
-  ladder l = {.s = NULL};
-  bool enough = search_open(&s, request);
-  *found = (table_length){.verdict = LENGTH_OPEN};
-  if (enough) search_columns(&s);
-  const bool is_measured = enough && s.window.finite && 2 * s.columns.pairs == of->dim && s.columns.pairs > 1 &&
-                           search_count_known(&s) >= PHASES_LEAST;
-  if (is_measured) enough = ladder_open(&l, &s);
-  if (is_measured && enough) {
+  ladder l;
+  table_length found = {.verdict = LENGTH_OPEN};
+  search_open(&s, request);
+  search_columns(&s);
+  ladder_open(&l, &s);
+  if (s.window.finite && 2 * l.pairs == of->dim && l.pairs > 1 && search_count_known(&s) >= PHASES_LEAST) {
     stretch_all(&l, of);
     if (is_empty(&l.all))
-      found->verdict = LENGTH_NONE;
+      found.verdict = LENGTH_NONE;
     else
-      find_lengths(&l, of, is_told, found);
+      find_lengths(&l, of, is_told, &found);
   }
   ladder_close(&l);
   search_close(&s);
-  return enough;
+  return found;
 }
 
 /* ---- frequencies that are known ------------------------------------------------------------------ */
@@ -364,24 +362,24 @@ void length_starts(search *s, int64_t *starts, size_t *count, size_t most) {
   ladder l;
   found_start here;
   *count = 0;
-  if (!ladder_open(&l, s)) s->failed = true;
-  for (int64_t i = 0; i < l.pairs && !s->failed; i++) l.plain[i] = (double)s->w[i];
-  if (!s->failed) set_phases(&l, &l.all, false);
-  for (int64_t from = 0; !s->failed && *count < most && next_start(&l, from, &here); from = starts[*count - 1] + 1)
+  ladder_open(&l, s);
+  for (int64_t i = 0; i < l.pairs; i++) l.plain[i] = (double)s->w[i];
+  set_phases(&l, &l.all, false);
+  for (int64_t from = 0; *count < most && next_start(&l, from, &here); from = starts[*count - 1] + 1)
     starts[(*count)++] = (int64_t)here.position;
   ladder_close(&l);
 }
 
 /* ---- two lists of factors ------------------------------------------------------------------------ */
 
-bool length_fits(const identify_request *request, const posenc_problem *of, bool *fits) {
+bool length_fits(const identify_request *request, const posenc_problem *of) {
   search s;
-  bool enough = search_open(&s, request);
   int64_t known = 0, off = 0;
-  if (enough) search_columns(&s);
+  search_open(&s, request);
+  search_columns(&s);
   const making at = {.columns = s.columns};
   making how;
-  const bool is_possible = enough && s.window.finite && making_with(&at, of, &how);
+  const bool is_possible = s.window.finite && making_with(&at, of, &how);
   const double relative = 8.0 * of_angles * (double)POSITION_NEAR / (double)(s.window.count + 1);
   if (is_possible) formula_frequencies(&how.formula, s.columns.pairs, s.w);
   for (int64_t i = 0; is_possible && i < s.columns.pairs; i++) {
@@ -390,7 +388,6 @@ bool length_fits(const identify_request *request, const posenc_problem *of, bool
     known++;
     off += fabs(w->value - (double)s.w[i]) > 2.0 * w->error + relative * w->value;
   }
-  *fits = known >= PHASES_LEAST && off <= columns_spare(known) / 4;
   search_close(&s);
-  return enough;
+  return known >= PHASES_LEAST && off <= columns_spare(known) / 4;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/identify/formula.h"
 
+#include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
 #include "reference/format.h"
@@ -43,35 +44,23 @@ static void look(table_window *w) {
   w->held = w->finite ? narrowest(w) : w->stored;
 }
 
-bool window_read(table_window *w, table_file *table) {
-  return window_read_from(w, table, 0);
-}
-
-bool window_read_from(table_window *w, table_file *table, int64_t first) {
+void window_read(table_window *w, table_file *table, int64_t first) {
   const stored *at = table_stored(table);
   *w = (table_window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
   w->count = least(least(at->rows - first, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
   const int64_t values = w->count * w->dim;
-  void *encoded = calloc((size_t)values, posenc_dtype_bytes(at->dtype));
-  w->values = calloc((size_t)values, sizeof *w->values);
-  w->zero = calloc((size_t)w->count, sizeof *w->zero);
-  const bool enough = encoded && w->values && w->zero;
-  if (enough) {
-    table_rows(table, first, w->count, encoded);
-    for (int64_t n = 0; n < values; n++) w->values[n] = format_element(at->dtype, encoded, n);
-    look(w);
-  } else {
-    window_free(w);
-  }
+  void *encoded = memory_take((size_t)values, posenc_dtype_bytes(at->dtype));
+  w->values = memory_take((size_t)values, sizeof *w->values);
+  w->zero = memory_take((size_t)w->count, sizeof *w->zero);
+  table_rows(table, first, w->count, encoded);
+  for (int64_t n = 0; n < values; n++) w->values[n] = format_element(at->dtype, encoded, n);
+  look(w);
   free(encoded);
-  return enough;
 }
 
 void window_free(table_window *w) {
   free(w->values);
   free(w->zero);
-  w->values = NULL;
-  w->zero = NULL;
 }
 
 void window_shift(table_window *w, double offset) {
@@ -195,8 +184,7 @@ static const double even = 0.05;
 
 /* Returns the largest absolute value in nine of ten columns. */
 static double largest_of_most(const table_window *w, int64_t dim) {
-  double *largest = calloc((size_t)dim, sizeof *largest);
-  if (!largest) return 0.0;
+  double *largest = memory_take((size_t)dim, sizeof *largest);
   for (int64_t n = 0; n < SAMPLED; n++) {
     const int64_t row = window_sample(w, SAMPLED, n);
     for (int64_t c = 0; row >= 0 && c < dim; c++) largest[c] = fmax(largest[c], fabs(window_value(w, row, c)));
@@ -210,23 +198,21 @@ static double largest_of_most(const table_window *w, int64_t dim) {
 /* Returns the number of pairs that are none: uneven ones, and those whose length differs from that of most. The squares
    of two slow cosines have an even sum, too: twice the square of the largest value. */
 static int64_t count_broken(const table_window *w, const columns *s) {
-  ring *rings = calloc((size_t)s->pairs, sizeof *rings);
-  double *middles = calloc((size_t)s->pairs, sizeof *middles);
-  int64_t broken = s->pairs, complete = 0;
+  ring *rings = memory_take((size_t)s->pairs, sizeof *rings);
+  double *middles = memory_take((size_t)s->pairs, sizeof *middles);
+  int64_t complete = 0;
   size_t good = 0;
-  if (rings && middles) {
-    for (int64_t i = 0; i < s->pairs; i++) {
-      if (!columns_complete(s, i)) continue;
-      rings[complete] = ring_of(w, columns_of(s, i, false), columns_of(s, i, true));
-      if (rings[complete].unevenness <= even) middles[good++] = rings[complete].middle;
-      complete++;
-    }
-    numbers_sort(middles, good);
-    const double square = good ? numbers_median(middles, good) : 0.0, largest = largest_of_most(w, s->dim);
-    broken = complete;
-    for (int64_t i = 0; i < complete && largest * largest > 0.7 * square; i++)
-      broken -= rings[i].unevenness <= even && fabs(rings[i].middle - square) <= 2.0 * even * square;
+  for (int64_t i = 0; i < s->pairs; i++) {
+    if (!columns_complete(s, i)) continue;
+    rings[complete] = ring_of(w, columns_of(s, i, false), columns_of(s, i, true));
+    if (rings[complete].unevenness <= even) middles[good++] = rings[complete].middle;
+    complete++;
   }
+  numbers_sort(middles, good);
+  const double square = good ? numbers_median(middles, good) : 0.0, largest = largest_of_most(w, s->dim);
+  int64_t broken = complete;
+  for (int64_t i = 0; i < complete && largest * largest > 0.7 * square; i++)
+    broken -= rings[i].unevenness <= even && fabs(rings[i].middle - square) <= 2.0 * even * square;
   free(rings);
   free(middles);
   return broken;

@@ -119,11 +119,6 @@ size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_M
   return count;
 }
 
-void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong) {
-  for (int a = 0; a < axes->count; a++)
-    if (wrong->axis[a].positions != axes->axis[a].positions) free((void *)wrong->axis[a].positions);
-}
-
 /* Writes what the n-th mistake makes of a position on an axis: a known one of positions; or of one axis, another
    step. */
 static const char *axis_mistake(size_t n, double right, bool is_one, double *wrong) {
@@ -148,39 +143,55 @@ static const char *axis_mistake(size_t n, double right, bool is_one, double *wro
   return steps[n - known].words;
 }
 
-/* Replaces the positions of an axis, by a step of them, or by a mistake after their division. Returns null if memory
-   runs out. */
-static const char *mistake(const posenc_axis *axis, size_t n, bool is_one, posenc_axis *wrong, bool *is_other) {
-  double *list = calloc((size_t)axis->size, sizeof *list);
-  const char *words = NULL;
-  double step;
-  if (!list) return NULL;
+/* Replaces the positions of an axis, by a step of them, or by a mistake after their division. Returns whether others
+   are made. */
+static bool take_mistake(const posenc_axis *axis, size_t n, bool is_one, posenc_axis *wrong) {
+  double *list = memory_take((size_t)axis->size, sizeof *list), step;
+  bool is_other = false;
   axis_mistake(n, 0.0, is_one, &step);
   for (int64_t k = 0; k < axis->size; k++) {
     const double right = axis->positions ? axis->positions[k] : (double)k, divided = right / axis->divisor;
-    words = axis_mistake(n, divided, is_one, &list[k]);
+    axis_mistake(n, divided, is_one, &list[k]);
     if (step != 0.0)
       list[k] = right + step;
     else
       list[k] = list[k] == divided ? right : list[k] * axis->divisor;
-    *is_other = *is_other || fabs(list[k] - right) > 0.0;
+    is_other = is_other || fabs(list[k] - right) > 0.0;
   }
   wrong->positions = list;
-  return words;
+  return is_other;
 }
 
-const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed) {
+axes_mistaken axes_mistaken_from(const posenc_axes *right, int axis) {
+  return (axes_mistaken){.right = right, .axis = axis, .axes = *right};
+}
+
+bool axes_next_mistaken(axes_mistaken *m) {
   enum { SIZE_MOST = 1 << 20 };
-  double unused;
-  const char *words = axis_mistake(n, 0.0, a >= 0, &unused);
-  bool is_other = false;
-  *wrong = *axes;
-  for (int each = 0; words && each < axes->count; each++) {
-    if ((a >= 0 && a != each) || axes->axis[each].size > SIZE_MOST) continue;
-    words = mistake(&axes->axis[each], n, a >= 0, &wrong->axis[each], &is_other);
-    *failed = *failed || !words;
+  const posenc_axes *right = m->right;
+  for (; m->axis < right->count; m->axis++, m->next = 0) {
+    const bool is_one = m->axis >= 0;
+    double unused;
+    for (const char *words; (words = axis_mistake(m->next, 0.0, is_one, &unused)); m->next++) {
+      bool is_other = false;
+      axes_free_mistaken(m);
+      for (int a = 0; a < right->count; a++)
+        if ((!is_one || a == m->axis) && right->axis[a].size <= SIZE_MOST)
+          is_other |= take_mistake(&right->axis[a], m->next, is_one, &m->axes.axis[a]);
+      if (!is_other) continue;
+      const int ahead = is_one ? snprintf(m->words, sizeof m->words, "axis %c: ", grid_letter(right, m->axis)) : 0;
+      snprintf(m->words + ahead, sizeof m->words - (size_t)ahead, "%s", words);
+      m->next++;
+      return true;
+    }
   }
-  return words && !is_other ? "" : words;
+  return false;
+}
+
+void axes_free_mistaken(axes_mistaken *m) {
+  for (int a = 0; a < m->right->count; a++)
+    if (m->axes.axis[a].positions != m->right->axis[a].positions) free((void *)m->axes.axis[a].positions);
+  m->axes = *m->right;
 }
 
 /* ---- formulas -------------------------------------------------------------------------------------- */

@@ -118,11 +118,20 @@ enum { AXES_MISTAKES_MAX = POSENC_AXES * (POSENC_AXES + 1) / 2 + POSENC_AXES * (
 const char *axes_layout_mistake(bool grouped); /* of a layout that is not grouped, or the other way round */
 size_t axes_mistakes(const posenc_axes *right, axes_mistake list[AXES_MISTAKES_MAX]);
 
-/* Finds axis `a` with positions of the n-th mistake; a < 0: all axes. The lists of `wrong` are new ones, which the
-   caller frees. Returns the words for the mistake, "" if it changes no position; null if there is no such mistake, or
-   if memory runs out, which sets *failed. */
-const char *axes_mistaken(const posenc_axes *axes, int a, size_t n, posenc_axes *wrong, bool *failed);
-void axes_free_mistaken(const posenc_axes *axes, posenc_axes *wrong);
+/* A mistake in the positions of all axes (-1) or of one, with the words for it. Its lists of positions are new ones. */
+typedef struct axes_mistaken {
+  const posenc_axes *right;
+  int axis;
+  size_t next; /* number of the one after it, of that axis */
+  posenc_axes axes;
+  char words[80];
+} axes_mistaken;
+
+/* Finds the next mistake that changes a position; the first one of that axis if `words` is "". Returns false if there is
+   none. axes_free_mistaken must be called after the last one that is wanted. */
+axes_mistaken axes_mistaken_from(const posenc_axes *right, int axis);
+bool axes_next_mistaken(axes_mistaken *m);
+void axes_free_mistaken(axes_mistaken *m);
 
 /* Adds mistakes that are known for any rope: another exponent; another ramp; the base of another model; the scaling,
    the scale or the attention factor left out, or the latter squared; rounded angles. */
