@@ -53,7 +53,7 @@ static bool are_neighbours(const applied_arrays *arrays) {
   recovered found = {0};
   fault unused;
   const bool are = recover(arrays, POSENC_ROPE, &found, &unused) && found.pairs == POSENC_INTERLEAVED;
-  recovered_free(&found);
+  table_close(found.table);
   return are;
 }
 
@@ -63,7 +63,7 @@ static bool take_array_length(options *given, const applied_arrays *arrays) {
   fault unused;
   if (!given->model || !given->rope.by_length || given->context) return false;
   if (recover(arrays, given->problem.op, &found, &unused)) take_shown_length(given, found.table, found.error);
-  recovered_free(&found);
+  table_close(found.table);
   take_model_length(given);
   return given->shown_length > 0.0;
 }
@@ -594,16 +594,10 @@ static void add_findings(const options *given, table_file *table, table_part par
   identified_forget(&told);
 }
 
-/* The tables of a file of angles: that which is compared, and that which is identified. Of frequencies, the first has
-   position 1 alone, where the errors of the slow ones are seen. */
-typedef struct angle_tables {
-  recovered compared, identified;
-} angle_tables;
-
 /* Replaces angles by the table of their cosines and sines. Returns the words for what the file has; null if it has no
-   angles. */
-static const char *take_angles(options *given, table_file **table, const char *file, angle_tables *made) {
-  fault why;
+   angles. Of frequencies, the table that is compared has position 1 alone, where the errors of the slow ones are seen,
+   and `of_vector` is identified. */
+static const char *take_angles(options *given, table_file **table, const char *file, table_file **of_vector) {
   const bool is_vector = table_stored(*table)->vector || table_stored(*table)->rows == 1;
   if (!angles_are(*table, given->grid || given->rope.section_count)) return NULL;
   if (table_stored(*table)->dim > TABLE_COLUMNS_MAX / 2) die("%s: too many frequencies", file);
@@ -613,11 +607,10 @@ static const char *take_angles(options *given, table_file **table, const char *f
     die("%s: angles that are there twice cannot be compared for grouped axes; each once, or their cosines and sines, "
         "can",
         file);
-  if (!recover_angles(*table, 1, 1, &made->compared, &why) ||
-      (is_vector && !recover_angles(*table, 0, VECTOR_ROWS, &made->identified, &why)))
-    die("%s: %s", file, why.text);
+  table_file *compared = recover_angles(*table, 1, 1);
+  if (is_vector) *of_vector = recover_angles(*table, 0, VECTOR_ROWS);
   table_close(*table);
-  *table = made->compared.table;
+  *table = compared;
   given->problem.first = is_vector ? 1 : given->problem.first;
   given->has_angles = true;
   if (!is_given(given, OPTION_LAYOUT)) given->problem.layout = POSENC_SPLIT_CS;
@@ -678,8 +671,8 @@ static file_result check_table(options *given, output **out) {
                  "--op table");
   table_part part = part_of(given);
   table_file *table = open_checked(given, file, part);
-  angle_tables of_angles = {0};
-  const char *mistake = NULL, *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_angles) : NULL;
+  table_file *of_vector = NULL;
+  const char *mistake = NULL, *contents = part == TABLE_BOTH ? take_angles(given, &table, file, &of_vector) : NULL;
   if (part == TABLE_BOTH && !contents) contents = take_folded(given, table, file, &mistake);
   const char *const rows = contents ? NULL : take_model_rows(given, table, file);
   if (rows) contents = rows;
@@ -688,7 +681,7 @@ static file_result check_table(options *given, output **out) {
   given->problem.rows = at->rows;
   given->problem.dim = at->dim;
   given->problem.dtype = at->dtype;
-  take_shown_length(given, of_angles.identified.table ? of_angles.identified.table : table, 0.0);
+  take_shown_length(given, of_vector ? of_vector : table, 0.0);
   take_model_length(given);
   if (given->has_angles) given->problem.scaling.attention = 1.0;
   take_stacked(given, at, contents);
@@ -720,15 +713,14 @@ static file_result check_table(options *given, output **out) {
   threads_limit(0);
   file_result found = compare_table(given, &request);
   if (contents) found.of.contents = contents;
-  if (of_angles.identified.table) {
+  if (of_vector) {
     given->problem.first = 0;
     given->problem.rows = VECTOR_ROWS;
   }
-  add_findings(given, of_angles.identified.table ? of_angles.identified.table : table, part, &found);
+  add_findings(given, of_vector ? of_vector : table, part, &found);
   if (mistake) add_check(&found, finding_of(given->model ? "config" : "formula", false, mistake));
-  if (!of_angles.compared.table) table_close(table);
-  recovered_free(&of_angles.compared);
-  recovered_free(&of_angles.identified);
+  table_close(table);
+  table_close(of_vector);
   free(positions);
   return found;
 }

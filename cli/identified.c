@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Identifies a file for posenc identify and check, and compares what it is with --config and --expect. */
 #include "cli/identified.h"
 
 #include "cli/catalogue.h"
@@ -533,7 +534,7 @@ static void identify_array(options *given, const char *file, const question *ask
     if (!asked) take_shown_length(given, from.table, from.error);
     identify_table(given, from.table, file, from.error, asked ? &of_table : NULL, made);
     record_applied_to(made, &applied);
-    recovered_free(&from);
+    table_close(from.table);
   } else {
     if (given->model && !asked && from.is_still)
       die("--config %s: whether the result agrees is not known: %s", given->config, why.text);

@@ -225,17 +225,16 @@ static void print_text(const options *given, const record_identified *of, FILE *
 
 /* Replaces a table of angles, or a vector of frequencies, by the table of their cosines and sines. Returns the words
    for what it is; null if it is neither. */
-static const char *take_angles(options *given, table_file **table, const char *file, recovered *found) {
-  fault why;
+static const char *take_angles(options *given, table_file **table, const char *file) {
   const stored *at = table_stored(*table);
   const bool is_vector = at->vector || at->rows == 1;
   if (!angles_are(*table, given->rope.section_count)) return NULL;
   if (at->dim > IDENTIFY_COLUMNS_MAX / 2)
     die("%s: %" PRId64 " frequencies are more than the %d that can be looked at", file, at->dim,
         IDENTIFY_COLUMNS_MAX / 2);
-  if (!recover_angles(*table, 0, VECTOR_ROWS, found, &why)) die("%s: %s", file, why.text);
+  table_file *found = recover_angles(*table, 0, VECTOR_ROWS);
   table_close(*table);
-  *table = found->table;
+  *table = found;
   given->has_angles = true;
   return is_vector ? "frequencies" : "angles";
 }
@@ -285,8 +284,7 @@ static int run(options *given) {
   table_file *table = is_table ? open_table(NULL, file, tensor, TABLE_JOINED) : NULL;
   if (table && tensor && !table_tensor(table)) die("--tensor %s: %s is a .npy file, which has no names", tensor, file);
   output *out = open_output("--output", given->output), *saved = open_output("--save", given->save);
-  recovered of_angles = {0};
-  const char *angles = table ? take_angles(given, &table, file, &of_angles) : NULL;
+  const char *angles = table ? take_angles(given, &table, file) : NULL;
   const char *rows = table && !angles ? take_model_rows(given, table, file) : NULL;
   int blocks = 0;
   const bool is_folded = table && !angles && take_folded(table, file, &blocks);
@@ -295,8 +293,7 @@ static int run(options *given) {
   if (angles) record_contents(&found, angles, "their cosines and sines: ");
   if (is_folded) record_contents(&found, "each column twice", "");
   if (blocks > 1) record_grouped(&found);
-  if (table && !angles) table_close(table);
-  recovered_free(&of_angles);
+  table_close(table);
   if (given->as_config)
     found.is_right = print_config(&found.of, file, output_stream(out)) && found.is_right;
   else if (format_is(given, "json"))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes a problem from --config, and explains the ropes of a model. */
 #include "config.h"
 
 #include "cli/model.h"
@@ -260,19 +261,29 @@ static void keep_note(const char *text, void *argument) {
   json_array_append_new((json_t *)argument, json_string(text));
 }
 
+/* The number of kinds of layers that are asked for, and the name of one; null: of all layers. */
+static size_t count_layers(const options *given) {
+  const size_t layers = given->layer_type ? 0 : model_layers(given->model);
+  return layers ? layers : 1;
+}
+
+static const char *layer_of(const options *given, size_t n) {
+  return given->layer_type || !model_layers(given->model) ? given->layer_type : model_layer(given->model, n);
+}
+
 void model_problems(const options *given, const stored *at, suspect_list *expected, suspect_list *mistakes) {
-  const size_t layers = given->layer_type ? 1 : model_layers(given->model);
+  const size_t layers = count_layers(given);
   posenc_problem problem = given->problem;
   if (!problem.positions) problem.rows = at->rows;
   const double length = model_length(given, &problem);
   const bool has_base = is_given(given, OPTION_BASE) || is_given(given, OPTION_CHOOSE_BASE);
   expected->count = mistakes->count = 0;
-  for (size_t n = 0; n == 0 || n < layers; n++) {
-    const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
+  for (size_t n = 0; n < layers; n++) {
+    const char *layer = layer_of(given, n);
     model_rope rope;
     fault why;
     if (!model_rope_of(given->model, layer, NULL, NULL, &rope, &why)) {
-      if (layers <= 1 || (n + 1 == layers && !expected->count)) die_value("--config", given->config, why.text);
+      if (layers == 1 || (n + 1 == layers && !expected->count)) die_value("--config", given->config, why.text);
       note("%s: %s: %s", given->config, layer, why.text);
       continue;
     }
@@ -299,9 +310,8 @@ void model_problems(const options *given, const stored *at, suspect_list *expect
 }
 
 bool model_is_known(const options *given, char *why, size_t size) {
-  const size_t layers = given->layer_type ? 1 : model_layers(given->model);
-  for (size_t n = 0; n == 0 || n < layers; n++) {
-    const char *layer = given->layer_type || !layers ? given->layer_type : model_layer(given->model, n);
+  for (size_t n = 0; n < count_layers(given); n++) {
+    const char *layer = layer_of(given, n);
     json_t *notes = json_array();
     model_rope rope;
     fault reason = {""};
@@ -316,9 +326,7 @@ bool model_is_known(const options *given, char *why, size_t size) {
 }
 
 bool model_applies(const options *given, const record_applied *applied, char *why, size_t size) {
-  const bool is_several = !given->layer_type && model_layers(given->model);
-  const char *layer = is_several ? model_layer(given->model, 0) : given->layer_type;
-  const char *pairs = applied->pairs;
+  const char *layer = layer_of(given, 0), *pairs = applied->pairs;
   model_rope rope;
   fault unused;
   if (!applied->there || !*pairs || !model_rope_of(given->model, layer, NULL, NULL, &rope, &unused)) return true;
@@ -499,10 +507,8 @@ static void print_rope(const options *given, const json_t *rope, FILE *out) {
 
 void explain_model(const options *given, FILE *stream) {
   json_t *ropes = json_array(), *none = given->layer_type ? json_array() : without_rope(given->model), *one;
-  const size_t kinds = given->layer_type ? 0 : model_layers(given->model);
   size_t n;
-  for (n = 0; n == 0 || n < kinds; n++)
-    json_array_append_new(ropes, explained(given, kinds ? model_layer(given->model, n) : given->layer_type));
+  for (n = 0; n < count_layers(given); n++) json_array_append_new(ropes, explained(given, layer_of(given, n)));
   if (format_is(given, "json")) {
     json_t *all = json_pack("{s:s, s:I, s:O, s:O}", "config", given->config, "layers",
                             (json_int_t)model_number_of_layers(given->model), "ropes", ropes, "without_rope", none);

@@ -235,7 +235,7 @@ static void test_recovered(const doing *done, const char *what) {
      "and identified: base %g, from %g, scale %g, amplitude %g %s", base, told ? (double)told->how.start.least : 0.0,
      told ? told->how.formula.scale : 0.0, amplitude, told ? told->reason : "");
   if (told) identity_free(told);
-  recovered_free(&found);
+  table_close(found.table);
   close_both(&from);
   free(x.bytes);
   free(out.bytes);

@@ -224,6 +224,12 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
   return worst / l->value;
 }
 
+/* Whether the vector that was read last is what the trial makes at that position. */
+static bool is_vector_of(cause_search *all, const trial *t, int64_t at) {
+  double beyond = 0.0;
+  return isfinite(error_of_vector(all, t, at, &beyond)) && beyond <= 1.0;
+}
+
 /* Returns the largest error of all samples, as error_of_vector, and sets all->beyond; infinity if the trial is
    impossible. */
 static double error_of(cause_search *all, const trial *t) {
@@ -362,8 +368,7 @@ static void try_again(cause_search *all, const trial *asked) {
   take_reference(all, asked);
   for (int64_t n = 1; n < length && n < ROWS && t.constant == 0; n++) {
     vectors_read(all->v, n * behind);
-    double beyond = 0.0;
-    if (isfinite(error_of_vector(all, &t, first, &beyond)) && beyond <= 1.0) t.constant = n;
+    if (is_vector_of(all, &t, first)) t.constant = n;
   }
   if (t.constant > 1) try(all, &t, "positions come again after %" PRId64 " rows", t.constant);
 }
@@ -379,10 +384,8 @@ static int64_t moved_by(cause_search *all, const trial *asked, int64_t from) {
   take_reference(all, asked);
   vectors_read(all->v, row);
   for (int64_t n = from; n <= most && moved == 0; n++)
-    for (int sign = -1; sign <= 1; sign += 2) {
-      double beyond = 0.0;
-      if (isfinite(error_of_vector(all, asked, first + sign * n, &beyond)) && beyond <= 1.0) moved = sign * n;
-    }
+    for (int sign = -1; sign <= 1; sign += 2)
+      if (is_vector_of(all, asked, first + sign * n)) moved = sign * n;
   return moved;
 }
 
@@ -555,7 +558,7 @@ static wrong_indices look_along(cause_search *all, const trial *asked, int axis,
 static bool is_of_other(cause_search *all, const trial *asked, int64_t index, int64_t other) {
   const stored *at = all->v->at;
   const int64_t rows = at->rows / at->axes[all->axis], count = least(rows, SAMPLES);
-  double *results = memory_take((size_t)at->dim, sizeof *results), beyond = 0.0;
+  double *results = memory_take((size_t)at->dim, sizeof *results);
   bool is_right = true;
   take_reference(all, asked);
   for (int64_t n = 0; n < count && is_right; n++) {
@@ -566,7 +569,7 @@ static bool is_of_other(cause_search *all, const trial *asked, int64_t index, in
     const int64_t row = sampled(all, n, count);
     vectors_read(all->v, row);
     memcpy(all->v->out, results, (size_t)at->dim * sizeof *results);
-    is_right = isfinite(error_of_vector(all, asked, position_by(asked, all->request, row), &beyond)) && beyond <= 1.0;
+    is_right = is_vector_of(all, asked, position_by(asked, all->request, row));
   }
   free(results);
   all->index = index;
@@ -606,24 +609,15 @@ static void try_axis(cause_search *all, const trial *asked, int axis) {
 /* Tells of the rows that alone are wrong, and how many of those are zeros. moved: what is added to the position of the
    first; 0: it has none. */
 static void tell_rows(cause_search *all, const wrong_indices *rows, int64_t moved) {
-  const int64_t wrong = rows->count, zeros = rows->zeros, first = rows->first;
-  const int64_t right = array_position(all->request, first);
-  const char *const verb = wrong == 1 ? "row is" : "rows are";
+  const int64_t right = array_position(all->request, rows->first);
   char *const text = all->best.text;
   const size_t size = sizeof all->best.text;
-  if (zeros == wrong && wrong == 1 && !all->request->problem.axes)
+  if (rows->zeros == rows->count && rows->count == 1 && !all->request->problem.axes)
     snprintf(text, size, "the row of position %" PRId64 " is all zeros", right);
-  else if (zeros == wrong)
-    snprintf(text, size, "%" PRId64 " %s all zeros, the first is row %" PRId64, wrong, verb, first);
-  else if (moved && wrong == 1)
-    snprintf(text, size, "row %" PRId64 " is at position %" PRId64 ", not at %" PRId64, first, right + moved, right);
-  else if (moved)
-    snprintf(text, size,
-             "%" PRId64 " rows are at other positions, the first, row %" PRId64 ", at position %" PRId64
-             ", not at %" PRId64,
-             wrong, first, right + moved, right);
+  else if (moved && rows->zeros < rows->count)
+    tell_moved_rows(rows->count, rows->first, (double)(right + moved), (double)right, text, size);
   else
-    snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, wrong, verb, first);
+    tell_wrong_rows(rows->count, rows->zeros == rows->count ? "all zeros" : "of no position", rows->first, text, size);
 }
 
 /* Looks at the vectors of each position alone. If all but few are right, or those that are not are all zeros, tells of

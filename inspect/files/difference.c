@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The differences of two tables or arrays: how many, where, and in which order of columns there are fewest. */
 #include "inspect/files/table.h"
 
 #include "common/memory.h"

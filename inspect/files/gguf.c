@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* GGUF files: their metadata and tensors about positions. */
 #include "config.h"
 
 #include "inspect/files/formats.h"

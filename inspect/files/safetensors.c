@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* safetensors files: the header that describes their tensors, and the choice of one. */
 #include "inspect/files/formats.h"
 
 #include "common/memory.h"

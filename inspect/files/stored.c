@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What axes say about a table: rows, columns and halves; and files that are mapped. */
 #include "config.h"
 
 #include "inspect/files/stored.h"

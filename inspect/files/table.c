@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens tables in files and in memory, and reads rows, folded columns and vectors of them. */
 #include "config.h"
 
 #include "inspect/files/table.h"
@@ -142,6 +143,7 @@ struct table_file {
   fault uncopied;
   const char *format;
   char *tensor;
+  void *elements; /* of table_of_elements; else null */
 };
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
@@ -226,6 +228,18 @@ table_file *table_open_memory(const void *bytes, size_t size, const char *tensor
   return NULL;
 }
 
+table_file *table_of_elements(posenc_dtype dtype, int64_t rows, int64_t dim, void *elements) {
+  table_file *t = memory_take(1, sizeof *t);
+  fault unused;
+  t->at.dtype = dtype;
+  stored_fit(&t->at, (const int64_t[]){rows, dim}, 2, TABLE_WHOLE, &unused);
+  stored_bytes(&t->at, &t->size);
+  t->held = t->size;
+  t->bytes = t->elements = elements;
+  t->format = "npy";
+  return t;
+}
+
 /* Has rows read from the file, as from an array in memory. */
 static bool read_slices(table_file *t, fault *why) {
   const stored *at = &t->at;
@@ -272,6 +286,7 @@ void table_close(table_file *t) {
   free(t->tensor);
   free(t->kept);
   free(t->row);
+  free(t->elements);
   free(t);
 }
 
@@ -436,6 +451,14 @@ void table_rows(table_file *t, int64_t row, int64_t rows, void *out) {
       memcpy((unsigned char *)out + (size_t)(r * left + c) * element, t->row + (size_t)t->kept[c] * element, element);
   }
   t->at.dim = left;
+}
+
+void table_values(table_file *t, int64_t row, int64_t rows, double *out) {
+  const size_t count = (size_t)(rows * t->at.dim);
+  void *raw = memory_take(count, posenc_dtype_bytes(t->at.dtype));
+  table_rows(t, row, rows, raw);
+  for (size_t n = 0; n < count; n++) out[n] = format_element(t->at.dtype, raw, (int64_t)n);
+  free(raw);
 }
 
 /* ---- columns that are copies ------------------------------------------------------------------- */

@@ -33,6 +33,9 @@ table_file *table_open_half(const char *path, const char *tensor, table_half hal
 /* table_open_half for a file's bytes in memory, which must stay valid until table_close. */
 table_file *table_open_memory(const void *bytes, size_t size, const char *tensor, table_half half, fault *why);
 
+/* Returns a table of these elements, row by row, in this machine's byte order. It keeps and frees them. */
+table_file *table_of_elements(posenc_dtype dtype, int64_t rows, int64_t dim, void *elements);
+
 /* Closes a table. `t` may be null. */
 void table_close(table_file *t);
 
@@ -69,6 +72,9 @@ bool table_positions(const table_file *t, double **positions, int64_t *count, fa
 
 /* Copies rows [row, row + rows), packed, row by row, in this machine's byte order. */
 void table_rows(table_file *t, int64_t row, int64_t rows, void *out);
+
+/* The same, as doubles. */
+void table_values(table_file *t, int64_t row, int64_t rows, double *out);
 
 /* ---- vectors of arrays ----------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Compares a table with the problems that are expected, and says how it differs from them. */
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/identify/formula.h"
@@ -88,13 +89,7 @@ static void axes_tell_places(const making *found, const making *asked, int64_t r
 
 /* ---- agreement ------------------------------------------------------------------------------------------- */
 
-/* The differences of the window from a formula's table. */
-typedef struct differences {
-  int64_t elements, unexplained, row, column; /* row, column: of the first unexplained element */
-  double distance;
-} differences;
-
-enum { ROWS = 512, ONE_IN = 20 };
+enum { ROWS = 512 };
 static const double as_close = 4.0;
 
 /* Returns the problem's formula, with dynamic and linear scalings as base and scale, which every maker has. */
@@ -118,30 +113,14 @@ static formula formula_of(const posenc_problem *problem) {
   return f;
 }
 
-static void add_row(makers *m, int64_t row, const double *there, differences *d) {
-  const double *made = makers_row(m, &m->all[0], row);
-  for (int64_t c = 0; c < m->how.columns.dim; c++) {
-    if (m->how.bad && m->how.bad[c]) continue;
-    d->elements++;
-    if (fabs(there[c] - made[c]) <= makers_room(m, row, c)) continue;
-    if (d->unexplained++ == 0) d->row = row, d->column = c;
-  }
-}
-
-/* Compares at most `rows` rows of the window with a formula. Unexplained elements are far from exact; the distance is
-   that from the values of the closest maker. Without distances, it ends when so many elements are unexplained that the
-   formula is. */
+/* Compares at most `rows` rows of the window with a formula; the distance is that from the values of the closest maker.
+   Without distances, it ends when so many elements are unexplained that the formula is. */
 static differences compare(const search *s, const identity *found, const making *how, bool distances, int64_t rows) {
   const posenc_kernel *const kernel = distances && found->match_count ? found->matches[0].kernel : NULL;
-  const int64_t most = rows * how->columns.dim / ONE_IN;
   makers m;
-  differences d = {0};
   makers_open(&m, how, found->proved, s->window.count);
   if (kernel) makers_add(&m, &kernel, 1);
-  for (int64_t n = 0; n < rows && (distances || d.unexplained <= most); n++) {
-    const int64_t row = window_sample(&s->window, rows, n);
-    if (row >= 0 && !isnan(making_position(how, row))) add_row(&m, row, window_row(&s->window, row), &d);
-  }
+  differences d = explain_differences(&m, &s->window, rows, distances);
   if (distances) {
     maker *by = &m.all[m.count - 1];
     explain_compare(&m, by, &s->window, rows);
@@ -149,10 +128,6 @@ static differences compare(const search *s, const identity *found, const making 
   }
   makers_close(&m);
   return d;
-}
-
-static bool is_explained(const differences *d) {
-  return d->unexplained * ONE_IN <= d->elements;
 }
 
 /* Returns the problem of an even number of columns that has its frequencies, as posenc.h says of odd ones, without
@@ -194,10 +169,10 @@ static bool try(const search *s, const identity *found, const making *at, const 
   making how;
   if (!making_with(at, asked, &how) || (at->axes && !axes_are_sections(at->axes, asked))) return false;
   how.offset = 0.0;
-  const bool by_distance = own && !is_explained(own);
+  const bool by_distance = own && !differences_are_rounding(own);
   /* A row at another position than the others is no sample of them. */
   *d = compare(s, found, &how, by_distance, found->positions ? s->window.count : ROWS);
-  return is_explained(d) || (by_distance && d->distance <= as_close * own->distance);
+  return differences_are_rounding(d) || (by_distance && d->distance <= as_close * own->distance);
 }
 
 /* ---- the formula ----------------------------------------------------------------------------------- */
@@ -276,17 +251,6 @@ void tell_difference(const identity *found, const posenc_problem *asked, char *t
 
 /* ---- rows, columns and single elements -------------------------------------------------------------- */
 
-/* Describes single elements with larger errors than roundings. */
-static void tell_elements(int64_t count, int64_t row, int64_t column, char *text, size_t size) {
-  snprintf(text, size, "%" PRId64 " %s off, the first at row %" PRId64 ", column %" PRId64, count,
-           count == 1 ? "element is" : "elements are", row, column);
-}
-
-/* Whether 95 % of the elements have the bits of a maker. */
-static bool is_made_by(const maker *m) {
-  return m->compared && m->equal * 20 >= m->compared * 19;
-}
-
 /* Whether a row of successive ones has that position. */
 static bool is_in(const posenc_problem *asked, int64_t position) {
   return !asked->positions && position >= asked->first && position - asked->first < asked->rows;
@@ -300,8 +264,7 @@ static void tell_zeros(const identity *found, const posenc_problem *asked, char 
   else if (asked && found->paddings && found->padding != asked->padding)
     snprintf(text, size, "the row of position %" PRId64 " is all zeros", found->padding);
   else if (asked && found->blank > (asked->padding != POSENC_NO_PADDING))
-    snprintf(text, size, "%" PRId64 " %s all zeros, the first is row %" PRId64, found->blank,
-             found->blank == 1 ? "row is" : "rows are", found->first_blank);
+    tell_wrong_rows(found->blank, "all zeros", found->first_blank, text, size);
   else if (asked && !found->paddings && is_in(asked, asked->padding))
     snprintf(text, size, "the row of position %" PRId64 " is not all zeros", asked->padding);
 }
@@ -319,22 +282,20 @@ static void tell_damage(const identity *found, const posenc_problem *asked, char
   else if (order == IDENTITY_REVERSED)
     snprintf(text, size, "rows are reversed");
   else if (found->not_finite)
-    snprintf(text, size, "%" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
-             found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
-             found->not_finite_column);
+    tell_wrong_elements(found->not_finite, "NaN or infinite", found->not_finite_row, found->not_finite_column, text,
+                        size);
   else if (found->lost)
-    snprintf(text, size, "%" PRId64 " %s of no position, the first is row %" PRId64, found->lost,
-             found->lost == 1 ? "row is" : "rows are", found->first_lost);
+    tell_wrong_rows(found->lost, "of no position", found->first_lost, text, size);
   else if (found->damage_count && d->sin == IDENTIFY_CONSTANT)
     snprintf(text, size, "column %" PRId64 " is %.9g in all rows", d->column, d->value);
   else if (found->damage_count && d->sin == IDENTIFY_MOVED)
     snprintf(text, size, "column %" PRId64 " has what belongs to column %" PRId64, d->column, d->like);
   else if (found->damage_count)
     snprintf(text, size, "column %" PRId64 " is no part of the table", d->column);
-  else if (found->unexplained && !closest->kernel && is_made_by(closest))
-    tell_elements(found->unexplained, found->unexplained_row, found->unexplained_column, text, size);
+  else if (found->unexplained && !closest->kernel && maker_is_near(closest))
+    tell_wrong_elements(found->unexplained, "off", found->unexplained_row, found->unexplained_column, text, size);
   else if (found->unexplained && identify_has_outliers(closest))
-    tell_elements(closest->outliers, closest->outlier_row, closest->outlier_column, text, size);
+    tell_wrong_elements(closest->outliers, "off", closest->outlier_row, closest->outlier_column, text, size);
   else
     tell_zeros(found, asked, text, size);
 }
@@ -408,13 +369,8 @@ static void tell_rows(const identity *found, const posenc_problem *asked, char *
     if (is_at(found, row, position)) continue;
     if (!count++) first = row, right = position;
   }
-  if (!found->positions || count == 0 || (!asked && count * ONE_IN > found->judged)) return;
-  if (count == 1)
-    snprintf(text, size, "row %" PRId64 " is at position %.15g, not at %.15g", first, found->positions[first], right);
-  else
-    snprintf(text, size,
-             "%" PRId64 " rows are at other positions, the first, row %" PRId64 ", at position %.15g, not at %.15g",
-             count, first, found->positions[first], right);
+  if (!found->positions || count == 0 || (!asked && count * UNEXPLAINED_ONE_IN > found->judged)) return;
+  tell_moved_rows(count, first, found->positions[first], right, text, size);
 }
 
 /* Describes another layout or other positions than check was asked for. */
@@ -442,7 +398,7 @@ static void tell_errors(identity *found) {
   const size_t size = sizeof found->errors;
   if (identity_is_truncated(found))
     snprintf(text, size, "those of values that are truncated to %s", dtype_name(found->held));
-  else if (found->unexplained && is_made_by(closest) && closest->kernel)
+  else if (found->unexplained && maker_is_near(closest) && closest->kernel)
     snprintf(text, size, "those of %s", closest->kernel->name);
   else if (found->unexplained)
     *text = '\0';
@@ -609,7 +565,7 @@ static void agree_at(const search *s, identity *found, making at, bool asked) {
   if (!*text && is_table)
     tell_damage(found, s->request->asked, text, size);
   else if (!*text && d.unexplained)
-    tell_elements(d.unexplained, d.row, d.column, text, size);
+    tell_wrong_elements(d.unexplained, "off", d.row, d.column, text, size);
   if (is_table && (d.unexplained || found->positions) && !*text && asked)
     tell_rows(found, s->request->asked, text, size);
   if (d.unexplained && asked) find_suspect(s, found, &at, NULL, true);
@@ -637,7 +593,7 @@ static void agree_as_found(const search *s, identity *found) {
   }
   const differences own = compare(s, found, &found->how, true, ROWS);
   /* A recipe with a mistake is near a formula that does not explain it. */
-  if (!is_explained(&own)) find_suspect(s, found, &found->how, NULL, false);
+  if (!differences_are_rounding(&own)) find_suspect(s, found, &found->how, NULL, false);
   if (*text) return;
   const suspect *agreed = find_expected(s, found, &found->how, &own, &d);
   if (!agreed) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds formulas of frequencies: a line through their logarithms, and the plain numbers near it. */
 #include "inspect/identify/formula.h"
 
 #include "common/memory.h"
@@ -7,8 +8,6 @@
 #include <stdlib.h>
 
 /* ---- plain numbers: within an error, those of the fewest digits, as people write them ------------ */
-
-static const double pi = 3.14159265358979323846;
 
 plain_number plainest(double x, double error) {
   enum { DIGITS = 17 };
@@ -25,12 +24,12 @@ plain_number plainest(double x, double error) {
    such a number. */
 static plain_number plainest_part(double x, double error) {
   enum { OF_PI = 2 };
-  const plain_number inverse = plainest(1.0 / x, error), turns = plainest(x / pi, error),
-                     of_pi = plainest(pi / x, error);
+  const plain_number inverse = plainest(1.0 / x, error), turns = plainest(x / half_turn, error),
+                     of_pi = plainest(half_turn / x, error);
   plain_number best = plainest(x, error);
   if (inverse.digits < best.digits) best = (plain_number){1.0 / inverse.value, error, inverse.digits};
-  if (turns.digits + OF_PI < best.digits) best = (plain_number){turns.value * pi, error, turns.digits + OF_PI};
-  if (of_pi.digits + OF_PI < best.digits) best = (plain_number){pi / of_pi.value, error, of_pi.digits + OF_PI};
+  if (turns.digits + OF_PI < best.digits) best = (plain_number){turns.value * half_turn, error, turns.digits + OF_PI};
+  if (of_pi.digits + OF_PI < best.digits) best = (plain_number){half_turn / of_pi.value, error, of_pi.digits + OF_PI};
   return best;
 }
 
@@ -164,7 +163,7 @@ static int digits_of(int of_base, double shift) {
 /* Sets the base 10 L / 2 pi, as it is chosen for sequences of length L. Returns false if no such base is within `room`,
    or if every base is that near to one. */
 static bool find_chosen(double base, double room, formula *f) {
-  const double least = 0.01, length = rint(base * 2.0 * pi / 10.0), chosen = 10.0 * length / (2.0 * pi);
+  const double least = 0.01, length = rint(base * whole_turn / 10.0), chosen = 10.0 * length / whole_turn;
   if (!(length >= 1.0) || room * length > least || fabs(log(chosen / base)) > room) return false;
   f->digits = plainest(length, 0.0).digits - 1;
   f->base = chosen;

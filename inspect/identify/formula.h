@@ -7,6 +7,7 @@
 #include "inspect/files/table.h"
 #include "reference/axes.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 /* ---- the window of a table ------------------------------------------------------------------------------- */
@@ -89,6 +90,10 @@ static inline int64_t columns_spare(int64_t count) {
 /* Returns the name of the layout, or "duplicated". */
 const char *columns_layout_name(const columns *s);
 
+/* Returns the options of posenc check for the part of a table, from a space on, "" for both: with the layout if check
+   would take another. */
+const char *columns_options(const columns *s);
+
 /* Finds the columns of a table. A pair is two columns whose squares have the same sum in every row and every pair. A
    table without pairs is assumed to have cosines alone until phases show otherwise. In pairs, the sine is assumed to
    come first until their rotation shows otherwise. */
@@ -136,6 +141,13 @@ estimate waves_amplitude(const table_window *w, const columns *s, double first, 
                          const estimate *frequencies);
 
 /* ---- plain numbers ------------------------------------------------------------------------------- */
+
+static const double half_turn = 3.14159265358979323846, whole_turn = 6.28318530717958647692;
+
+/* Returns the angle within half a turn of 0. */
+static inline double angle_wrapped(double angle) {
+  return remainder(angle, whole_turn);
+}
 
 static inline bool number_is_one(double x) {
   return x >= 1.0 && x <= 1.0;

@@ -5,7 +5,6 @@
 
 #include "common/memory.h"
 #include "common/work.h"
-#include "inspect/files/formats.h"
 #include "inspect/identify/identity.h"
 #include "reference/axes.h"
 
@@ -119,19 +118,12 @@ static bool find_grid(grid *g) {
 /* Identifies the values of an axis as a table. */
 static void identify_part(const grid *g, grid_part *p) {
   const view *v = &p->of;
-  const posenc_dtype dtype = g->dtype;
-  const size_t element = posenc_dtype_bytes(dtype);
-  char header[NPY_HEADER_MAX];
-  const size_t length = npy_header(dtype, (const int64_t[]){v->rows, v->count}, 2, header),
-               size = length + (size_t)(v->rows * v->count) * element;
-  fault why;
-  p->file = memory_take(size, 1);
-  memcpy(p->file, header, length);
+  const size_t element = posenc_dtype_bytes(g->dtype);
+  unsigned char *elements = memory_take((size_t)(v->rows * v->count), element);
   for (int64_t r = 0; r < v->rows; r++)
     for (int64_t c = 0; c < v->count; c++)
-      memcpy(p->file + length + (size_t)(r * v->count + c) * element, grid_element(g, v, r, c), element);
-  stored_order(p->file + length, (size_t)(v->rows * v->count), element);
-  p->table = allocated(table_open_memory(p->file, size, NULL, TABLE_WHOLE, &why));
+      memcpy(elements + (size_t)(r * v->count + c) * element, grid_element(g, v, r, c), element);
+  p->table = table_of_elements(g->dtype, v->rows, v->count, elements);
   identify_request own = *g->request;
   own.table = p->table;
   own.expected = own.suspects = NULL;
@@ -169,10 +161,6 @@ bool grid_find_places(grid *g) {
 
 /* ---- the problem of all axes together ------------------------------------------------------------ */
 
-static bool is_near(double x, double y) {
-  return fabs(x - y) <= 1e-5 * fabs(y);
-}
-
 static const formula *formula_of(const grid *g, int column) {
   return &g->parts[g->order[column]].found->how.formula;
 }
@@ -206,8 +194,6 @@ typedef enum spacing {
   FORMS
 } spacing;
 
-static const double turn = 0x1.921fb54442d18p+2;
-
 /* Whether the positions of an axis have that form. Sets the first one, the step, the divisor and the scale. */
 static bool has_form(const grid *g, int n, spacing form, double size, double set[4]) {
   const start *at = &g->parts[g->order[n]].found->how.start;
@@ -216,17 +202,18 @@ static bool has_form(const grid *g, int n, spacing form, double size, double set
   const double first = whole ? (double)at->least : at->first;
   switch (form) {
   case CENTRED:
-    memcpy(set, (const double[]){1.0 - size, 2.0, size, turn}, 4 * sizeof *set);
-    return is_near(scale * size / 2.0, turn) && (whole || !start_is_whole(at)) && fabs(first - set[0] / 2.0) < 1e-3;
+    memcpy(set, (const double[]){1.0 - size, 2.0, size, whole_turn}, 4 * sizeof *set);
+    return grid_is_near(scale * size / 2.0, whole_turn) && (whole || !start_is_whole(at)) &&
+           fabs(first - set[0] / 2.0) < 1e-3;
   case NORMALISED:
-    memcpy(set, (const double[]){1.0, 1.0, size + 1e-6, turn}, 4 * sizeof *set);
-    return is_near(scale * size, turn) && whole && at->least == 1;
+    memcpy(set, (const double[]){1.0, 1.0, size + 1e-6, whole_turn}, 4 * sizeof *set);
+    return grid_is_near(scale * size, whole_turn) && whole && at->least == 1;
   case PLAIN:
     memcpy(set, (const double[]){first, 1.0, 1.0, formula_of(g, 0)->scale}, 4 * sizeof *set);
     return whole;
   case SIZED:
     memcpy(set, (const double[]){0.0, sized, size, 1.0}, 4 * sizeof *set);
-    return whole && at->least == 0 && sized >= 1.0 && sized != size && is_near(scale * size, sized);
+    return whole && at->least == 0 && sized >= 1.0 && sized != size && grid_is_near(scale * size, sized);
   case FORMS:
     break;
   }
@@ -264,9 +251,10 @@ static bool set_frequencies(grid *g, spacing form) {
     const formula *f = formula_of(g, n);
     const double pairs = (double)axes->axis[n].pairs, relative = f->scale / formula_of(g, 0)->scale;
     if (f->scaling.kind != POSENC_SCALING_NONE || f->shift > 0.0 || f->shift < 0.0) return false;
-    restarted &= is_near(f->base, first) && (form != PLAIN || is_near(relative, 1.0));
-    dealt &= is_near(f->base, first) && is_near(relative, pow(first, -n / all)) && is_near(pairs * g->count, all);
-    continued &= is_near(pow(f->base, all / pairs), of_all) && is_near(relative, pow(of_all, -before / all));
+    restarted &= grid_is_near(f->base, first) && (form != PLAIN || grid_is_near(relative, 1.0));
+    dealt &= grid_is_near(f->base, first) && grid_is_near(relative, pow(first, -n / all)) &&
+             grid_is_near(pairs * g->count, all);
+    continued &= grid_is_near(pow(f->base, all / pairs), of_all) && grid_is_near(relative, pow(of_all, -before / all));
     before += pairs;
   }
   problem->base = restarted || dealt ? first : plainest(of_all, 1e-5).value;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds the positions of every row on several axes, one for each section of the columns. */
 #include "inspect/identify/search.h"
 
 #include "common/memory.h"
@@ -89,8 +90,6 @@ static double amplitude_near(const reader *r, double wanted) {
 
 /* ---- one pair ------------------------------------------------------------------------------------ */
 
-static const double pi = 3.14159265358979323846;
-
 static double value_of(const reader *r, int64_t row, int64_t pair, bool cosine) {
   return window_value(r->w, row, columns_of(&r->at, pair, cosine)) / r->amplitude;
 }
@@ -137,9 +136,9 @@ typedef struct position_range {
 
 /* Returns the positions of a pair of an axis after `turns` half turns; or, of sines and cosines, whole turns. */
 static position_range range_after(const reader *r, const estimate *angle, long double frequency, int64_t turns) {
-  const double half = (double)turns * pi;
+  const double half = (double)turns * half_turn;
   double at = angle->value + 2.0 * half;
-  if (r->at.part == TABLE_COS) at = turns % 2 ? half + pi - angle->value : half + angle->value;
+  if (r->at.part == TABLE_COS) at = turns % 2 ? half + half_turn - angle->value : half + angle->value;
   if (r->at.part == TABLE_SIN) at = turns % 2 ? half - angle->value : half + angle->value;
   const double room = angle->error + r->relative * fabs(at), w = (double)frequency;
   return (position_range){(at - room) / w, (at + room) / w};
@@ -148,7 +147,7 @@ static position_range range_after(const reader *r, const estimate *angle, long d
 /* Returns the number of turns, as those of range_after, after which positions are beyond the range; -1 of values or a
    frequency that are not finite. */
 static int64_t turns_of(const reader *r, const estimate *angle, long double frequency) {
-  const double turns = r->range * (double)frequency / (r->at.part == TABLE_BOTH ? 2.0 * pi : pi) + 2.0;
+  const double turns = r->range * (double)frequency / (r->at.part == TABLE_BOTH ? whole_turn : half_turn) + 2.0;
   return isfinite(angle->value) && turns < 0x1p30 ? (int64_t)turns : -1;
 }
 
@@ -159,12 +158,13 @@ static int narrow(const reader *r, const estimate *angle, long double frequency,
   const double w = (double)frequency, middle = (at.least + at.most) / 2.0,
                turned = (double)((long double)middle * frequency), room = angle->error + r->relative * fabs(turned),
                reach = (at.most - at.least) / 2.0 * w + room,
-               other = r->at.part == TABLE_COS ? -angle->value : pi - angle->value, both[] = {angle->value, other};
+               other = r->at.part == TABLE_COS ? -angle->value : half_turn - angle->value,
+               both[] = {angle->value, other};
   int count = 0;
   left[0] = at;
-  if (reach >= pi) return 1;
+  if (reach >= half_turn) return 1;
   for (int n = 0; n < (r->at.part == TABLE_BOTH ? 1 : 2); n++) {
-    const double apart = remainder(both[n] - turned, 2.0 * pi);
+    const double apart = angle_wrapped(both[n] - turned);
     const position_range own = {fmax(at.least, middle + (apart - room) / w),
                                 fmin(at.most, middle + (apart + room) / w)};
     if (own.least > own.most) continue;
@@ -235,7 +235,7 @@ static position_range fitted(const reader *r, const axis_part *of, double near_b
   double products = 0.0, weights = 0.0, squares = 0.0;
   for (int64_t i = 0; i < of->count; i++) {
     const long double w = r->frequencies[of->wave[i]];
-    const double off = remainder(r->angles[i].value - (double)((long double)near_by * w), 2.0 * pi);
+    const double off = angle_wrapped(r->angles[i].value - (double)((long double)near_by * w));
     products += off * (double)w;
     weights += (double)(w * w);
     squares += off * off;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Identifies a table of several axes, and says in words and in a record what it is. */
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/identify/identity.h"
@@ -47,7 +48,6 @@ void grid_free_parts(grid *g) {
   for (int a = 0; a < g->count; a++) {
     identity_free(g->parts[a].found);
     table_close(g->parts[a].table);
-    free(g->parts[a].file);
     free(g->parts[a].of.columns);
     g->parts[a] = (grid_part){.found = NULL};
   }
@@ -115,10 +115,6 @@ bool grid_find_lists(grid *g) {
 
 /* ---- whose it is --------------------------------------------------------------------------------- */
 
-static bool is_near(double x, double y) {
-  return fabs(x - y) <= 1e-5 * fabs(y);
-}
-
 /* Returns the models that have such a table, or null. */
 static const char *models_of(const grid *g) {
   const posenc_problem *problem = &g->problem;
@@ -130,7 +126,7 @@ static const char *models_of(const grid *g) {
   if (axes->frequencies == POSENC_AXES_DEALT) return pair && !reversed ? "Pixtral" : NULL;
   if (axes->frequencies == POSENC_AXES_CONTINUED) return NULL;
   const bool divided = axes->axis[0].divisor > 1.0;
-  if (divided && is_near(problem->base, 100.0)) return pair && !reversed && !axes->grouped ? "DINOv3" : NULL;
+  if (divided && grid_is_near(problem->base, 100.0)) return pair && !reversed && !axes->grouped ? "DINOv3" : NULL;
   if (divided && !both) return NULL;
   if (!both) return pair && !reversed ? "pictures of Qwen2-VL" : NULL;
   if (g->count == 3) return axes->grouped && g->order[1] == 2 ? "CogVideoX in diffusers" : NULL;
@@ -232,16 +228,13 @@ static void print_grid(const grid *g, FILE *out) {
 
 /* Returns the options by which posenc check compares the table with the problem, or null if there are none. */
 static const char *told_options(const grid *g, record_memory *in) {
-  const columns *at = &g->columns;
   char *all = g->is_one ? problem_options(&g->problem) : NULL;
   if (!all) return NULL;
   char *told = strstr(all, "--grid "), *behind = told ? strstr(told, " --dim ") : NULL,
        *found = behind ? strstr(behind + 1, " --") : NULL;
   const char *rest = found ? found : "";
   if (behind) *behind = '\0'; /* rows and columns come from the file */
-  static const char *const parts[] = {"", " --part cos", " --part sin"};
-  const char *layout = at->part != TABLE_BOTH && at->layout == POSENC_INTERLEAVED ? " --layout interleaved" : "";
-  const char *text = told ? record_format(in, "%s%s%s%s", told, rest, parts[at->part], layout) : NULL;
+  const char *text = told ? record_format(in, "%s%s%s", told, rest, columns_options(&g->columns)) : NULL;
   free(all);
   return text;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Identifies a table: judges what it is told to be, then what the search finds, then known mistakes. */
 #include "inspect/identify/identity.h"
 
 #include "common/memory.h"
@@ -167,25 +168,17 @@ static bool is_half_equal(const maker *m, double amplitude) {
 
 /* Whether 95 % of the elements equal a maker's, or recipes' rounding explains all errors but a few. */
 static bool is_explained(const identity *found) {
-  for (size_t n = 0; n < found->match_count; n++) {
-    const maker *m = &found->matches[n];
-    if (m->compared > 0 && m->equal * 20 >= m->compared * 19) return true;
-  }
+  for (size_t n = 0; n < found->match_count; n++)
+    if (maker_is_near(&found->matches[n])) return true;
   /* A list of positions explains any single column. If all angles are small, sines alone also explain all multiples of
      that column, after columns with larger values are left out. */
   if (found->how.positions && found->how.columns.part != TABLE_BOTH && found->damage_count) return false;
   return found->elements > 0 && found->unexplained * 20 <= found->elements;
 }
 
-/* Whether one maker writes all elements. */
-static bool is_made(const identity *found) {
-  return found->match_count > 0 && found->matches[0].compared > 0 &&
-         found->matches[0].equal == found->matches[0].compared;
-}
-
 /* Whether what is not explained may be a row: half of it, which may be at another position. */
 static bool has_whole_rows(const identity *found) {
-  return !is_made(found) && found->unexplained * 2 >= found->dim;
+  return !(found->match_count && maker_is_equal(&found->matches[0])) && found->unexplained * 2 >= found->dim;
 }
 
 /* Whether what is not explained is damage, not another formula, or code with larger errors: most elements are far off,
@@ -556,8 +549,8 @@ static bool come_again(const table_window *w) {
   return period > 1 && period < w->count;
 }
 
-/* Judges the table as `how`, which is expected. Returns whether that explains all of it, or all but single elements, and
-   rows at other positions, which are then found. */
+/* Judges the table as `how`, which is expected. Returns whether that explains all of it, or all but single elements,
+   and rows at other positions, which are then found. */
 static bool judge_as_expected(search *s, const identity *unread, const making *how, identity *found) {
   const making told = *how; /* judging marks damaged columns */
   bool is_right = judge_as(s, unread, how, !s->request->asked, found);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Says what a table was found to be: in a record, and in a sentence. */
 #include "inspect/identify/identity.h"
 
 #include "common/memory.h"
@@ -320,11 +321,8 @@ static const char *told_options(const identity *found, bool halved, record_memor
   char *all = allocated(problem_options(&problem));
   const char *behind = strstr(all, "--dim "); /* rows and columns come from the file */
   behind = behind ? strstr(behind, " --") : NULL;
-  static const char *const part_options[] = {"", [TABLE_COS] = "--part cos", [TABLE_SIN] = "--part sin"};
-  const bool untold = how->columns.part != TABLE_BOTH && how->columns.layout == POSENC_INTERLEAVED;
-  const char *const told = behind ? behind + 1 : "", *const part = part_options[how->columns.part];
-  const char *text =
-      record_format(in, "%s%s%s%s", told, *told && *part ? " " : "", part, untold ? " --layout interleaved" : "");
+  const char *const told = behind ? behind + 1 : "", *const part = columns_options(&how->columns),
+                    *const text = record_format(in, "%s%s", told, part + (!*told && *part));
   free(all);
   return text;
 }
@@ -402,25 +400,16 @@ static const char *maker_name(const maker *match) {
   return slash ? slash + 1 : match->kernel->name;
 }
 
-static bool is_equal(const maker *match) {
-  return match->compared > 0 && match->equal == match->compared;
-}
-
-/* Whether it is that recipe, except for the effects of another libm or compiler. */
-static bool is_near(const maker *match) {
-  return match->compared > 0 && (double)match->equal >= 0.95 * (double)match->compared;
-}
-
 static void print_number(FILE *out, double x, double error) {
   fputs(number_within(x, error).text, out);
 }
 
 void makers_print(const maker *ranked, size_t count, const char *how, FILE *out) {
-  if (count == 0 || !is_near(&ranked[0])) {
+  if (count == 0 || !maker_is_near(&ranked[0])) {
     fprintf(out, "%sby code that is not known", how);
     return;
   }
-  if (!is_equal(&ranked[0])) fputs("closest to ", out);
+  if (!maker_is_equal(&ranked[0])) fputs("closest to ", out);
   fputs(maker_name(&ranked[0]), out);
   for (size_t n = 1; n < count && ranked[n].closest; n++)
     fprintf(out, "%s%s", n == 1 ? " or, which writes the same, " : ", ", maker_name(&ranked[n]));
@@ -504,8 +493,8 @@ static void print_cause(const identity *found, FILE *out) {
 /* Prints a scale that is pi times or divided by a plain number. */
 static void print_turns(const formula *f, FILE *out) {
   enum { DIGITS = 3 };
-  const double pi = 3.14159265358979323846, room = 1e-15;
-  const plain_number times = plainest(f->scale / pi, room), over = plainest(pi / f->scale, room);
+  const double room = 1e-15;
+  const plain_number times = plainest(f->scale / half_turn, room), over = plainest(half_turn / f->scale, room);
   if (times.digits <= DIGITS)
     fprintf(out, " (%s pi)", number_of(times.value).text);
   else if (over.digits <= DIGITS)
@@ -620,9 +609,9 @@ static void print_history(const identity *found, FILE *out) {
     fputs(", plus ", out);
     print_number(out, how->offset, how->offset_error / fabs(how->offset));
   }
-  if (identity_is_truncated(found) && !is_equal(&found->matches[0])) {
+  if (identity_is_truncated(found) && !maker_is_equal(&found->matches[0])) {
     fprintf(out, ", truncated to %s", dtype_name(found->held));
-  } else if (!is_near(&found->matches[0])) {
+  } else if (!maker_is_near(&found->matches[0])) {
     if (found->held != POSENC_F64 && found->held != POSENC_F32)
       fprintf(out, ", %s %s", found->held == found->stored ? "stored as" : "rounded to", dtype_name(found->held));
   } else if (found->held == POSENC_F32 && !rounded_once && identity_arithmetic(found) == POSENC_F64) {
@@ -647,17 +636,17 @@ static void print_errors(const identity *found, FILE *out) {
             within);
   else
     fprintf(out, ", %.3g %% of elements equal%s%s and the rest within %.2g",
-            100.0 * (double)first->equal / (double)first->compared, is_near(first) ? "" : " to those of ",
-            is_near(first) ? "" : maker_name(first), within);
+            100.0 * (double)first->equal / (double)first->compared, maker_is_near(first) ? "" : " to those of ",
+            maker_is_near(first) ? "" : maker_name(first), within);
   if (outliers)
     fprintf(out, ", except %" PRId64 " %s off by more than %.2g, the first at row %" PRId64 ", column %" PRId64,
             first->outliers, first->outliers == 1 ? "element that is" : "elements that are",
             makers_outlier * found->how.amplitude, first->outlier_row, first->outlier_column);
   print_damage(found, out);
-  if (found->not_finite)
-    fprintf(out, "; but %" PRId64 " %s NaN or infinite, the first at row %" PRId64 ", column %" PRId64,
-            found->not_finite, found->not_finite == 1 ? "element is" : "elements are", found->not_finite_row,
-            found->not_finite_column);
+  char broken[100];
+  tell_wrong_elements(found->not_finite, "NaN or infinite", found->not_finite_row, found->not_finite_column, broken,
+                      sizeof broken);
+  if (found->not_finite) fprintf(out, "; but %s", broken);
   if (found->judged < found->rows) fprintf(out, "; of its first %" PRId64 " rows", found->judged);
   fprintf(out, "; max %.2g from exact; would be %.2g if computed exactly", found->max_abs, found->max_if_exact);
 }

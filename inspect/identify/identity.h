@@ -100,6 +100,16 @@ static inline maker maker_afresh(const maker *m) {
   return (maker){.kernel = m->kernel, .plan = m->plan};
 }
 
+/* Whether it writes all elements. */
+static inline bool maker_is_equal(const maker *m) {
+  return m->compared > 0 && m->equal == m->compared;
+}
+
+/* Whether it is that recipe, except for the effects of another libm or compiler: 95 % of the elements are equal. */
+static inline bool maker_is_near(const maker *m) {
+  return m->compared > 0 && m->equal * 20 >= m->compared * 19;
+}
+
 /* Returns the mean square of the differences. */
 static inline double maker_distance(const maker *m) {
   return m->compared ? m->squares / (double)m->compared : 0.0;
@@ -326,8 +336,7 @@ bool identify_lists(const identify_request *request, record_identified *made, re
 typedef struct recovered {
   /* Cosines then sines (POSENC_SPLIT_CS) for rope, the columns for add; one row for each position. Values are f64; or
      f32 with the precision of the arrays' dtype. */
-  table_file *table;
-  void *bytes;                  /* the memory of the table's file */
+  table_file *table;            /* null: none is recovered */
   posenc_layout pairs, written; /* the columns of a pair in x, and in the result */
   int64_t start, dim;           /* the first rotated column, and the number of rotated columns */
   bool back;                    /* the pairs are rotated backwards */
@@ -357,17 +366,14 @@ bool angles_are(table_file *file, bool has_axes);
 /* Whether each angle is there twice, as halves or as neighbours. */
 bool angles_are_twice(table_file *file);
 
-/* Recovers the table of those angles, cosines then sines; of frequencies, at `rows` positions from `first` on. If each
+/* Returns the table of those angles, cosines then sines; of frequencies, at `rows` positions from `first` on. If each
    angle is there twice, as halves or as neighbours, one has the cosine and the other the sine. Values are f64 for f64,
    else f32. */
-bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why);
+table_file *recover_angles(table_file *file, int64_t first, int64_t rows);
 
 /* Finds the layout that the values of a table show, of an even dim of its columns: pairs have the length of sine and
    cosine, and the order that is nearer to the problem's table: at wrong positions, too, that of its slow columns is.
    Returns false if the values show none. */
 bool layout_shown(table_file *file, const posenc_problem *problem, posenc_layout *layout);
-
-/* Frees the memory of recover's result. */
-void recovered_free(recovered *found);
 
 #endif

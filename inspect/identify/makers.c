@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes rows of a table as each recipe, and as exact arithmetic, would have written them. */
 #include "inspect/identify/identity.h"
 
 #include "common/memory.h"

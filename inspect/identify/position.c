@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds positions from phases: that of the first row, or that of each row of a list. */
 #include "inspect/identify/formula.h"
 
 #include "common/memory.h"
@@ -7,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
 static const long double full_turn = 6.28318530717958647692528676655900577L;
 
 /* A position may fit by chance. The odds against that must exceed the number of tried positions this many times. */
@@ -90,7 +90,7 @@ static void bound_odds(candidates *of) {
     phase_step *s = &of->steps[i];
     const double room = s->error + error * s->w;
     const bool used = s->error < 1.0 && room <= 3.0;
-    s->odds_at_most = used ? pi / room : 1.0;
+    s->odds_at_most = used ? half_turn / room : 1.0;
     if (used) error = fmin(error, s->error / s->w);
   }
   for (int64_t i = 0; i < of->slowest; i++) odds = of->steps[i].odds_at_most *= odds;
@@ -128,7 +128,7 @@ typedef struct guess {
 /* Returns the error of the phase at the guess, in radians. */
 static double phase_off(const phase_step *s, const guess *g) {
   const double turns = s->first + s->step * g->k - g->shift * s->turns;
-  return 2.0 * pi * (turns - rint(turns));
+  return whole_turn * (turns - rint(turns));
 }
 
 static double phase_tolerance(const phase_step *s, const guess *g) {
@@ -146,7 +146,7 @@ static void narrow(const phase_step *s, guess *g, double odds_of_miss) {
     g->odds /= odds_of_miss;
     return;
   }
-  g->odds *= pi / room;
+  g->odds *= half_turn / room;
   /* The new position is the mean of both, weighted by their errors. */
   const double other = tolerance / s->w, share = g->error * g->error / (g->error * g->error + other * other);
   g->shift += share * off / s->w;
@@ -194,7 +194,7 @@ static sieve sieve_of(const candidates *of, double farthest, bool all) {
   if (of->slowest == 0 || all) return (sieve){.width = UINT64_MAX};
   const phase_step *own = &of->steps[of->slowest], *next = own - 1;
   const double error =
-      (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) / (2.0 * pi) +
+      (next->error + next->growth * farthest + (own->error + own->growth * farthest) * next->w / own->w) / whole_turn +
       1e-6;
   if (!(error < 0.499)) return (sieve){.width = UINT64_MAX};
   const uint64_t step = units_of_turn(next->step), room = units_of_turn(error),
@@ -290,10 +290,6 @@ static estimate phase_of(const table_window *w, const columns *s, int64_t row, i
 
 /* ---- their positions ----------------------------------------------------------------------------- */
 
-static double wrapped(double angle) {
-  return remainder(angle, 2.0 * pi);
-}
-
 /* Reads the position from the slowest phase to the fastest. One part alone allows two angles: of one that is out of
    reach, the other is used, else both. */
 static bool read_part(const columns *s, const estimate *phases, const long double *frequencies, double relative,
@@ -310,8 +306,8 @@ static bool read_part(const columns *s, const estimate *phases, const long doubl
     }
     if (!(error * w + tolerance < 1.0)) continue;
     const double angle = (double)(position * frequencies[i]),
-                 other = s->part == TABLE_COS ? -phases[i].value : pi - phases[i].value,
-                 near = wrapped(phases[i].value - angle), far = wrapped(other - angle),
+                 other = s->part == TABLE_COS ? -phases[i].value : half_turn - phases[i].value,
+                 near = angle_wrapped(phases[i].value - angle), far = angle_wrapped(other - angle),
                  off = fabs(near) < fabs(far) ? near : far;
     if (fabs(off) > tolerance + error * w) {
       missed++;
@@ -322,12 +318,12 @@ static bool read_part(const columns *s, const estimate *phases, const long doubl
                is_either = s->part != TABLE_BOTH && !is_below && fmax(fabs(near), fabs(far)) <= tolerance + error * w;
     const double of_both = (fabs(near - far) / 2.0 + tolerance) / w;
     if (is_either && of_both < error) {
-      bits += log2(pi / (of_both * w));
+      bits += log2(half_turn / (of_both * w));
       position += (long double)((near + far) / 2.0 / w);
       error = of_both;
     }
     if (is_either) continue;
-    bits += log2(pi / (tolerance + error * w));
+    bits += log2(half_turn / (tolerance + error * w));
     const double of_this = tolerance / w, share = error * error / (error * error + of_this * of_this);
     position += (long double)(share * off / w);
     error = fmin(error, of_this);
@@ -341,7 +337,7 @@ static bool read_pairs(const columns *s, const estimate *phases, const long doub
   enum { STARTS = 2, PERIODS = 32 };
   start starts[STARTS];
   const phase_clock c = {phases, frequencies, s->pairs, relative, 0.0};
-  const double farthest = PERIODS * 2.0 * pi / (double)frequencies[s->pairs - 1];
+  const double farthest = PERIODS * whole_turn / (double)frequencies[s->pairs - 1];
   const size_t count = starts_find(&c, (int64_t)fmin(farthest, 0x1p40), starts, STARTS);
   if (count) *found = starts[0];
   return count > 0;
@@ -357,8 +353,8 @@ static estimate fitted_position(const columns *s, const estimate *phases, const 
   for (int64_t i = 0; i < s->pairs; i++) {
     const double w = (double)frequencies[i], angle = (double)((long double)near_by * frequencies[i]),
                  error = phases[i].error + relative * fabs(angle),
-                 other = s->part == TABLE_COS ? -phases[i].value : pi - phases[i].value,
-                 near = wrapped(phases[i].value - angle), far = wrapped(other - angle),
+                 other = s->part == TABLE_COS ? -phases[i].value : half_turn - phases[i].value,
+                 near = angle_wrapped(phases[i].value - angle), far = angle_wrapped(other - angle),
                  off = s->part == TABLE_BOTH || fabs(near) < fabs(far) ? near : far;
     if (!(fabs(off) <= most * error)) continue;
     products += off * w / (error * error);

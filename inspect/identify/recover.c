@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* Recovers a table from what it was applied to, or from its angles. */
 #include "inspect/identify/identity.h"
 
 #include "common/memory.h"
 #include "common/number.h"
-#include "inspect/files/formats.h"
 #include "reference/axes.h"
 #include "reference/format.h"
 #include "reference/scaling.h"
@@ -202,22 +202,15 @@ static bool turn_forward(const pair_sums *all, double unit) {
   return true;
 }
 
-/* Makes the file of the table in memory. Values of 16-bit dtypes are stored as f32, rounded to their precision. */
-static bool make_table(const pair_sums *all, posenc_dtype dtype, recovered *found, fault *why) {
-  const posenc_dtype as = dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32;
-  const size_t element = posenc_dtype_bytes(as), count = (size_t)(all->rows * all->dim);
-  char header[NPY_HEADER_MAX];
-  const size_t ahead = npy_header(as, (const int64_t[]){all->rows, all->dim}, 2, header);
-  unsigned char *bytes = memory_take(ahead + count * element, 1);
-  memcpy(bytes, header, ahead);
-  for (size_t n = 0; n < count; n++) {
-    const float single = dtype == POSENC_F64 ? 0.0f : (float)format_nearest(format_of(dtype), all->values[n]);
-    memcpy(bytes + ahead + n * element, as == POSENC_F64 ? (const void *)&all->values[n] : &single, element);
-  }
-  stored_order(bytes + ahead, count, element);
-  found->bytes = bytes;
-  found->table = table_open_memory(bytes, ahead + count * element, NULL, TABLE_WHOLE, why);
-  return found->table;
+/* Makes the table of the sums, and frees them. Values of 16-bit dtypes are f32, rounded to their precision. */
+static table_file *make_table(pair_sums *all, posenc_dtype dtype) {
+  const size_t count = (size_t)(all->rows * all->dim);
+  free(all->weights);
+  if (dtype == POSENC_F64) return table_of_elements(POSENC_F64, all->rows, all->dim, all->values);
+  float *singles = memory_take(count, sizeof *singles);
+  for (size_t n = 0; n < count; n++) singles[n] = (float)format_nearest(format_of(dtype), all->values[n]);
+  free(all->values);
+  return table_of_elements(POSENC_F32, all->rows, all->dim, singles);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -239,34 +232,32 @@ static bool find_pairs(source *s, guess *g, int64_t *bad_row, fault *why) {
   return fault_say(why, "it is not x with pairs of columns turned, neighbours or halves");
 }
 
-static bool recover_from(source *s, pair_sums *all, recovered *found, fault *why) {
-  guess g;
-  if (!find_pairs(s, &g, &found->bad_row, why)) return false;
-  make_sums(all, axes_length(s->v.from->axes, s->v.at), g.dim);
-  for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(all, s, &g, row);
-  divide(all);
+static void recover_by(source *s, const guess *of, recovered *found) {
+  const guess g = *of;
+  pair_sums all;
+  make_sums(&all, axes_length(s->v.from->axes, s->v.at), g.dim);
+  for (int64_t row = 0; row < s->v.at->rows; row++) add_vector(&all, s, &g, row);
+  divide(&all);
   found->pairs = g.pairs;
   found->written = g.written;
   found->start = g.start;
   found->dim = g.dim;
   found->error = s->unit * (s->op == POSENC_ROPE ? VISIBLE_UNITS : 1.0 + s->largest);
-  found->back = s->op == POSENC_ROPE && turn_forward(all, s->unit);
-  return make_table(all, s->held, found, why);
+  found->back = s->op == POSENC_ROPE && turn_forward(&all, s->unit);
+  found->table = make_table(&all, s->held);
 }
 
 bool recover(const applied_arrays *from, posenc_op op, recovered *found, fault *why) {
   source s = {.op = op, .scale = 1.0};
-  pair_sums all = {0};
+  guess g;
   *found = (recovered){.bad_row = -1};
   vectors_open(&s.v, from);
   s.held = vectors_held(&s.v);
   s.unit = ldexp(1.0, -format_of(s.held)->precision);
-  const bool ok = recover_from(&s, &all, found, why);
+  if (find_pairs(&s, &g, &found->bad_row, why)) recover_by(&s, &g, found);
   found->is_still = s.is_still;
   vectors_close(&s.v);
-  free(all.values);
-  free(all.weights);
-  return ok;
+  return found->table;
 }
 
 /* ---- angles ------------------------------------------------------------------------------------------------------ */
@@ -286,13 +277,9 @@ typedef struct sampled {
 static sampled sample(table_file *file) {
   const stored *at = table_stored(file);
   sampled s = {.count = at->rows < SAMPLES ? at->rows : SAMPLES, .dim = at->dim};
-  unsigned char *raw = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
   s.values = memory_take((size_t)(s.count * s.dim), sizeof *s.values);
-  for (int64_t n = 0; n < s.count; n++) {
-    table_rows(file, spread_evenly(n, s.count, at->rows - 1), 1, raw);
-    for (int64_t c = 0; c < s.dim; c++) s.values[n * s.dim + c] = format_element(at->dtype, raw, c);
-  }
-  free(raw);
+  for (int64_t n = 0; n < s.count; n++)
+    table_values(file, spread_evenly(n, s.count, at->rows - 1), 1, s.values + n * s.dim);
   return s;
 }
 
@@ -351,31 +338,27 @@ bool angles_are_twice(table_file *file) {
   return are;
 }
 
-bool recover_angles(table_file *file, int64_t first, int64_t rows, recovered *found, fault *why) {
+table_file *recover_angles(table_file *file, int64_t first, int64_t rows) {
   const stored *at = table_stored(file);
   sampled s = sample(file);
   const bool is_vector = at->vector || at->rows == 1, halves = !is_vector && are_twice(&s, at->dim / 2),
              neighbours = !is_vector && !halves && are_twice(&s, 1);
   const int64_t pairs = halves || neighbours ? at->dim / 2 : at->dim, step = neighbours ? 2 : 1,
                 other = halves ? pairs : neighbours;
-  unsigned char *raw = memory_take((size_t)at->dim, posenc_dtype_bytes(at->dtype));
+  double *angles = memory_take((size_t)at->dim, sizeof *angles);
   pair_sums all;
-  *found = (recovered){.bad_row = -1, .pairs = POSENC_SPLIT_CS, .dim = 2 * pairs};
   free(s.values);
   make_sums(&all, is_vector ? rows : at->rows, 2 * pairs);
   for (int64_t row = 0; row < all.rows; row++) {
     const double times = is_vector ? (double)(first + row) : 1.0;
-    if (row == 0 || !is_vector) table_rows(file, is_vector ? 0 : row, 1, raw);
+    if (row == 0 || !is_vector) table_values(file, is_vector ? 0 : row, 1, angles);
     for (int64_t i = 0; i < pairs; i++) {
-      all.values[row * all.dim + i] = cos(times * format_element(at->dtype, raw, i * step));
-      all.values[row * all.dim + pairs + i] = sin(times * format_element(at->dtype, raw, i * step + other));
+      all.values[row * all.dim + i] = cos(times * angles[i * step]);
+      all.values[row * all.dim + pairs + i] = sin(times * angles[i * step + other]);
     }
   }
-  const bool ok = make_table(&all, at->dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32, found, why);
-  free(raw);
-  free(all.values);
-  free(all.weights);
-  return ok;
+  free(angles);
+  return make_table(&all, at->dtype == POSENC_F64 ? POSENC_F64 : POSENC_F32);
 }
 
 /* ---- the layout of a table ------------------------------------------------------------------------------------ */
@@ -427,9 +410,4 @@ bool layout_shown(table_file *file, const posenc_problem *problem, posenc_layout
   }
   free(s.values);
   return most > 0;
-}
-
-void recovered_free(recovered *found) {
-  table_close(found->table);
-  free(found->bytes);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Scalings of frequencies: those that one makes, and those that measured frequencies have. */
 #include "inspect/identify/formula.h"
 
 #include "common/memory.h"
@@ -6,8 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* The lengths that models were trained on, the most frequent first. */
 static const int64_t lengths[] = {8192, 4096, 32768, 2048, 16384, 65536, 1024, 131072, 262144, 524288, 1048576, 512};
@@ -17,7 +16,7 @@ enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 /* Returns the index, a fraction, whose wave turns r times in the original length. */
 static double yarn_cut(const posenc_scaling *s, double base, int64_t pairs, double r) {
-  return (double)pairs * log((double)s->original / (2.0 * pi * r)) / log(base);
+  return (double)pairs * log((double)s->original / (whole_turn * r)) / log(base);
 }
 
 /* Computes the first and the last index of YaRN's ramp. If low and high are exchanged, it falls, as in frameworks. */
@@ -30,7 +29,7 @@ static void yarn_ramp(const posenc_scaling *s, double base, int64_t pairs, doubl
 
 long double scalings_frequency(const posenc_scaling *s, double base, int64_t pairs, int64_t index, long double w) {
   if (s->kind == POSENC_SCALING_LLAMA3) {
-    const double turns = (double)s->original * (double)w / (2.0 * pi);
+    const double turns = (double)s->original * (double)w / whole_turn;
     if (turns > s->high) return w;
     if (turns < s->low) return w / s->factor;
     const long double g = ((long double)turns - s->low) / ((long double)s->high - s->low);
@@ -61,10 +60,10 @@ scaling_ranges scalings_ranges(const posenc_scaling *s, const posenc_scaling *ot
     double begin, end;
     yarn_ramp(s, base, pairs, &begin, &end);
     const double last = 2.0 * (double)pairs - 1.0;
-    fast[0] = exp(-(begin + 1.0) * step) / (2.0 * pi);
-    fast[1] = begin > 0.0 ? exp(-begin * step) / (2.0 * pi) : INFINITY;
-    slow[0] = end < last ? exp(-end * step) / (2.0 * pi) : 0.0;
-    slow[1] = exp(-(end - 1.0) * step) / (2.0 * pi);
+    fast[0] = exp(-(begin + 1.0) * step) / whole_turn;
+    fast[1] = begin > 0.0 ? exp(-begin * step) / whole_turn : INFINITY;
+    slow[0] = end < last ? exp(-end * step) / whole_turn : 0.0;
+    slow[1] = exp(-(end - 1.0) * step) / whole_turn;
   }
   const double length = (double)other->original;
   return (scaling_ranges){.low = {slow[0] * length, slow[1] * length},
@@ -213,7 +212,7 @@ static ramp read_ramp(const profile *p, double factor, bool of_index) {
     const double part = (1.0 - 1.0 / s->factor) / (1.0 - 1.0 / factor);
     const double error = (s->error + 1e-6) / s->factor / (1.0 - 1.0 / factor);
     if (isinf(s->error) || !(part > 3.0 * error && part < 1.0 - 3.0 * error)) continue;
-    const double at = of_index ? (double)i : (double)p->w[i] / (2.0 * pi), weight = 1.0 / (error * error);
+    const double at = of_index ? (double)i : (double)p->w[i] / whole_turn, weight = 1.0 / (error * error);
     n += weight, x += weight * at, y += weight * part, xx += weight * at * at, xy += weight * at * part;
     found.marks++;
   }
@@ -281,7 +280,7 @@ static bool read_yarn(const profile *p, double factor, posenc_scaling *s) {
   if (r.marks < 2 || !(r.slope > 0.0)) return false;
   const double begin = r.height / r.slope, end = begin + 1.0 / r.slope,
                error = 4.0 * (r.height_error + fabs(begin) * r.slope_error + r.slope_error / r.slope) / r.slope;
-  const double log_base = log(p->plain->base), turn = 2.0 * pi, pairs = (double)p->pairs;
+  const double log_base = log(p->plain->base), turn = whole_turn, pairs = (double)p->pairs;
   if (!(error < 0.2) || !(log_base > 0.0)) return false;
   *s = (posenc_scaling){.kind = POSENC_SCALING_YARN, .factor = factor, .low = 1.0};
   s->truncate = fabs(begin - rint(begin)) <= error && fabs(end - rint(end)) <= error;

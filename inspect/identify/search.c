@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The order in which hypotheses on how a table was made are tried. */
 #include "inspect/identify/search.h"
 
 #include "common/memory.h"
@@ -455,15 +456,24 @@ static void explain_noisy(search *s, const making *by) {
   }
 }
 
+/* Finds how a table in the columns and rows of `at` is made that has the formula of the next expected problem of one
+   axis. n: 0 at first. Returns false if there are no more. */
+static bool next_expected(const search *s, const making *at, size_t *n, making *how) {
+  const suspect_list *expected = s->request->expected;
+  while (expected && *n < expected->count) {
+    const posenc_problem *problem = &expected->items[(*n)++].problem;
+    if (!problem->axes && making_with(at, problem, how)) return true;
+  }
+  return false;
+}
+
 /* Tries the formulas of expected problems where the best one is: a base that was measured is a rounded one. */
 static void explain_expected_there(search *s) {
-  const suspect_list *expected = s->request->expected;
   const making at = s->best.how;
   const estimate amplitude = {at.amplitude, at.amplitude_error};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_exact(&s->best); n++) {
+  making how;
+  for (size_t n = 0; next_expected(s, &at, &n, &how) && !explanation_is_exact(&s->best);) {
     explanation found = {.found = false};
-    making how;
-    if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
     explain_amplitudes(s, &how, &amplitude, true, &found);
     trial_weigh(s, &found);
   }
@@ -472,22 +482,17 @@ static void explain_expected_there(search *s) {
 /* Tries the formulas of expected problems at far positions, where the phases that code in f32 leaves are no guide to
    another formula. */
 static void explain_expected_noisy(search *s) {
-  const suspect_list *expected = s->request->expected;
   const making at = {.columns = s->columns};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_rounding(s, &s->best); n++) {
-    making how;
-    if (!expected->items[n].problem.axes && making_with(&at, &expected->items[n].problem, &how)) explain_noisy(s, &how);
-  }
+  making how;
+  for (size_t n = 0; next_expected(s, &at, &n, &how) && !explanation_is_rounding(s, &s->best);) explain_noisy(s, &how);
 }
 
 /* Tries the formulas of expected problems, near 0, then far from it, where values in 16 bits tell no formula. One that
    roundings do not explain is dropped: others may be closer. */
 static void explain_expected(search *s) {
-  const suspect_list *expected = s->request->expected;
   const making at = {.columns = s->columns};
-  for (size_t n = 0; expected && n < expected->count && !explanation_is_good(&s->best); n++) {
-    making how;
-    if (expected->items[n].problem.axes || !making_with(&at, &expected->items[n].problem, &how)) continue;
+  making how;
+  for (size_t n = 0; next_expected(s, &at, &n, &how) && !explanation_is_good(&s->best);) {
     trial_formulas(s, &s->columns, &how.formula, 1);
     if (!explanation_is_good(&s->best)) trial_far(s, &s->columns, &how.formula);
     if (!explanation_is_rounding(s, &s->best)) s->best.found = s->also.found = false;

@@ -5,6 +5,7 @@
 
 #include "inspect/identify/identity.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -44,6 +45,22 @@ typedef struct search {
 /* Replaces `e` by the hypothesis if that is much closer to the table, with each amplitude that the values may have: 1,
    that of a scaling, a plain number, the estimate, the largest value. all: false tries the first that fits only. */
 void explain_amplitudes(search *s, making *how, const estimate *amplitude, bool all, explanation *e);
+
+/* The elements of a window that are farther from a formula's table than roundings of recipes explain. */
+typedef struct differences {
+  int64_t elements, unexplained, row, column; /* row, column: of the first unexplained element */
+  double distance;                            /* of agree.c alone */
+} differences;
+
+enum { UNEXPLAINED_ONE_IN = 20 }; /* elements may be unexplained */
+
+static inline bool differences_are_rounding(const differences *d) {
+  return d->unexplained * UNEXPLAINED_ONE_IN <= d->elements;
+}
+
+/* Compares exact values with this number of rows, spread over the window. Unless `all`, it ends when too many elements
+   are unexplained. */
+differences explain_differences(makers *m, const table_window *w, int64_t rows, bool all);
 
 /* Compares a maker again, with this number of rows, spread over the window. */
 void explain_compare(makers *m, maker *by, const table_window *w, int64_t rows);
@@ -121,7 +138,7 @@ void search_list_of(search *s, const making *how);
    array. */
 double *search_list_all(search *s);
 
-/* ---- judging it with the whole file (judge.c) ---------------------------------------------------- */
+/* ---- judging it with the whole file (explain.c) -------------------------------------------------- */
 
 /* Judges the explanation in found->how. */
 void judge(search *s, identity *found);
@@ -178,9 +195,8 @@ typedef struct view {
 /* An axis: its rows and columns, and the result for them. */
 typedef struct grid_part {
   view of;
-  unsigned char *file; /* a .npy file with their values, in memory */
-  table_file *table;
-  identity *found; /* null for an axis with a list of positions */
+  table_file *table; /* with their values */
+  identity *found;   /* null for an axis with a list of positions */
 } grid_part;
 
 typedef struct grid {
@@ -203,6 +219,11 @@ typedef struct grid {
 
 static inline const unsigned char *grid_element(const grid *g, const view *v, int64_t row, int64_t column) {
   return g->bytes + (size_t)((v->first + row * v->step) * g->dim + v->columns[column]) * posenc_dtype_bytes(g->dtype);
+}
+
+/* Whether a number that was measured is the plain one. */
+static inline bool grid_is_near(double x, double y) {
+  return fabs(x - y) <= 1e-5 * fabs(y);
 }
 
 static inline double grid_value(const grid *g, const view *v, int64_t row, int64_t column) {

@@ -10,7 +10,6 @@
 
 /* Relative errors of angles of code in f32: of frequency, position and product; and of frequencies alone. */
 static const double of_angles = 5e-7;
-static const double full_turn = 6.28318530717958647692;
 
 enum { PHASES_LEAST = 3, NARROWINGS = 3 };
 
@@ -78,14 +77,14 @@ static void narrow_by_frequencies(const ladder *l, double position, stretches *s
 /* Narrows to stretches that the phases of row 0 have at a position, from the slowest to the fastest. Those whose turns
    are not known are left for later. */
 static void narrow_by_phases(const ladder *l, double position, stretches *s) {
-  const double relative = of_angles * (position + l->rows), clear = 0.45 * full_turn;
+  const double relative = of_angles * (position + l->rows), clear = 0.45 * whole_turn;
   for (int64_t i = l->pairs - 1; i >= 0 && !is_empty(s); i--) {
     const estimate *phase = &l->s->phases[i];
     const double most = position * frequency_at(l, i, s->least), least = position * frequency_at(l, i, s->most),
                  error = phase->error + l->room[i] + relative * frequency_at(l, i, s->least);
     if (!((most - least) / 2.0 + error < clear)) continue;
     const double middle = (most + least) / 2.0,
-                 angle = phase->value + full_turn * rint((middle - phase->value) / full_turn);
+                 angle = phase->value + whole_turn * rint((middle - phase->value) / whole_turn);
     if (angle - error > most || angle + error < least) s->most = -1.0;
     if (angle - error > least || angle + error < most) narrow(l, i, position, angle - error, angle + error, s);
   }
@@ -94,13 +93,13 @@ static void narrow_by_phases(const ladder *l, double position, stretches *s) {
 /* Whether some stretch may explain each phase of row 0 at a position: what narrow_by_phases refuses at first, without
    its exponentials and logarithms. */
 static bool may_start(const ladder *l, double position) {
-  const double relative = of_angles * (position + l->rows), clear = 0.45 * full_turn;
+  const double relative = of_angles * (position + l->rows), clear = 0.45 * whole_turn;
   for (int64_t i = l->pairs - 1; i >= 0; i--) {
     const estimate *phase = &l->s->phases[i];
     const double middle = position * (l->fast[i] + l->slow[i]) / 2.0,
                  apart = position * (l->fast[i] - l->slow[i]) / 2.0 + phase->error + l->room[i] + relative * l->fast[i],
-                 turns = (middle - phase->value) / full_turn;
-    if (apart < clear && fabs(turns - rint(turns)) * full_turn > apart) return false;
+                 turns = (middle - phase->value) / whole_turn;
+    if (apart < clear && fabs(turns - rint(turns)) * whole_turn > apart) return false;
   }
   return true;
 }
@@ -189,8 +188,7 @@ static double distance_of(const ladder *l, double position, double stretched) {
                  of_value = w->error + of_angles * (1.0 + position / l->rows) * w->value;
     if (formula_mark(w)) squares += slower * slower / (of_value * of_value);
     const double angle = position * frequency_at(l, i, stretched),
-                 off =
-                     remainder(l->s->phases[i].value - angle, full_turn) / (l->s->phases[i].error + of_angles * angle);
+                 off = angle_wrapped(l->s->phases[i].value - angle) / (l->s->phases[i].error + of_angles * angle);
     squares += isfinite(l->s->phases[i].error) ? off * off : 0.0;
   }
   return squares;
@@ -304,7 +302,7 @@ static bool is_only_start(const ladder *l, const found_start *found) {
   for (int64_t i = 0; i < l->pairs; i++) {
     const double fast = frequency_at(l, i, found->of.least), slow = frequency_at(l, i, found->of.most),
                  apart = found->position * (fast - slow) / 2.0 + l->s->phases[i].error + l->room[i] + relative * fast;
-    const double of_phase = apart < full_turn / 2.0 ? log(2.0 * apart / full_turn) : 0.0;
+    const double of_phase = apart < whole_turn / 2.0 ? log(2.0 * apart / whole_turn) : 0.0;
     chance += of_phase;
     second = fmin(second, fmax(best, of_phase));
     best = fmin(best, of_phase);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Estimates frequencies and phases of the waves in columns, without their formula. */
 #include "inspect/identify/formula.h"
 
 #include "common/number.h"
@@ -6,8 +7,6 @@
 
 #include <complex.h>
 #include <math.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* A column, or two columns as one complex number: cosine + i sine. */
 typedef struct view {
@@ -39,10 +38,6 @@ static double rounding(const table_window *w) {
   return ldexp(w->most, -format_of(w->held)->precision);
 }
 
-static double wrapped(double angle) {
-  return remainder(angle, 2.0 * pi);
-}
-
 /* ---- pairs: the angle between rows, farther and farther apart ------------------------------------ */
 
 /* Returns the mean of the rotations from each row to the row k later. Its length shows how well they agree. */
@@ -72,7 +67,7 @@ static estimate pair_frequency(const view *v) {
     const double length = cabs(turn), error = spread(v, length) / (double)k;
     if (length < together || (k > 1 && found.error * (double)k > 1.0)) break;
     const double whole = k > 1 ? found.value * (double)k : carg(turn);
-    if (error < found.error) found = (estimate){(whole + wrapped(carg(turn) - whole)) / (double)k, error};
+    if (error < found.error) found = (estimate){(whole + angle_wrapped(carg(turn) - whole)) / (double)k, error};
   }
   return found;
 }
@@ -119,7 +114,7 @@ static estimate single_frequency(const view *v) {
     }
     const double whole = found.value * (double)k;
     if (found.error * (double)k > 0.5) break;
-    const double up = wrapped(angle - whole), down = wrapped(-angle - whole);
+    const double up = angle_wrapped(angle - whole), down = angle_wrapped(-angle - whole);
     if (error < found.error && sine > flat)
       found = (estimate){(whole + (fabs(up) < fabs(down) ? up : down)) / (double)k, error};
   }
@@ -145,7 +140,7 @@ sampled_rows waves_spread(const table_window *w, const sampled_rows *at) {
 /* Returns the frequency from rows farther apart, with whole turns added; or the known one if it is more accurate or the
    two disagree. */
 static estimate sharper(const estimate *known, const estimate *far, double step) {
-  const double turn = 2.0 * pi / step;
+  const double turn = whole_turn / step;
   if (!(far->error < known->error) || (isfinite(known->error) && known->error * step > 0.5)) return *known;
   const double value =
       isfinite(known->error) ? known->value + turn * remainder((far->value - known->value) / turn, 1.0) : far->value;
@@ -289,7 +284,7 @@ static estimate pair_drift(const view *v, long double frequency) {
   const double middle = sum / rows;
   for (int64_t n = 0; n < v->at->count; n++) {
     if (!there(v, n)) continue;
-    const double left = wrapped(carg(point(v, n)) - angle_at(v, frequency, n) - phase), from = (double)n - middle;
+    const double left = angle_wrapped(carg(point(v, n)) - angle_at(v, frequency, n) - phase), from = (double)n - middle;
     squares += from * from;
     products += from * left;
   }
@@ -410,17 +405,12 @@ static double slow_wave(const known_wave *k, double most) {
   return best;
 }
 
-static bool is_known(const estimate *frequency) {
-  const double useful = 0.05;
-  return frequency->value > 0.0 && frequency->error < useful * frequency->value;
-}
-
 /* Fits more and more rows, so that no turn is lost. The frequency is unknown if the residual is more than rounding
    explains. */
 static estimate known_frequency(const known_wave *k, const estimate *from, double slowest) {
   enum { ROWS_LEAST = 32, STEPS = 4, SLOW_STEPS = 24 };
   double w = from->value;
-  if (is_known(from)) {
+  if (formula_mark(from)) {
     for (int64_t rows = ROWS_LEAST * k->step; rows < k->count; rows *= 2) w = improved(k, w, rows, STEPS, false);
     w = improved(k, w, k->count, STEPS, false);
   } else {
@@ -451,7 +441,7 @@ void waves_refit(const table_window *w, const columns *s, double first, int step
                  const estimate *frequencies, estimate *refitted) {
   double slowest = INFINITY;
   for (int64_t i = 0; i < s->pairs; i++)
-    if (is_known(&frequencies[i])) slowest = fmin(slowest, frequencies[i].value);
+    if (formula_mark(&frequencies[i])) slowest = fmin(slowest, frequencies[i].value);
   for (int64_t i = 0; i < s->pairs; i++) {
     refitted[i] = unknown;
     for (int cosine = s->part == TABLE_COS; cosine <= (s->part != TABLE_SIN); cosine++) {
@@ -467,7 +457,7 @@ estimate waves_amplitude(const table_window *w, const columns *s, double first, 
                          const estimate *frequencies) {
   double products = 0.0, squares = 0.0;
   for (int64_t i = 0; i < s->pairs; i++) {
-    if (isinf(frequencies[i].error) || frequencies[i].value * (double)w->count < 2.0 * pi) continue;
+    if (isinf(frequencies[i].error) || frequencies[i].value * (double)w->count < whole_turn) continue;
     for (int cosine = s->part == TABLE_COS; cosine <= (s->part != TABLE_SIN); cosine++) {
       const known_wave k = known_wave_of(w, s, i, cosine, first, step, amplitude);
       for (int64_t row = 0; k.column >= 0 && row < k.count; row += k.step) {

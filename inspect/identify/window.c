@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the first rows of a table, and finds which column has which sine or cosine. */
 #include "inspect/identify/formula.h"
 
 #include "common/memory.h"
@@ -48,14 +49,10 @@ void window_read(table_window *w, table_file *table, int64_t first) {
   const stored *at = table_stored(table);
   *w = (table_window){.stored = at->dtype, .rows = at->rows, .dim = at->dim};
   w->count = least(least(at->rows - first, ROWS_MAX), at->dim < VALUES_MAX ? VALUES_MAX / at->dim : 1);
-  const int64_t values = w->count * w->dim;
-  void *encoded = memory_take((size_t)values, posenc_dtype_bytes(at->dtype));
-  w->values = memory_take((size_t)values, sizeof *w->values);
+  w->values = memory_take((size_t)(w->count * w->dim), sizeof *w->values);
   w->zero = memory_take((size_t)w->count, sizeof *w->zero);
-  table_rows(table, first, w->count, encoded);
-  for (int64_t n = 0; n < values; n++) w->values[n] = format_element(at->dtype, encoded, n);
+  table_values(table, first, w->count, w->values);
   look(w);
-  free(encoded);
 }
 
 void window_free(table_window *w) {
@@ -124,6 +121,13 @@ int64_t columns_of(const columns *s, int64_t index, bool cosine) {
 
 const char *columns_layout_name(const columns *s) {
   return s->layout == POSENC_DUPLICATED ? "duplicated" : layout_name(s->layout);
+}
+
+const char *columns_options(const columns *s) {
+  static const char *const all[][2] = {[TABLE_BOTH] = {"", ""},
+                                       [TABLE_COS] = {" --part cos", " --part cos --layout interleaved"},
+                                       [TABLE_SIN] = {" --part sin", " --part sin --layout interleaved"}};
+  return all[s->part][s->layout == POSENC_INTERLEAVED];
 }
 
 columns columns_exchanged(const columns *s) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens the config of a model, finds the rope of each kind of layers, and writes a problem as a part of a config. */
 #include "common/memory.h"
 #include "common/shapes.h"
 #include "inspect/files/formats.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Looks up what a config says by the rows of keys.def. */
 #include "inspect/models/keys.h"
 
 #include "common/memory.h"
@@ -43,6 +44,14 @@ bool words_fail(config_keys *w, const char *format, ...) {
   vsnprintf(w->why->text, sizeof w->why->text, format, arguments);
   va_end(arguments);
   return false;
+}
+
+bool words_refuse(config_keys *w, word what, const json_t *value, const char *words) {
+  return words_fail(w, "%s %s: %s", words_name(w, what).text, value_text_of(value).text, words);
+}
+
+bool words_missing(config_keys *w, word what) {
+  return words_fail(w, "%s is missing", words_name(w, what).text);
 }
 
 void words_tell(const config_keys *w, const char *format, ...) {
@@ -180,8 +189,7 @@ static const json_t *of_layer(config_keys *w, word what, const json_t *json) {
   if (!json_is_array(json)) return json;
   const json_t *one = w->layer < 0 ? NULL : json_array_get(json, (size_t)w->layer);
   if (!one && w->layer < 0)
-    words_fail(w, "%s %s: a list, and it is not known for which layers", words_name(w, what).text,
-               value_text_of(json).text);
+    words_refuse(w, what, json, "a list, and it is not known for which layers");
   else if (!one)
     words_fail(w, "%s %s: it has no element for layer %" PRId64, words_name(w, what).text, value_text_of(json).text,
                w->layer);
@@ -192,10 +200,9 @@ static const json_t *of_layer(config_keys *w, word what, const json_t *json) {
    near any double. */
 static bool number_of_value(config_keys *w, word what, const json_t *json, double *value) {
   *value = json_number_value(json);
-  if (!json_is_number(json))
-    return words_fail(w, "%s %s: no number", words_name(w, what).text, value_text_of(json).text);
+  if (!json_is_number(json)) return words_refuse(w, what, json, "no number");
   if (json_is_integer(json) && (fabs(*value) > 0x1p62 || (json_int_t)*value != json_integer_value(json)))
-    return words_fail(w, "%s %s: an integer that is no double", words_name(w, what).text, value_text_of(json).text);
+    return words_refuse(w, what, json, "an integer that is no double");
   return true;
 }
 
@@ -223,16 +230,14 @@ bool words_whole(config_keys *w, word what, int64_t *value) {
 bool words_flag(config_keys *w, word what, bool *value) {
   const json_t *json = words_find(w, what);
   if (!json) return false;
-  if (!json_is_boolean(json))
-    return words_fail(w, "%s %s: not true or false", words_name(w, what).text, value_text_of(json).text);
+  if (!json_is_boolean(json)) return words_refuse(w, what, json, "not true or false");
   *value = json_is_true(json);
   return true;
 }
 
 const char *words_text(config_keys *w, word what) {
   const json_t *json = words_find(w, what);
-  if (json && !json_is_string(json))
-    words_fail(w, "%s %s: no string", words_name(w, what).text, value_text_of(json).text);
+  if (json && !json_is_string(json)) words_refuse(w, what, json, "no string");
   return json_string_value(json);
 }
 
@@ -241,7 +246,7 @@ double *words_list(config_keys *w, word what, int64_t *count) {
   *count = (int64_t)json_array_size(json);
   if (!json) return NULL;
   double *values = memory_take((size_t)*count, sizeof *values);
-  if (!json_is_array(json)) words_fail(w, "%s %s: no list", words_name(w, what).text, value_text_of(json).text);
+  if (!json_is_array(json)) words_refuse(w, what, json, "no list");
   for (int64_t n = 0; n < *count && !w->failed; n++)
     number_of_value(w, what, json_array_get(json, (size_t)n), &values[n]);
   if (!w->failed) return values;

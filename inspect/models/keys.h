@@ -146,6 +146,8 @@ const char *words_grid(const config_keys *w);
 
 /* words_fail sets `failed` and the message, and returns false; words_tell reports a note. */
 __attribute__((format(printf, 2, 3))) bool words_fail(config_keys *w, const char *format, ...);
+bool words_refuse(config_keys *w, word what, const json_t *value, const char *words); /* "KEY VALUE: words" */
+bool words_missing(config_keys *w, word what);
 __attribute__((format(printf, 2, 3))) void words_tell(const config_keys *w, const char *format, ...);
 
 /* Fails at an unknown key of the scaling's object, and reports keys that were not read. */

@@ -7,6 +7,7 @@
 #include "reference/format.h"
 #include "reference/scaling.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -58,6 +59,24 @@ const char *written_mistake(posenc_layout turned) {
 
 const char *turn_mistake(bool inverse) {
   return inverse ? "pairs are turned forward" : "pairs are turned back";
+}
+
+void tell_wrong_rows(int64_t count, const char *what, int64_t first, char *text, size_t size) {
+  snprintf(text, size, "%" PRId64 " %s %s, the first is row %" PRId64, count, count == 1 ? "row is" : "rows are", what,
+           first);
+}
+
+void tell_moved_rows(int64_t count, int64_t first, double there, double right, char *text, size_t size) {
+  char several[100];
+  snprintf(several, sizeof several, "%" PRId64 " rows are at other positions, the first, row %" PRId64 ",", count,
+           first);
+  if (count == 1) snprintf(several, sizeof several, "row %" PRId64 " is", first);
+  snprintf(text, size, "%s at position %.15g, not at %.15g", several, there, right);
+}
+
+void tell_wrong_elements(int64_t count, const char *what, int64_t row, int64_t column, char *text, size_t size) {
+  snprintf(text, size, "%" PRId64 " %s %s, the first at row %" PRId64 ", column %" PRId64, count,
+           count == 1 ? "element is" : "elements are", what, row, column);
 }
 
 /* ---- axes ------------------------------------------------------------------------------------------ */

@@ -104,6 +104,12 @@ const char *pairs_mistake(posenc_layout right);
 const char *written_mistake(posenc_layout turned);
 const char *turn_mistake(bool inverse);
 
+/* Write the words for rows that are WHAT; for those at another position than the right one; and for elements that are
+   WHAT. Of several, the words have the first one. */
+void tell_wrong_rows(int64_t count, const char *what, int64_t first, char *text, size_t size);
+void tell_moved_rows(int64_t count, int64_t first, double there, double right, char *text, size_t size);
+void tell_wrong_elements(int64_t count, const char *what, int64_t row, int64_t column, char *text, size_t size);
+
 /* Other axes than the right ones, with the words for the mistake; is_one: instead of them, one axis whose positions are
    the rows. */
 typedef struct axes_mistake {
@@ -127,8 +133,8 @@ typedef struct axes_mistaken {
   char words[80];
 } axes_mistaken;
 
-/* Finds the next mistake that changes a position; the first one of that axis if `words` is "". Returns false if there is
-   none. axes_free_mistaken must be called after the last one that is wanted. */
+/* Finds the mistakes that change a position one after the other, from those of an axis on. axes_next_mistaken returns
+   false if there are no more; axes_free_mistaken must be called after the last one that is wanted. */
 axes_mistaken axes_mistaken_from(const posenc_axes *right, int axis);
 bool axes_next_mistaken(axes_mistaken *m);
 void axes_free_mistaken(axes_mistaken *m);

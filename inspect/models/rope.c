@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the rope that a config describes: base, columns, pairs, scaling and axes. */
 #include "inspect/models/keys.h"
 
 #include "common/memory.h"
@@ -24,8 +25,7 @@ typedef struct reader {
 
 /* Reads a number that the scaling needs. Fails unless the config has it. */
 static bool need(reader *r, word what, double *value) {
-  if (words_number(r->w, what, value)) return true;
-  return words_fail(r->w, "%s is missing", words_name(r->w, what).text);
+  return words_number(r->w, what, value) || words_missing(r->w, what);
 }
 
 /* ---- base and columns -------------------------------------------------------------------------- */
@@ -127,14 +127,13 @@ static bool read_original(reader *r, int64_t *original) {
   if (words_whole(r->w, ORIGINAL, original)) return true;
   if (r->w->failed) return false;
   *original = r->rope->positions;
-  return *original > 0 || words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
+  return *original > 0 || words_missing(r->w, ORIGINAL);
 }
 
 /* Reads the factor; without it, the ratio of the positions that the model accepts to those that it was trained with. */
 static bool read_factor(reader *r, posenc_scaling *s) {
   if (words_number(r->w, FACTOR, &s->factor) || r->w->failed) return !r->w->failed;
-  if (r->rope->positions <= 0 || s->original <= 0)
-    return words_fail(r->w, "%s is missing", words_name(r->w, FACTOR).text);
+  if (r->rope->positions <= 0 || s->original <= 0) return words_missing(r->w, FACTOR);
   s->factor = fmax(1.0, (double)r->rope->positions / (double)s->original);
   return true;
 }
@@ -159,7 +158,7 @@ static bool read_proportional(reader *r) {
   double share = 1.0, factor = 1.0;
   words_number(r->w, FACTOR, &factor);
   words_number(r->w, ROTARY_SHARE, &share);
-  if (r->w->failed || !rope->has_dim) return words_fail(r->w, "%s is missing", words_name(r->w, HEAD).text);
+  if (r->w->failed || !rope->has_dim) return words_missing(r->w, HEAD);
   const int64_t pairs = rope->head / 2, turned = (int64_t)floor(share * (double)rope->head / 2.0);
   rope->dim = rope->head;
   if (turned == pairs && !(factor > 1.0)) return true;
@@ -201,7 +200,7 @@ static bool read_dynamic(reader *r) {
   if (words_number(r->w, ALPHA, &alpha)) return take_stretch(r, ALPHA, alpha);
   *s = posenc_scaling_dynamic(1.0, r->rope->positions, 1); /* model_scaling sets the length */
   r->rope->by_length = true;
-  if (s->original <= 0) return words_fail(r->w, "%s is missing", words_name(r->w, POSITIONS).text);
+  if (s->original <= 0) return words_missing(r->w, POSITIONS);
   return need(r, FACTOR, &s->factor);
 }
 
@@ -245,8 +244,7 @@ static bool read_llama3(reader *r) {
   posenc_scaling *s = &r->rope->scaling;
   *s = posenc_scaling_llama3(1.0, 0);
   if (!need(r, FACTOR, &s->factor) || !need(r, LOW_FREQ, &s->low) || !need(r, HIGH_FREQ, &s->high)) return false;
-  if (words_whole(r->w, ORIGINAL, &s->original) || r->w->failed) return !r->w->failed;
-  return words_fail(r->w, "%s is missing", words_name(r->w, ORIGINAL).text);
+  return words_whole(r->w, ORIGINAL, &s->original) || words_missing(r->w, ORIGINAL);
 }
 
 /* llama.cpp's converter writes this factor, an f32, for pairs that do not turn. */
@@ -256,7 +254,7 @@ static const double gguf_infinity = (double)1e30f;
 static bool take_factors(reader *r, word what, posenc_scaling *s) {
   int64_t count;
   double *values = words_list(r->w, what, &count);
-  if (!values) return r->w->failed ? false : words_fail(r->w, "%s is missing", words_name(r->w, what).text);
+  if (!values) return words_missing(r->w, what);
   for (int64_t i = 0; i < count; i++)
     if (values[i] >= gguf_infinity) values[i] = INFINITY;
   s->factors = keep_factors(r, values, count);
@@ -327,7 +325,7 @@ static bool read_scaling(reader *r) {
   if (r->w->failed) return false;
   if (r->w->architecture && words_find(r->w, LONG_FACTORS)) return read_longrope(r);
   if (!type && words_find(r->w, FACTOR)) {
-    if (!r->w->architecture) return words_fail(r->w, "%s is missing", words_name(r->w, TYPE).text);
+    if (!r->w->architecture) return words_missing(r->w, TYPE);
     type = "linear";
   }
   /* llama.cpp's converters write the type even if there is no factor. */
@@ -397,9 +395,7 @@ static bool refuse_others(reader *r) {
   bool alibi, none;
   const char *kind = words_text(r->w, KIND);
   words_find(r->w, PARAMETERS);
-  if (xpos)
-    return words_fail(r->w, "%s %s: xPos scales pairs by their positions, which is not possible here",
-                      words_name(r->w, XPOS).text, value_text_of(xpos).text);
+  if (xpos) return words_refuse(r->w, XPOS, xpos, "xPos scales pairs by their positions, which is not possible here");
   if ((kind && strcmp(kind, "nope") == 0) || (words_flag(r->w, NO_ROPE_AT_ALL, &none) && none))
     return words_fail(r->w, "%s: the model has no rope",
                       kind ? "position_embedding_type \"nope\"" : "mla_use_nope true");
