@@ -84,9 +84,9 @@ static void show(const benchmark *b) {
   progress_show("bench", text, (double)b->run->done, (double)total, "timings");
 }
 
-static void count_rates(counters *c, const benchmark *b, const turn_times *times) {
+static void count_rates(counters *c, const benchmark *b, const slot_times *times) {
   const posenc_problem *problem = problem_of(b);
-  const answer *of = &times->of;
+  const reply *of = &times->of;
   const double rows = (double)b->facts.iterations * (double)b->facts.rows * (double)batch_of(b);
   const double elements = rows * (double)row_elements_of(problem);
   const double passes = op_is_applied(problem->op) ? 2 : 1; /* x is also read */
@@ -107,10 +107,10 @@ static void count_rates(counters *c, const benchmark *b, const turn_times *times
 static void benchmark_run(shim_state *state, void *arg) {
   benchmark *b = arg;
   watch *w = b->run->watch;
-  turn_times times = {.of = {.seconds = 1.0}};
+  slot_times times = {.of = {.seconds = 1.0}};
   counters c = no_counters;
   show(b);
-  const bool done = watch_turn(w, b->kernel, b->shape, b->mode, &times);
+  const bool done = watch_slot(w, b->kernel, b->shape, b->mode, &times);
   while (shim_keep_running(state)) continue; /* the worker has made the calls */
   shim_set_times(state, times.of.seconds, times.of.busy);
   c.turn = (double)++b->run->done;
@@ -170,7 +170,7 @@ static bool fits_in_memory(double bytes, const record_facts *environment) {
 
 /* Whether a kernel can have the memory of a shape: once, twice in modes with memory of their own, and once for exact
    values, at most. */
-static bool has_memory(const session *run, const run_item *one, const answer *a, const record_facts *environment) {
+static bool has_memory(const session *run, const run_item *one, const reply *a, const record_facts *environment) {
   const unsigned own = 1u << BENCH_FRESH | 1u << BENCH_MALLOC;
   const double bytes = (double)a->bytes * (one->modes & own ? 3.0 : 2.0);
   return fits_in_memory(bytes, environment) ||
@@ -180,14 +180,14 @@ static bool has_memory(const session *run, const run_item *one, const answer *a,
 /* Prepares a kernel for the shard's items that it takes. If it takes none of all shapes, tells why. */
 static bool open_kernel(session *run, size_t k, const record_facts *environment) {
   const run_request *request = run->request;
-  const run_item *unanswered = run_unanswered(request, k, true);
+  const run_item *lost = run_without_reply(request, k, true);
   const char *why = run_refusal(request, k);
-  if (unanswered) watch_lose(run->watch, k, unanswered->answer.words);
+  if (lost) watch_lose(run->watch, k, lost->reply.words);
   if (why) bench_tell("%s is left out: %s", request->kernels[k]->name, why);
   for (size_t n = 0; n < request->item_count; n++) {
     const run_item *one = &request->items[n];
     const shape *of = &request->shapes[one->shape];
-    answer a;
+    reply a;
     if (one->kernel != k || !run_takes(one) || of->problem.rows == 0 || !is_own(run, n)) continue;
     if (!watch_open(run->watch, k, one->shape, &a)) return true; /* it is lost */
     if (*a.words) return bench_tell("%s on %s: %s", request->kernels[k]->name, of->name, a.words);
@@ -231,7 +231,7 @@ static void tell_others(const session *run) {
 }
 
 /* Registers a benchmark, unless it would take too long. */
-static void register_benchmark(session *run, size_t kernel, size_t i, bench_mode mode, const answer *a) {
+static void register_benchmark(session *run, size_t kernel, size_t i, bench_mode mode, const reply *a) {
   const mode_facts *facts = &a->modes[mode];
   const shape *of = &run->request->shapes[i];
   char name[256];
@@ -253,7 +253,7 @@ static void setup_benchmarks(session *run) {
   size_t prepared = 0;
   for (size_t n = 0; n < request->item_count; n++) {
     const run_item *one = &request->items[n];
-    answer a;
+    reply a;
     if (!run->taken[n]) continue;
     progress_show("calibrating", request->shapes[one->shape].name, (double)prepared++, (double)run->subject_count,
                   "tables");

@@ -3,8 +3,8 @@
 
 #include "bench/watch.h"
 
+#include "bench/slot.h"
 #include "bench/timed-subject.h"
-#include "bench/turn.h"
 #include "common/memory.h"
 #include "common/number.h"
 #include "common/shapes.h"
@@ -321,15 +321,15 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
   DEFINE_NEAR(near_f64_##tier, POSENC_F64, double, double, 0, attributes)                                              \
   DEFINE_NEAR(near_f16_##tier, POSENC_F16, float, double, 0, attributes)                                               \
   DEFINE_NEAR(near_bf16_##tier, POSENC_BF16, float, double, 0, attributes)
-TURN_TIERS(DEFINE_NEARS)
+SLOT_TIERS(DEFINE_NEARS)
 
 typedef bool near_function(const void *got, const void *rounded, int64_t from, int64_t count, double a, double b);
 
 static near_function *near_of(posenc_dtype dtype) {
-  near_function *const functions[] = {[POSENC_F32] = TURN_TIER(near_f32),
-                                      [POSENC_F64] = TURN_TIER(near_f64),
-                                      [POSENC_F16] = TURN_TIER(near_f16),
-                                      [POSENC_BF16] = TURN_TIER(near_bf16)};
+  near_function *const functions[] = {[POSENC_F32] = SLOT_TIER(near_f32),
+                                      [POSENC_F64] = SLOT_TIER(near_f64),
+                                      [POSENC_F16] = SLOT_TIER(near_f16),
+                                      [POSENC_BF16] = SLOT_TIER(near_bf16)};
   return functions[dtype];
 }
 
@@ -347,7 +347,7 @@ static near_function *near_of(posenc_dtype dtype) {
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
-TURN_TIERS(DEFINE_SUM)
+SLOT_TIERS(DEFINE_SUM)
 
 /* As judge_elements, of rows whose angles are sums. */
 static void judge_sums(judge *j, const posenc_bound *bound, int table, int64_t from, int64_t count, const float *got,
@@ -361,7 +361,7 @@ static void judge_sums(judge *j, const posenc_bound *bound, int table, int64_t f
     const double *anchor = of->anchors + row / STEPS * 2 * j->width + column,
                  *step = of->steps + row % STEPS * 2 * j->width + column;
     some = least(j->width - column, count - done);
-    if (is_padding(j, row) || !TURN_TIER(near_sum)(got + done, anchor, step, j->width, some, wrong, a, b))
+    if (is_padding(j, row) || !SLOT_TIER(near_sum)(got + done, anchor, step, j->width, some, wrong, a, b))
       judge_exactly(j, bound, table, row, column, some, got + done, into);
   }
 }
@@ -395,7 +395,7 @@ void judge_elements(judge *j, const posenc_bound *bound, int table, int64_t from
 
 /* ---- add and rope ----------------------------------------------------------------------------------- */
 
-/* The second half of each is room for a row, which turn_pairs raises to powers of two. */
+/* The second half of each is room for a row, which rotate_pairs raises to powers of two. */
 void applications_open(applications *a, int64_t dim) {
   *a = (applications){.sines = memory_take((size_t)dim, sizeof *a->sines),
                       .cosines = memory_take((size_t)dim, sizeof *a->cosines)};
@@ -418,15 +418,15 @@ void applications_begin(applications *a, const posenc_problem *problem) {
 
 /* Multiply pairs by others, or by themselves, as complex numbers; and add multiples of others. */
 #define DEFINE_ADDITIONS(tier, attributes)                                                                             \
-  attributes static void turn_by_##tier(double *restrict sines, double *restrict cosines, const double *restrict s,    \
-                                        const double *restrict c, int64_t pairs) {                                     \
+  attributes static void rotate_by_##tier(double *restrict sines, double *restrict cosines, const double *restrict s,  \
+                                          const double *restrict c, int64_t pairs) {                                   \
     _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) {                                                          \
       const double sine = sines[i], cosine = cosines[i];                                                               \
       sines[i] = sine * c[i] + cosine * s[i];                                                                          \
       cosines[i] = cosine * c[i] - sine * s[i];                                                                        \
     }                                                                                                                  \
   }                                                                                                                    \
-  attributes static void turn_twice_##tier(double *restrict sines, double *restrict cosines, int64_t pairs) {          \
+  attributes static void rotate_twice_##tier(double *restrict sines, double *restrict cosines, int64_t pairs) {        \
     _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) {                                                          \
       const double sine = sines[i], cosine = cosines[i];                                                               \
       sines[i] = sine * cosine + cosine * sine;                                                                        \
@@ -437,7 +437,7 @@ void applications_begin(applications *a, const posenc_problem *problem) {
                                           int64_t pairs) {                                                             \
     _Pragma("omp simd") for (int64_t i = 0; i < pairs; i++) sums[i] += times * values[i];                              \
   }
-TURN_TIERS(DEFINE_ADDITIONS)
+SLOT_TIERS(DEFINE_ADDITIONS)
 
 /* Reads the sines and the cosines of a row. */
 static void read_row(const judge *j, int64_t row, double *sines, double *cosines) {
@@ -452,19 +452,19 @@ static void read_row(const judge *j, int64_t row, double *sines, double *cosines
   const double *const step = j->of[0].steps + row % STEPS * 2 * pairs;
   memcpy(sines, anchor, bytes);
   memcpy(cosines, anchor + pairs, bytes);
-  TURN_TIER(turn_by)(sines, cosines, step, step + pairs, pairs);
+  SLOT_TIER(rotate_by)(sines, cosines, step, step + pairs, pairs);
   if (!is_padding(j, row)) return;
   memset(sines, 0, bytes);
   memset(cosines, 0, bytes);
 }
 
 /* Turns all pairs `times` times by those of a row, (s, c). */
-static void turn_pairs(applications *a, const judge *j, double *s, double *c, int64_t times) {
+static void rotate_pairs(applications *a, const judge *j, double *s, double *c, int64_t times) {
   const int64_t pairs = j->pairs;
   const double sign = j->problem.inverse ? -1.0 : 1.0;
   for (int64_t i = 0; i < pairs; i++) s[i] *= sign;
-  for (int64_t n = times;; TURN_TIER(turn_twice)(s, c, pairs)) {
-    if (n % 2) TURN_TIER(turn_by)(a->sines, a->cosines, s, c, pairs);
+  for (int64_t n = times;; SLOT_TIER(rotate_twice)(s, c, pairs)) {
+    if (n % 2) SLOT_TIER(rotate_by)(a->sines, a->cosines, s, c, pairs);
     if (!(n /= 2)) break;
   }
 }
@@ -475,10 +475,10 @@ void applications_add(applications *a, const judge *j, const posenc_bound *bound
   double *const s = a->sines + pairs, *const c = a->cosines + pairs;
   read_row(j, row, s, c);
   if (p->op == POSENC_ADD) {
-    TURN_TIER(add_times)(a->sines, s, (double)times, pairs);
-    TURN_TIER(add_times)(a->cosines, c, (double)times, pairs);
+    SLOT_TIER(add_times)(a->sines, s, (double)times, pairs);
+    SLOT_TIER(add_times)(a->cosines, c, (double)times, pairs);
   } else {
-    turn_pairs(a, j, s, c, times);
+    rotate_pairs(a, j, s, c, times);
   }
   a->count += times;
   a->held = a->held && distance <= bound->max_position && p->base >= 1.0;
@@ -522,15 +522,15 @@ static void judge_applied(const applications *a, const judge *j, int64_t row, in
 
 /* Sets `far` if a pair of a head is not certainly within the bound, k0 + k1 x size. In add that is the size of the
    element. In rope it is that of the pair (u, v), for which 0.707 (|u| + |v|) is taken: no larger, and without a root.
-   turns: rope. The first element of pair i is number `step` i, the second one is `apart` after it; constants, so that
+   rotates: rope. The first element of pair i is number `step` i, the second one is `apart` after it; constants, so that
    compilers know how elements lie. */
-#define HEAD_PAIRS(dtype, turns, step, apart)                                                                          \
+#define HEAD_PAIRS(dtype, rotates, step, apart)                                                                        \
   _Pragma("omp simd reduction(|:far)") for (int64_t i = 0; i < pairs; i++) {                                           \
     const int64_t one = i * (step), other = one + (apart);                                                             \
     const double u = format_element(dtype, x, one), v = format_element(dtype, x, other);                               \
-    const double e = (turns) ? u * cosines[i] - v * sines[i] : u + first[i],                                           \
-                 f = (turns) ? v * cosines[i] + u * sines[i] : v + second[i];                                          \
-    const double size_u = (turns) ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = (turns) ? size_u : fabs(v);        \
+    const double e = (rotates) ? u * cosines[i] - v * sines[i] : u + first[i],                                         \
+                 f = (rotates) ? v * cosines[i] + u * sines[i] : v + second[i];                                        \
+    const double size_u = (rotates) ? 0.707 * (fabs(u) + fabs(v)) : fabs(u), size_v = (rotates) ? size_u : fabs(v);    \
     far |= !(fabs(format_element(dtype, got, one) - e) <= k0 + k1 * size_u);                                           \
     far |= !(fabs(format_element(dtype, got, other) - f) <= k0 + k1 * size_v);                                         \
   }
@@ -539,15 +539,15 @@ static void judge_applied(const applications *a, const judge *j, int64_t row, in
 #define DEFINE_HEAD(name, dtype, attributes)                                                                           \
   attributes static bool name(const applications *a, const posenc_problem *p, double k0, double k1, const void *x,     \
                               const void *got) {                                                                       \
-    const bool turns = p->op == POSENC_ROPE, halves = posenc_layout_columns(p->layout, p->dim).step == 1;              \
+    const bool rotates = p->op == POSENC_ROPE, halves = posenc_layout_columns(p->layout, p->dim).step == 1;            \
     const bool has_sines_first = p->layout == POSENC_INTERLEAVED || p->layout == POSENC_SPLIT;                         \
     const double *const sines = a->sines, *const cosines = a->cosines;                                                 \
     const double *const first = has_sines_first ? sines : cosines, *const second = has_sines_first ? cosines : sines;  \
     const int64_t pairs = p->dim / 2;                                                                                  \
     int far = 0;                                                                                                       \
-    if (turns && halves) {                                                                                             \
+    if (rotates && halves) {                                                                                           \
       HEAD_PAIRS(dtype, true, 1, pairs)                                                                                \
-    } else if (turns) {                                                                                                \
+    } else if (rotates) {                                                                                              \
       HEAD_PAIRS(dtype, true, 2, 1)                                                                                    \
     } else if (halves) {                                                                                               \
       HEAD_PAIRS(dtype, false, 1, pairs)                                                                               \
@@ -559,7 +559,7 @@ static void judge_applied(const applications *a, const judge *j, int64_t row, in
 #define DEFINE_HEADS(tier, attributes)                                                                                 \
   DEFINE_HEAD(head_f32_##tier, POSENC_F32, attributes)                                                                 \
   DEFINE_HEAD(head_bf16_##tier, POSENC_BF16, attributes)
-TURN_TIERS(DEFINE_HEADS)
+SLOT_TIERS(DEFINE_HEADS)
 
 void applications_judge(const applications *a, const judge *j, int64_t row, int64_t from, int64_t count, const void *x,
                         const void *got, judgement *into) {
@@ -573,12 +573,12 @@ void applications_judge(const applications *a, const judge *j, int64_t row, int6
     some = whole ? p->dim : 1;
     const unsigned char *there = (const unsigned char *)got + (size_t)done * element,
                         *own = (const unsigned char *)x + (size_t)(from + done) * element;
-    if (!whole || !(p->dtype == POSENC_F32 ? TURN_TIER(head_f32) : TURN_TIER(head_bf16))(a, p, k0, k1, own, there))
+    if (!whole || !(p->dtype == POSENC_F32 ? SLOT_TIER(head_f32) : SLOT_TIER(head_bf16))(a, p, k0, k1, own, there))
       judge_applied(a, j, row, from + done, some, x, there, into);
   }
 }
 
-/* ---- the trial of a turn: what its calls left in the worker's memory --------------------------------------------- */
+/* ---- the trial of a slot: what its calls left in the worker's memory --------------------------------------------- */
 
 /* Bytes that are drawn at once; and bytes that are read at once, so few that a cache has them for the comparison. */
 enum { BLOCK = 1 << 20, PIECE = 1 << 17 };
@@ -598,7 +598,7 @@ typedef struct call_place {
 
 /* How many of the calls [since, end) each plan has made on a slice. */
 typedef struct call_counts {
-  int64_t since, end, slice, of[TURN_PLANS];
+  int64_t since, end, slice, of[SLOT_PLANS];
 } call_counts;
 
 typedef struct trial {
@@ -606,7 +606,7 @@ typedef struct trial {
   const evidence *e;
   bench_mode mode;
   int64_t rows; /* of a call */
-  const turn_terms *terms;
+  const slot_terms *terms;
   size_t element;
   bool has_x;
   int64_t *draws;       /* in mode row */
@@ -619,14 +619,14 @@ typedef struct trial {
 } trial;
 
 static call_place place_of_call(const trial *t, int64_t call) {
-  const int64_t all = t->y->problem->rows, slice = turn_slice(t->terms, call);
-  const int plan = turn_plan(t->terms, call);
+  const int64_t all = t->y->problem->rows, slice = slot_slice(t->terms, call);
+  const int plan = slot_plan(t->terms, call);
   if (t->mode == BENCH_ROW) {
     const int64_t row = t->draws[call % DRAWS];
     return (call_place){region_of(t->y->problem, t->y->batch, 1, 0, 1), row, row + t->y->shifts[plan], plan};
   }
   const int64_t rows = t->rows;
-  const int64_t row = t->mode == BENCH_PLAN ? turn_shown(t->terms, all, rows) : slice * rows;
+  const int64_t row = t->mode == BENCH_PLAN ? slot_shown(t->terms, all, rows) : slice * rows;
   return (call_place){region_of(t->y->problem, t->y->batch, all, row, rows), row, row + t->y->shifts[plan], plan};
 }
 
@@ -649,10 +649,10 @@ static void judge_shown(trial *t, const call_place *p, int64_t part, int64_t row
 /* Counts the calls of [since, end) that worked on the slice of the last one. */
 static void count_calls(trial *t, int64_t since, int64_t end) {
   call_counts *c = &t->counts;
-  const int64_t slice = turn_slice(t->terms, end - 1);
+  const int64_t slice = slot_slice(t->terms, end - 1);
   if (c->since != since || c->slice != slice || c->end > end) *c = (call_counts){since, since, slice, {0}};
   for (; c->end < end; c->end++)
-    if (turn_slice(t->terms, c->end) == slice) c->of[turn_plan(t->terms, c->end)]++;
+    if (slot_slice(t->terms, c->end) == slice) c->of[slot_plan(t->terms, c->end)]++;
 }
 
 /* Sets t->sums to what the calls of [since, end) have applied to a row of x, of those that worked on it. */
@@ -666,19 +666,19 @@ static void apply_calls(trial *t, int64_t since, int64_t end, const call_place *
     return;
   }
   count_calls(t, since, end);
-  for (int p = 0; p < TURN_PLANS; p++)
+  for (int p = 0; p < SLOT_PLANS; p++)
     if (t->counts.of[p])
       applications_add(&t->sums, t->y->judge, &t->y->bound, last->row + row + t->y->shifts[p], t->counts.of[p]);
 }
 
 /* Compares elements of one row of x. */
-static void judge_x(trial *t, const turn_group *g, const call_place *p, const span *at, const unsigned char *got) {
+static void judge_x(trial *t, const slot_group *g, const call_place *p, const span *at, const unsigned char *got) {
   const int64_t begin = at->part * p->memory.apart + (p->memory.first + at->row) * p->memory.width;
-  turn_fill_x(t->terms->seed, g->draw, t->y->problem->dtype, begin, p->memory.width, t->x);
+  slot_fill_x(t->terms->seed, g->draw, t->y->problem->dtype, begin, p->memory.width, t->x);
   applications_judge(&t->sums, t->y->judge, p->exact + at->row, at->column, at->count, t->x, got, t->found);
 }
 
-static void judge_span(trial *t, const turn_group *g, const call_place *p, const span *at, const unsigned char *got) {
+static void judge_span(trial *t, const slot_group *g, const call_place *p, const span *at, const unsigned char *got) {
   if (t->y->held && t->has_x)
     judge_x(t, g, p, at, got);
   else if (t->y->held)
@@ -689,7 +689,7 @@ static void judge_span(trial *t, const turn_group *g, const call_place *p, const
 }
 
 /* Compares rows [row, row + rows) of a part of a region. */
-static bool judge_rows(trial *t, const turn_group *g, int64_t call, const call_place *p, int64_t part, int64_t row,
+static bool judge_rows(trial *t, const slot_group *g, int64_t call, const call_place *p, int64_t part, int64_t row,
                        int64_t rows) {
   const region *r = &p->memory;
   const size_t row_bytes = (size_t)r->width * t->element;
@@ -709,7 +709,7 @@ static bool judge_rows(trial *t, const turn_group *g, int64_t call, const call_p
 }
 
 /* Compares all that a call left in memory; in x, what all calls since the group's draw left. */
-static bool judge_call(trial *t, const turn_group *g, int64_t call) {
+static bool judge_call(trial *t, const slot_group *g, int64_t call) {
   const call_place p = place_of_call(t, call);
   const region *r = &p.memory;
   const size_t row_bytes = (size_t)r->width * t->element;
@@ -727,13 +727,13 @@ static bool judge_call(trial *t, const turn_group *g, int64_t call) {
 }
 
 /* Compares the noted spans of a group. */
-static void judge_notes(trial *t, const turn_group *g, const unsigned char *notes) {
+static void judge_notes(trial *t, const slot_group *g, const unsigned char *notes) {
   const int64_t call = g->first + g->calls - 1;
   const call_place p = place_of_call(t, call);
   for (int i = 0; i < g->spans; i++) {
     const span at = region_span(&p.memory, g->random[i], t->element);
     if (t->y->held && t->has_x) apply_calls(t, g->since, call + 1, &p, at.row);
-    judge_span(t, g, &p, &at, notes + (size_t)i * TURN_SPAN);
+    judge_span(t, g, &p, &at, notes + (size_t)i * SLOT_SPAN);
   }
 }
 
@@ -751,7 +751,7 @@ static void begin(trial *t) {
   t->block = allocated(malloc(row < PIECE ? PIECE : row));
   t->x = memory_take(row, 1);
   if (t->mode == BENCH_ROW) t->draws = memory_take(DRAWS, sizeof *t->draws);
-  if (t->draws) turn_draw_rows(t->terms->seed, problem->rows, t->draws, DRAWS);
+  if (t->draws) slot_draw_rows(t->terms->seed, problem->rows, t->draws, DRAWS);
   applications_open(&t->sums, problem->dim);
 }
 
@@ -765,22 +765,22 @@ static bool end(trial *t, bool done) {
 
 /* Compares what was shown after mode plan: some rows by a plan like the last one, on the first draw of x. */
 static bool judge_plan(trial *t) {
-  const turn_group once = {.draw = 0, .since = t->terms->calls - 1};
+  const slot_group once = {.draw = 0, .since = t->terms->calls - 1};
   t->rows = t->y->problem->rows < SHOWN_ROWS ? t->y->problem->rows : SHOWN_ROWS;
   return judge_call(t, &once, t->terms->calls - 1);
 }
 
-bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn_terms *terms, const evidence *e,
+bool trial_of_slot(const yardstick *y, bench_mode mode, int64_t rows, const slot_terms *terms, const evidence *e,
                    judgement *found) {
-  unsigned char notes[TURN_NOTES * TURN_SPAN];
+  unsigned char notes[SLOT_NOTES * SLOT_SPAN];
   trial t = {.y = y, .e = e, .mode = mode, .rows = rows, .terms = terms, .found = found, .drawn = e->drawn};
   int noted = 0;
   begin(&t);
   bool done = e->read(e->from, e->notes, notes, sizeof notes);
   if (mode == BENCH_PLAN) return end(&t, done && judge_plan(&t));
-  for (turn now = turn_begin(terms); done && turn_next(&now);) {
-    const turn_group *g = &now.group;
-    judge_notes(&t, g, notes + (size_t)noted * TURN_SPAN);
+  for (slot now = slot_begin(terms); done && slot_next(&now);) {
+    const slot_group *g = &now.group;
+    judge_notes(&t, g, notes + (size_t)noted * SLOT_SPAN);
     noted += g->spans;
     for (int64_t n = 0; done && g->is_last && n < g->calls && n < terms->slices; n++)
       done = judge_call(&t, g, g->first + g->calls - 1 - n);
@@ -788,8 +788,8 @@ bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn
   return end(&t, done);
 }
 
-bool trial_of_whole(const yardstick *y, const turn_terms *terms, const evidence *e, judgement *found) {
+bool trial_of_whole(const yardstick *y, const slot_terms *terms, const evidence *e, judgement *found) {
   trial t = {.y = y, .e = e, .mode = BENCH_HOT, .rows = y->problem->rows, .terms = terms, .found = found};
   begin(&t);
-  return end(&t, judge_call(&t, &(turn_group){.draw = 0}, 0));
+  return end(&t, judge_call(&t, &(slot_group){.draw = 0}, 0));
 }

@@ -64,7 +64,7 @@ static posenc_status measure_subject(server *v, timed_subject *s) {
   return POSENC_OK;
 }
 
-static void open_shape(server *v, const order *o, answer *a) {
+static void open_shape(server *v, const order *o, reply *a) {
   const run_request *request = v->of->request;
   timed_subject *s = &v->subjects[o->shape];
   *s = (timed_subject){.shape = &request->shapes[o->shape],
@@ -81,7 +81,7 @@ static void open_shape(server *v, const order *o, answer *a) {
 }
 
 /* Allocates the buffer of a subject, unless it is there, with each page touched. */
-static void hold(server *v, timed_subject *s, answer *a) {
+static void hold(server *v, timed_subject *s, reply *a) {
   buffer *held = &v->buffers[s->shape->problem.dtype];
   if (!held->memory) {
     a->allocated = held->bytes + BENCH_OFFSET_BYTES;
@@ -116,7 +116,7 @@ static void prepare_mode(server *v, const order *o, bench_mode mode, mode_facts 
   if (request->timing.foretell && t->limit.bytes > 0 && !s->device) facts->beside = 2 * time_limit(t);
 }
 
-static void prepare_shape(server *v, const order *o, answer *a) {
+static void prepare_shape(server *v, const order *o, reply *a) {
   timed_subject *s = &v->subjects[o->shape];
   hold(v, s, a);
   if (s->device && !s->device->stay()) isolate_fail("the device tells no times");
@@ -142,13 +142,13 @@ static void prepare_shape(server *v, const order *o, answer *a) {
 
 /* ---- what memory holds before ------------------------------------------------------------------------------ */
 
-static void fill_region(const timed_subject *s, const turn_terms *terms, int64_t draw, const region *r,
+static void fill_region(const timed_subject *s, const slot_terms *terms, int64_t draw, const region *r,
                         unsigned char *memory) {
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
   for (int64_t part = 0; part < r->parts; part++) {
     const int64_t from = part * r->apart + r->first * r->width;
-    turn_fill_x(terms->seed, draw, dtype, from, r->rows * r->width, memory + (size_t)from * element);
+    slot_fill_x(terms->seed, draw, dtype, from, r->rows * r->width, memory + (size_t)from * element);
   }
 }
 
@@ -158,7 +158,7 @@ static void spoil_lines(server *v, const timed_subject *s, const region *r, unsi
   const size_t element = posenc_dtype_bytes(dtype);
   for (int n = 0; n < lines; n++) {
     const span at = region_span(r, random_below(&v->spoiled, UINT64_MAX), element);
-    turn_spoil(v->spoiled, dtype, at.count, memory + (size_t)at.at * element);
+    slot_spoil(v->spoiled, dtype, at.count, memory + (size_t)at.at * element);
   }
 }
 
@@ -168,17 +168,17 @@ static void spoil_region(server *v, const timed_subject *s, const region *r, uns
   enum { LINES = 1 << 13 };
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
-  if (r->parts * r->rows * r->width > (int64_t)LINES * TURN_SPAN / (int64_t)element) {
+  if (r->parts * r->rows * r->width > (int64_t)LINES * SLOT_SPAN / (int64_t)element) {
     spoil_lines(v, s, r, memory, LINES);
     return;
   }
   for (int64_t part = 0; part < r->parts; part++)
-    turn_spoil(v->spoiled++, dtype, r->rows * r->width,
+    slot_spoil(v->spoiled++, dtype, r->rows * r->width,
                memory + (size_t)(part * r->apart + r->first * r->width) * element);
 }
 
 /* Draws x anew in a region, or spoils the results of a table there, so that right ones must have been written later. */
-static void renew_region(server *v, const timed_subject *s, const turn_terms *terms, int64_t draw, const region *r,
+static void renew_region(server *v, const timed_subject *s, const slot_terms *terms, int64_t draw, const region *r,
                          unsigned char *memory) {
   if (op_is_applied(s->shape->problem.op))
     fill_region(s, terms, draw, r, memory);
@@ -187,9 +187,9 @@ static void renew_region(server *v, const timed_subject *s, const turn_terms *te
 }
 
 /* Sets what memory holds before a group (doc/timing.md). To be called when the group's first call is the next one. */
-static void set_memory(server *v, timing *t, const turn *now) {
+static void set_memory(server *v, timing *t, const slot *now) {
   enum { LINES = 16 }; /* which take less time than a call that is timed alone */
-  const turn_group *g = &now->group;
+  const slot_group *g = &now->group;
   const timed_subject *s = t->subject;
   const bool has_x = op_is_applied(s->shape->problem.op);
   timing ahead = *t;
@@ -201,29 +201,29 @@ static void set_memory(server *v, timing *t, const turn *now) {
       renew_region(v, s, &now->terms, g->draw, &r, t->memory);
     else
       spoil_lines(v, s, &r, t->memory, LINES);
-    ahead.slice = turn_slice(&now->terms, g->first + n + 1);
+    ahead.slice = slot_slice(&now->terms, g->first + n + 1);
   }
 }
 
 /* Copies the group's spans of what its last call wrote, for the command's process. Spans of a table are then spoiled,
-   except after the last group. Returns how many spans of the turn were copied so far. */
-static int note_spans(server *v, const timing *t, const region *r, const turn_group *g, int noted) {
+   except after the last group. Returns how many spans of the slot were copied so far. */
+static int note_spans(server *v, const timing *t, const region *r, const slot_group *g, int noted) {
   const timed_subject *s = t->subject;
   const posenc_dtype dtype = s->shape->problem.dtype;
   const size_t element = posenc_dtype_bytes(dtype);
   const bool spoils = !g->is_last && !op_is_applied(s->shape->problem.op);
   for (int i = 0; i < g->spans; i++) {
     const span at = region_span(r, g->random[i], element);
-    memcpy(v->notes + (size_t)noted++ * TURN_SPAN, t->memory + (size_t)at.at * element, (size_t)at.count * element);
+    memcpy(v->notes + (size_t)noted++ * SLOT_SPAN, t->memory + (size_t)at.at * element, (size_t)at.count * element);
   }
   for (int i = 0; spoils && i < g->spans; i++) {
     const span at = region_span(r, g->random[i], element);
-    turn_spoil(v->spoiled++, dtype, at.count, t->memory + (size_t)at.at * element);
+    slot_spoil(v->spoiled++, dtype, at.count, t->memory + (size_t)at.at * element);
   }
   return noted;
 }
 
-/* ---- turns -------------------------------------------------------------------------------------------------- */
+/* ---- slots -------------------------------------------------------------------------------------------------- */
 
 static beside_limits measure_limits(timing *t) {
   const int threads = timing_threads(t);
@@ -238,7 +238,7 @@ static beside_limits measure_limits(timing *t) {
  * timed from the first to the end of the last, so that many short ones cost two readings of the clock. A preparation
  * also evicts the clock's code, so the clock is read twice before the work, and the second reading counts.
  */
-static double time_group(timing *t, const turn_group *g, region *written, posenc_status *status) {
+static double time_group(timing *t, const slot_group *g, region *written, posenc_status *status) {
   const bool prepared = timing_has_preparation(t);
   double seconds = 0.0;
   if (prepared) {
@@ -259,20 +259,20 @@ static double time_group(timing *t, const turn_group *g, region *written, posenc
   return seconds;
 }
 
-/* After a turn in mode plan, in which no rows are written: writes some rows of the last plan's problem, by another plan
+/* After a slot in mode plan, in which no rows are written: writes some rows of the last plan's problem, by another plan
    of it. */
-static void show_plan(server *v, timing *t, const turn *now) {
+static void show_plan(server *v, timing *t, const slot *now) {
   const int64_t rows = t->subject->shape->problem.rows, some = rows < SHOWN_ROWS ? rows : SHOWN_ROWS;
   const timed_subject *s = t->subject;
   if (s->device) return;
-  const int64_t row = turn_shown(&now->terms, rows, some);
+  const int64_t row = slot_shown(&now->terms, rows, some);
   const region r = region_of(&s->shape->problem, s->batch, rows, row, some);
   renew_region(v, s, &now->terms, 0, &r, t->memory);
-  const posenc_status status = timing_show(t, turn_plan(&now->terms, now->terms.calls - 1), row, some);
+  const posenc_status status = timing_show(t, slot_plan(&now->terms, now->terms.calls - 1), row, some);
   if (status != POSENC_OK) give_up(s, status);
 }
 
-static void take_turn(server *v, const order *o, answer *a) {
+static void take_slot(server *v, const order *o, reply *a) {
   timed_subject *s = &v->subjects[o->shape];
   timing *t = &v->timings[o->shape][o->mode];
   posenc_status status = POSENC_OK;
@@ -284,7 +284,7 @@ static void take_turn(server *v, const order *o, answer *a) {
   timing_begin(t, &o->terms);
   timing_wake(t);
   if (s->device) s->device->busy(); /* its time so far does not count */
-  for (turn now = turn_begin(&o->terms); status == POSENC_OK && turn_next(&now);) {
+  for (slot now = slot_begin(&o->terms); status == POSENC_OK && slot_next(&now);) {
     set_memory(v, t, &now);
     const double busy = clock_thread_seconds();
     a->seconds += time_group(t, &now.group, &written, &status);
@@ -301,7 +301,7 @@ static void take_turn(server *v, const order *o, answer *a) {
 }
 
 /* Writes the whole table, or applies it, by one of the plans. */
-static void show(server *v, const order *o, answer *a) {
+static void show(server *v, const order *o, reply *a) {
   timed_subject *s = &v->subjects[o->shape];
   hold(v, s, a);
   timing t = {.subject = s, .mode = BENCH_HOT, .rows = s->shape->problem.rows, .plan = o->plan};
@@ -320,7 +320,7 @@ static void destroy_grown(server *v) {
 
 /* Makes plans of the shape's table with `rows` rows, each with another base if the kernel takes it. Each plan writes
    its rows, first all at once and then some one by one. */
-static void grow(server *v, const order *o, answer *a) {
+static void grow(server *v, const order *o, reply *a) {
   enum { SINGLE = 64 };
   static const double longest = 0.25; /* seconds, after which no further plan is made */
   const double start = clock_seconds();
@@ -356,12 +356,12 @@ static void let_go(server *v, const order *o, posenc_dtype dtype) {
   held->memory = NULL;
 }
 
-static void let_go_of_shape(server *v, const order *o, answer *a) {
+static void let_go_of_shape(server *v, const order *o, reply *a) {
   (void)a;
   let_go(v, o, v->subjects[o->shape].shape->problem.dtype);
 }
 
-static void take_limits(server *v, const order *o, answer *a) {
+static void take_limits(server *v, const order *o, reply *a) {
   timing *t = &v->timings[o->shape][o->mode];
   a->limits = measure_limits(t);
   timing_rest(t);
@@ -370,20 +370,20 @@ static void take_limits(server *v, const order *o, answer *a) {
 
 /* ---- orders --------------------------------------------------------------------------------------------------- */
 
-static void greet(server *v, const order *o, answer *a) {
+static void greet(server *v, const order *o, reply *a) {
   (void)o;
   a->notes = v->notes;
 }
 
-static void obey(server *v, const order *o, answer *a) {
-  static void (*const obeying[])(server *, const order *, answer *) = {[ORDER_GREET] = greet,
-                                                                       [ORDER_OPEN] = open_shape,
-                                                                       [ORDER_PREPARE] = prepare_shape,
-                                                                       [ORDER_SHOW] = show,
-                                                                       [ORDER_GROW] = grow,
-                                                                       [ORDER_TURN] = take_turn,
-                                                                       [ORDER_LIMITS] = take_limits,
-                                                                       [ORDER_LET_GO] = let_go_of_shape};
+static void obey(server *v, const order *o, reply *a) {
+  static void (*const obeying[])(server *, const order *, reply *) = {[ORDER_GREET] = greet,
+                                                                      [ORDER_OPEN] = open_shape,
+                                                                      [ORDER_PREPARE] = prepare_shape,
+                                                                      [ORDER_SHOW] = show,
+                                                                      [ORDER_GROW] = grow,
+                                                                      [ORDER_SLOT] = take_slot,
+                                                                      [ORDER_LIMITS] = take_limits,
+                                                                      [ORDER_LET_GO] = let_go_of_shape};
   obeying[o->kind](v, o, a);
   const timed_subject *s = &v->subjects[o->shape];
   if (s->device || o->kind <= ORDER_OPEN || o->kind >= ORDER_LIMITS) return;
@@ -403,21 +403,21 @@ void serve(void *argument) {
               .subjects = memory_take(shapes, sizeof *v.subjects),
               .timings = memory_take(shapes, sizeof *v.timings),
               .before = allocated(process_read(NULL)),
-              .notes = memory_take(TURN_NOTES, TURN_SPAN)};
+              .notes = memory_take(SLOT_NOTES, SLOT_SPAN)};
   order o;
   v.spoiled = (uint64_t)(1e9 * clock_seconds());
   while (isolate_order(&o, sizeof o)) {
-    answer a = {.began = clock_seconds()};
-    isolate_turn(kernel_of(of));
+    reply a = {.began = clock_seconds()};
+    isolate_kernel(kernel_of(of));
     fpenv_set();
     obey(&v, &o, &a);
-    isolate_turn(NULL);
+    isolate_kernel(NULL);
     a.ended = clock_seconds();
-    isolate_answer(&a, sizeof a);
+    isolate_reply(&a, sizeof a);
   }
-  isolate_turn(kernel_of(of));
+  isolate_kernel(kernel_of(of));
   destroy_grown(&v);
   for (size_t i = 0; i < shapes; i++) subject_release(&v.subjects[i]);
-  isolate_turn(NULL);
+  isolate_kernel(NULL);
   isolate_result("served");
 }

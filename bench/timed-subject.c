@@ -92,7 +92,7 @@ static posenc_status work_hot(timing *t) {
 
 static bool prepare_cold(limit *l) {
   const timed_subject *s = ((const timing *)l->arg)->subject;
-  isolate_go_on(); /* a turn evicts a dozen times, which takes seconds on a busy machine with a large cache */
+  isolate_go_on(); /* a slot evicts a dozen times, which takes seconds on a busy machine with a large cache */
   evict(s->evictor, s->buffer, s->bytes);
   return true;
 }
@@ -198,9 +198,9 @@ int64_t timing_slices(const timing *t) {
   return is_sliced(t->mode) ? all_rows(t->subject) / t->rows : 1;
 }
 
-void timing_begin(timing *t, const turn_terms *terms) {
+void timing_begin(timing *t, const slot_terms *terms) {
   t->next = 0;
-  t->slice = turn_slice(terms, 0);
+  t->slice = slot_slice(terms, 0);
   t->begin = (int)((terms->seed >> 32) % (uint64_t)terms->of);
   t->step = terms->step;
   t->of = terms->of;
@@ -209,7 +209,7 @@ void timing_begin(timing *t, const turn_terms *terms) {
   t->number = (int)((t->slice + t->pass_number) % t->plans);
   choose_plan(t);
   t->plan_seconds = 0;
-  if (t->mode == BENCH_ROW) turn_draw_rows(terms->seed, all_rows(t->subject), t->draws, DRAWS);
+  if (t->mode == BENCH_ROW) slot_draw_rows(terms->seed, all_rows(t->subject), t->draws, DRAWS);
 }
 
 static const struct {
@@ -364,17 +364,17 @@ static bool makes(const timed_subject *s, const posenc_problem *problem) {
 /* Returns the problem of the rows of all plans. */
 static posenc_problem rows_of_all(const timed_subject *s) {
   posenc_problem all = s->problems[0];
-  if (s->plan_count > 1) all.rows += turn_reach(all.rows);
+  if (s->plan_count > 1) all.rows += slot_reach(all.rows);
   return all;
 }
 
 bool subject_vary(timed_subject *s, uint64_t seed) {
-  int64_t shifts[TURN_PLANS];
+  int64_t shifts[SLOT_PLANS];
   const posenc_problem *problem = &s->shape->problem;
-  turn_shifts(seed, problem->rows, shifts);
-  s->plan_count = s->kernel->keeps_rows ? 2 : TURN_PLANS;
+  slot_shifts(seed, problem->rows, shifts);
+  s->plan_count = s->kernel->keeps_rows ? 2 : SLOT_PLANS;
   bool all = !s->device; /* of a list of positions, all but the first are bad problems */
-  for (int p = 0; p < TURN_PLANS; p++) {
+  for (int p = 0; p < SLOT_PLANS; p++) {
     posenc_problem *const one = &s->problems[p];
     *one = *problem;
     all = all && !__builtin_add_overflow(problem->first, shifts[p], &one->first) && makes(s, one);
@@ -419,7 +419,7 @@ posenc_status subject_prepare(timed_subject *s) {
 }
 
 void subject_release(timed_subject *s) {
-  for (int p = 0; p < TURN_PLANS; p++)
+  for (int p = 0; p < SLOT_PLANS; p++)
     if (p == 0 || s->plans[p] != s->plans[0]) posenc_plan_destroy(s->plans[p]);
 }
 
@@ -442,7 +442,7 @@ posenc_status timing_set_up(timing *t, const timed_subject *s, bench_mode mode, 
                             double min_time) {
   *t = (timing){.subject = s, .mode = mode, .rows = rows_of_iteration(s, mode)};
   use_all_plans(t);
-  if (mode == BENCH_ROW) turn_draw_rows(0, all_rows(s), t->draws, DRAWS);
+  if (mode == BENCH_ROW) slot_draw_rows(0, all_rows(s), t->draws, DRAWS);
   const size_t row = row_bytes(s) * (size_t)s->batch;
   const size_t each = mode == BENCH_ROW ? row : s->bytes, bytes = mode == BENCH_PLAN ? 0 : each;
   timing_place(t);

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 #include "bench/limit.h"
-#include "bench/turn.h"
+#include "bench/slot.h"
 #include "common/shapes.h"
 #include "posenc.h"
 
@@ -17,9 +17,9 @@ typedef struct timed_subject {
   const bench_device *device; /* that the kernel runs on, or null */
   posenc_options options;
   unsigned modes;                      /* modes to time, a set of 1 << mode */
-  posenc_problem problems[TURN_PLANS]; /* that of the shape, and ones that begin later */
-  posenc_plan *plans[TURN_PLANS];      /* of these; of a kernel that keeps rows, one plan with the rows of all */
-  int64_t later[TURN_PLANS];           /* by how many rows of the plan its calls begin later */
+  posenc_problem problems[SLOT_PLANS]; /* that of the shape, and ones that begin later */
+  posenc_plan *plans[SLOT_PLANS];      /* of these; of a kernel that keeps rows, one plan with the rows of all */
+  int64_t later[SLOT_PLANS];           /* by how many rows of the plan its calls begin later */
   int plan_count;
   int64_t batch;         /* number of sequences of x; 1 for a table */
   int64_t call_rows;     /* of the request */
@@ -44,7 +44,7 @@ typedef struct timing {
   limit limit;         /* for the memory of the mode; 0 bytes if it has none */
   int64_t next, slice; /* the next call: its number, and its slice of the rows */
   int plan;            /* its plan */
-  /* The plans of the turn: plan n is (begin + n x step) modulo `of`. The next call's n, and that of the first slice of
+  /* The plans of the slot: plan n is (begin + n x step) modulo `of`. The next call's n, and that of the first slice of
      this pass. */
   int begin, step, of, plans, number, pass_number;
   int64_t draws[DRAWS]; /* in "row", random rows */
@@ -95,8 +95,8 @@ int timing_threads(const timing *t);
 void timing_wake(timing *t);
 void timing_rest(timing *t);
 
-/* Begins a turn: its first call is number 0. */
-void timing_begin(timing *t, const turn_terms *terms);
+/* Begins a slot: its first call is number 0. */
+void timing_begin(timing *t, const slot_terms *terms);
 
 /* The two parts of an iteration, of which the second is timed. timing_prepare does nothing in most modes. */
 posenc_status timing_prepare(timing *t);

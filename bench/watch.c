@@ -141,11 +141,11 @@ bool watch_lost_any(const watch *w) {
 
 /* ---- orders -------------------------------------------------------------------------------------------------- */
 
-/* Sends an order and waits for the answer. Returns false if the kernel is lost, also because of what its process says
+/* Sends an order and waits for the reply. Returns false if the kernel is lost, also because of what its process says
    of its state. */
-static bool watched_ask(watched *one, const order *o, answer *a) {
+static bool watched_ask(watched *one, const order *o, reply *a) {
   static const char *const when[] = {[ORDER_PREPARE] = "after the plan was made", [ORDER_SHOW] = "after a call",
-                                     [ORDER_GROW] = "after some calls",           [ORDER_TURN] = "after timed calls",
+                                     [ORDER_GROW] = "after some calls",           [ORDER_SLOT] = "after timed calls",
                                      [ORDER_LIMITS] = "after timed calls",        [ORDER_LET_GO] = "after timed calls"};
   if (one->lost) return false;
   if (!isolate_ask(one->lodger, o, sizeof *o, a, sizeof *a)) {
@@ -166,7 +166,7 @@ static bool watched_ask(watched *one, const order *o, answer *a) {
 static bool watched_meet(watch *w, watched *one) {
   const order o = {.kind = ORDER_GREET};
   unsigned char byte;
-  answer a;
+  reply a;
   if (!watched_ask(one, &o, &a)) return false;
   if (clock_getcpuclockid(process_of(one), &one->clock) != 0) one->clock = 0;
   if (w->forbidden || watched_read(w, one, a.notes, &byte, 1)) return true;
@@ -215,7 +215,7 @@ watch *watch_start(const run_request *request, size_t cache) {
   w->all = memory_take(request->kernel_count, sizeof *w->all);
   w->seeds = memory_take(request->shape_count, sizeof *w->seeds);
   if (has_mode(request, BENCH_COLD) && !evictor_open(&w->evictor, cache)) memory_end();
-  for (size_t i = 0; i < request->shape_count; i++) w->seeds[i] = turn_seed();
+  for (size_t i = 0; i < request->shape_count; i++) w->seeds[i] = slot_seed();
   bool started = true;
   for (size_t k = 0; started && k < request->kernel_count; k++) started = start_one(w, k, cache);
   if (started) return w;
@@ -228,7 +228,7 @@ static void end_one(watched *one, size_t shapes) {
   if (end.how != ENDED_WELL) lose_by_end(one, &end);
   if (end.littered) watched_accuse(one, SURROUNDINGS, "it has left a file in TMPDIR");
   for (size_t i = 0; one->stays && i < shapes; i++)
-    for (int p = 0; p < TURN_PLANS; p++) free(one->stays[i].yardstick.shown[p]);
+    for (int p = 0; p < SLOT_PLANS; p++) free(one->stays[i].yardstick.shown[p]);
   free(one->stays);
   one->stays = NULL;
 }
@@ -315,31 +315,30 @@ static void note_trial(watch *w, watched *one, size_t table, const char *when, b
   free(options);
 }
 
-/* Judges what a turn left in the worker's memory. */
-static void judge_turn(watch *w, watched *one, size_t table, bench_mode mode, const turn_terms *terms,
-                       const answer *a) {
+/* Judges what a slot left in the worker's memory. */
+static void judge_slot(watch *w, watched *one, size_t table, bench_mode mode, const slot_terms *terms, const reply *a) {
   const stay *at = &one->stays[table];
   reading from = {w, one};
   judgement found = {0};
   char when[64];
   if (w->forbidden || !trial_can(&at->yardstick)) return;
-  const uint64_t drawn = at->suspicions[mode].turns ? turn_seed() : 0; /* all in the first turn */
+  const uint64_t drawn = at->suspicions[mode].slots ? slot_seed() : 0; /* all in the first slot */
   snprintf(when, sizeof when, "after a timed call in mode %s", bench_mode_name(mode));
   errno = 0;
-  const bool done = trial_of_turn(&at->yardstick, mode, at->facts.modes[mode].rows, terms,
+  const bool done = trial_of_slot(&at->yardstick, mode, at->facts.modes[mode].rows, terms,
                                   &(evidence){read_for_trial, &from, a->memory, a->notes, drawn}, &found);
   note_trial(w, one, table, when, done, &found);
 }
 
-/* Whether workers keep their memory between turns: if all that they need together, for the shapes that were prepared so
-   far, with their plans, is less than three quarters of what was available. The page faults of 512 MiB before each turn
-   would take half as long as a fast kernel's turn. */
+/* Whether workers keep their memory between slots: if all that they need together, for the shapes that were prepared so
+   far, with their plans, is less than three quarters of what was available. The page faults of 512 MiB before each slot
+   would take half as long as a fast kernel's slot. */
 static bool can_keep_memory(const watch *w) {
   double all = 0.0;
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     size_t most[POSENC_BF16 + 1] = {0};
     for (size_t i = 0; w->all[k].stays && i < w->request->shape_count; i++) {
-      const answer *facts = &w->all[k].stays[i].facts;
+      const reply *facts = &w->all[k].stays[i].facts;
       size_t *held = &most[w->request->shapes[i].problem.dtype];
       if (facts->bytes > *held) *held = facts->bytes;
       all += (double)facts->plan_bytes * (w->all[k].kernel->keeps_rows ? 1 : facts->plan_count);
@@ -352,13 +351,13 @@ static bool can_keep_memory(const watch *w) {
 /* Orders a worker to give its memory back, unless all keep theirs. Returns false if the kernel is lost. */
 static bool let_go(const watch *w, watched *one, size_t table) {
   const order o = {.kind = ORDER_LET_GO, .shape = table};
-  answer a;
+  reply a;
   return w->keeps_memory || watched_ask(one, &o, &a);
 }
 
 /* ---- preparing ----------------------------------------------------------------------------------------------- */
 
-bool watch_open(watch *w, size_t kernel, size_t table, answer *a) {
+bool watch_open(watch *w, size_t kernel, size_t table, reply *a) {
   watched *one = &w->all[kernel];
   const order o = {.kind = ORDER_OPEN, .shape = table};
   return (one->met || (one->met = watched_meet(w, one))) && watched_ask(one, &o, a);
@@ -389,14 +388,14 @@ static void choose_judges(watch *w, watched *one, size_t table) {
   if (!wants_comparison(w, one) || !judge_can(y->problem)) return;
   posenc_problem all = *y->problem;
   if (at->facts.plan_count > 1) {
-    turn_shifts(w->seeds[table], all.rows, y->shifts);
-    all.rows += turn_reach(all.rows);
+    slot_shifts(w->seeds[table], all.rows, y->shifts);
+    all.rows += slot_reach(all.rows);
   }
   y->judge = judge_for(w, &all);
   y->held = judge_holds(y->judge, &y->bound);
 }
 
-/* Whether the result is large, and compared in full after the first turn of a mode. */
+/* Whether the result is large, and compared in full after the first slot of a mode. */
 static bool is_compared_later(const watch *w, const stay *at, size_t table) {
   const posenc_problem *problem = &w->request->shapes[table].problem;
   if (!at->yardstick.held || w->forbidden || at->facts.bytes < (size_t)2 * TRIAL_LARGE) return false;
@@ -407,20 +406,20 @@ static bool is_compared_later(const watch *w, const stay *at, size_t table) {
   return false;
 }
 
-/* Has one plan write the whole shape, and judges the result, unless a turn's is judged; without exact values, keeps it
+/* Has one plan write the whole shape, and judges the result, unless a slot's is judged; without exact values, keeps it
    to be compared with. */
 static bool show(watch *w, watched *one, size_t table, int plan) {
   static const size_t kept_most = (size_t)1 << 26;
   stay *at = &one->stays[table];
-  const turn_terms terms = {.seed = (turn_seed() & UINT32_MAX) | (uint64_t)plan << 32,
+  const slot_terms terms = {.seed = (slot_seed() & UINT32_MAX) | (uint64_t)plan << 32,
                             .calls = 1,
                             .slices = 1,
                             .chain = INT64_MAX,
-                            .of = TURN_PLANS,
+                            .of = SLOT_PLANS,
                             .plans = 1};
   const order o = {.kind = ORDER_SHOW, .shape = table, .plan = plan, .terms = terms};
   const bool has_x = op_is_applied(w->request->shapes[table].problem.op);
-  answer a;
+  reply a;
   reading from = {w, one};
   judgement found = {0};
   if (!watched_ask(one, &o, &a)) return false;
@@ -456,7 +455,7 @@ static void check_growth(watched *one, size_t before, double bytes) {
 static double growth_by(watched *one, size_t table, int64_t rows, int *plans) {
   const order o = {.kind = ORDER_GROW, .shape = table, .rows = rows, .plan = *plans},
               less = {.kind = ORDER_GROW, .shape = table};
-  answer a;
+  reply a;
   *plans = 0;
   if (!watched_ask(one, &less, &a)) return 0.0;
   const size_t before = watched_resident(one);
@@ -505,7 +504,7 @@ static int shown_plans(const watch *w, const stay *at, size_t table) {
   return w->request->shapes[table].problem.op != POSENC_TABLE && is_compared_later(w, at, table) ? 0 : 1;
 }
 
-bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
+bool watch_prepare(watch *w, size_t kernel, size_t table, reply *a) {
   watched *one = &w->all[kernel];
   stay *at = &one->stays[table];
   const order o = {.kind = ORDER_PREPARE, .shape = table};
@@ -528,7 +527,7 @@ bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a) {
   return true;
 }
 
-/* ---- turns ------------------------------------------------------------------------------------------------------ */
+/* ---- slots ------------------------------------------------------------------------------------------------------ */
 
 /* Returns after how many calls x is drawn anew: as many as keep the sum of all bounds so small that a call that was
    left out is seen. */
@@ -548,7 +547,7 @@ static int64_t chain_of(const watch *w, const watched *one, size_t table, bench_
   return most > 1.0 ? (int64_t)fmin(most, longest) : 1;
 }
 
-/* Checks that no other worker was busy since its last turn. Threads of OpenMP spin for a while. */
+/* Checks that no other worker was busy since its last slot. Threads of OpenMP spin for a while. */
 static void check_others(watch *w, const watched *own) {
   for (size_t k = 0; k < w->request->kernel_count; k++) {
     watched *one = &w->all[k];
@@ -557,7 +556,7 @@ static void check_others(watch *w, const watched *own) {
     one->tallies[LATE_WORK].compared++;
     const double worked = watched_busy(one) - one->rested;
     if (worked > allowed)
-      watched_accuse(one, LATE_WORK, "its process worked for %.3g s while other kernels had their turns", worked);
+      watched_accuse(one, LATE_WORK, "its process worked for %.3g s while other kernels had their slots", worked);
   }
 }
 
@@ -567,19 +566,19 @@ static void suspect(watched *one, suspicion *s, bench_check c, bool is_suspect, 
   s->worst[c] = s->of[c]++ ? fmin(s->worst[c], how_much) : how_much;
 }
 
-/* The times of a turn, from outside. */
+/* The times of a slot, from outside. */
 typedef struct outside {
-  double began, ended;      /* when the order was sent, and the answer came */
-  double busy, first, late; /* processors' time of all threads, of the first one, and after the answer */
+  double began, ended;      /* when the order was sent, and the reply came */
+  double busy, first, late; /* processors' time of all threads, of the first one, and after the reply */
 } outside;
 
 /* Compares the worker's times with those outside. Processors' times do not depend on other work of the machine. Both
-   processes read the same clock, so the worker begins after the order was sent, and ends before the answer came. */
-static void check_times(watched *one, suspicion *s, const answer *a, const outside *o) {
+   processes read the same clock, so the worker begins after the order was sent, and ends before the reply came. */
+static void check_times(watched *one, suspicion *s, const reply *a, const outside *o) {
   const double told = a->ended - a->began, passed = o->ended - o->began, others = o->busy - o->first;
   const bool threaded = one->kernel->threaded;
   const double most = threaded ? (double)environment_processors() * told : told, busy = threaded ? o->busy : o->first;
-  s->turns++;
+  s->slots++;
   if (!threaded)
     suspect(one, s, OWN_THREADS, others > 0.005 * o->busy + 2e-4 || o->busy > 1.02 * passed + 1e-3, others);
   suspect(one, s, WATCHED_TIME,
@@ -602,9 +601,9 @@ static bool is_alone(const watch *w, const stay *at, bench_mode mode) {
   return is_slow || at->facts.plan_count == 1;
 }
 
-/* Draws the plans of a turn. is_drawn: calls are of rows that are drawn from many, so that one plan does; constants of
+/* Draws the plans of a slot. is_drawn: calls are of rows that are drawn from many, so that one plan does; constants of
    two would not fit a cache that those of one fit. */
-static void choose_plans(turn_terms *terms, int count, bool is_drawn) {
+static void choose_plans(slot_terms *terms, int count, bool is_drawn) {
   uint64_t random = ~terms->seed;
   terms->of = count;
   terms->plans = terms->alone || count < 2 ? count : 2;
@@ -613,7 +612,7 @@ static void choose_plans(turn_terms *terms, int count, bool is_drawn) {
   if (terms->plans > 2) terms->step |= 1; /* reaches all, as their number is a power of two */
 }
 
-bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_times *times) {
+bool watch_slot(watch *w, size_t kernel, size_t table, bench_mode mode, slot_times *times) {
   watched *one = &w->all[kernel];
   stay *at = &one->stays[table];
   const mode_facts *facts = &at->facts.modes[mode];
@@ -621,8 +620,8 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
   const bool is_sliced = facts->rows < rows && mode != BENCH_ROW;
   static const int64_t many_rows = 64; /* of which successive calls seldom have the same */
   if (one->lost) return false;
-  order o = {.kind = ORDER_TURN, .shape = table, .mode = mode};
-  o.terms = (turn_terms){.seed = turn_seed(),
+  order o = {.kind = ORDER_SLOT, .shape = table, .mode = mode};
+  o.terms = (slot_terms){.seed = slot_seed(),
                          .calls = facts->iterations,
                          .slices = is_sliced ? rows / facts->rows : 1,
                          .from = is_sliced ? at->called[mode] % (rows / facts->rows) : 0,
@@ -641,13 +640,13 @@ bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_tim
   const double busy_then = watched_busy(one);
   seen.busy = busy_then - busy;
   seen.first = watched_first_busy(one, busy_then) - first;
-  judge_turn(w, one, table, mode, &o.terms, &times->of);
+  judge_slot(w, one, table, mode, &o.terms, &times->of);
   if (one->lost) return false;
   seen.late = watched_busy(one) - busy_then;
   check_times(one, &at->suspicions[mode], &times->of, &seen);
   times->best = times->of.limits;
   if (facts->limit_bytes > 0) {
-    answer after;
+    reply after;
     o.kind = ORDER_LIMITS;
     o.keep = w->keeps_memory;
     if (!watched_ask(one, &o, &after)) return false;
@@ -669,31 +668,31 @@ void watch_share(watch *w, size_t kernel, size_t table, bench_mode mode, double 
   if (!isnan(share)) suspect(one, &one->stays[table].suspicions[mode], FLOOR, share > floor_share, share);
 }
 
-/* Accuses a kernel of what most turns of a benchmark have shown, at least two; of the floor if all have. */
+/* Accuses a kernel of what most slots of a benchmark have shown, at least two; of the floor if all have. */
 static void conclude(watch *w, watched *one, size_t table, bench_mode mode) {
   const suspicion *s = &one->stays[table].suspicions[mode];
   const char *name = w->request->shapes[table].name, *in = bench_mode_name(mode);
-  if (s->turns == 0) return;
+  if (s->slots == 0) return;
   for (bench_check c = 0; c < BENCH_CHECKS; c++) {
-    const bool most = c == FLOOR ? s->of[c] == s->turns : 2 * s->of[c] > s->turns;
-    if (!most || s->of[c] < (s->turns < 2 ? 1 : 2)) continue;
+    const bool most = c == FLOOR ? s->of[c] == s->slots : 2 * s->of[c] > s->slots;
+    if (!most || s->of[c] < (s->slots < 2 ? 1 : 2)) continue;
     if (c == FLOOR)
       watched_accuse(one, c,
-                     "%s on %s is %.3g times as fast as this machine moves the same bytes, or more, in all %d turns",
-                     in, name, s->worst[c], s->turns);
+                     "%s on %s is %.3g times as fast as this machine moves the same bytes, or more, in all %d slots",
+                     in, name, s->worst[c], s->slots);
     if (c == OWN_THREADS)
       watched_accuse(
           one, c,
-          "%s on %s: threads used %.3g s of processors' time or more, in %d of %d turns, but the contract has "
+          "%s on %s: threads used %.3g s of processors' time or more, in %d of %d slots, but the contract has "
           "no threads",
-          in, name, s->worst[c], s->of[c], s->turns);
+          in, name, s->worst[c], s->of[c], s->slots);
     if (c == WATCHED_TIME)
       watched_accuse(one, c,
-                     "%s on %s: its process told of %.3g s less than passed or was worked, or more, in %d of %d turns",
-                     in, name, s->worst[c], s->of[c], s->turns);
+                     "%s on %s: its process told of %.3g s less than passed or was worked, or more, in %d of %d slots",
+                     in, name, s->worst[c], s->of[c], s->slots);
     if (c == LATE_WORK)
-      watched_accuse(one, c, "%s on %s worked on for %.3g s after the calls had returned, in %d of %d turns", in, name,
-                     s->worst[c], s->of[c], s->turns);
+      watched_accuse(one, c, "%s on %s worked on for %.3g s after the calls had returned, in %d of %d slots", in, name,
+                     s->worst[c], s->of[c], s->slots);
   }
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches the workers of kernels from outside: takes the time of their turns, and judges what they did in them. */
+/* Watches the workers of kernels from outside: takes the time of their slots, and judges what they did in them. */
 #ifndef POSENC_BENCH_WATCH_H
 #define POSENC_BENCH_WATCH_H
 
 #include "bench/bench.h"
 #include "bench/limit.h"
 #include "bench/serve.h"
-#include "bench/turn.h"
+#include "bench/slot.h"
 #include "common/isolate.h"
 #include "posenc.h"
 
@@ -73,10 +73,10 @@ typedef struct yardstick {
   int64_t batch;                 /* sequences of x; 1 of a table */
   posenc_bound bound;            /* of the kernel for this problem */
   judge *judge;                  /* exact values of all positions of all plans, if `held` */
-  int64_t shifts[TURN_PLANS];    /* by how many positions each plan begins later */
+  int64_t shifts[SLOT_PLANS];    /* by how many positions each plan begins later */
   bool held;                     /* there are exact values, and bounds for all rows */
   /* If not `held`: what each plan wrote before the timings, or null, in which case nothing is compared. */
-  unsigned char *shown[TURN_PLANS];
+  unsigned char *shown[SLOT_PLANS];
 } yardstick;
 
 /* Large results are compared in full once; later a share of their blocks of rows, drawn after the calls, with the first
@@ -94,13 +94,13 @@ typedef struct evidence {
 /* Whether anything is compared. */
 bool trial_can(const yardstick *y);
 
-/* Compares all that the last group of a turn wrote, and the noted spans of all groups; after a turn of mode plan, the
+/* Compares all that the last group of a slot wrote, and the noted spans of all groups; after a slot of mode plan, the
    rows that were shown. rows: of a call. Returns false if memory cannot be read. */
-bool trial_of_turn(const yardstick *y, bench_mode mode, int64_t rows, const turn_terms *terms, const evidence *e,
+bool trial_of_slot(const yardstick *y, bench_mode mode, int64_t rows, const slot_terms *terms, const evidence *e,
                    judgement *found);
 
 /* Compares the whole shape, which one call has written. */
-bool trial_of_whole(const yardstick *y, const turn_terms *terms, const evidence *e, judgement *found);
+bool trial_of_whole(const yardstick *y, const slot_terms *terms, const evidence *e, judgement *found);
 
 /* ---- workers that are watched ---------------------------------------------------------------------------- */
 
@@ -125,16 +125,16 @@ typedef struct tally {
   char words[240]; /* empty: none */
 } tally;
 
-/* How many turns of one benchmark have failed each check. A check that depends on other work of the machine fails only
-   if most turns fail it. */
+/* How many slots of one benchmark have failed each check. A check that depends on other work of the machine fails only
+   if most slots fail it. */
 typedef struct suspicion {
-  int turns, of[BENCH_CHECKS];
+  int slots, of[BENCH_CHECKS];
   double worst[BENCH_CHECKS]; /* the mildest of the failures */
 } suspicion;
 
 /* A shape of a kernel. */
 typedef struct stay {
-  answer facts; /* of ORDER_PREPARE */
+  reply facts; /* of ORDER_PREPARE */
   yardstick yardstick;
   int64_t called[BENCH_MODES]; /* calls so far */
   suspicion suspicions[BENCH_MODES];
@@ -151,7 +151,7 @@ typedef struct watched {
   stay *stays; /* by shape */
   tally tallies[BENCH_CHECKS];
   clockid_t clock; /* of the worker's processor time; 0 if it is not known */
-  double rested;   /* its time when its last turn had ended */
+  double rested;   /* its time when its last slot had ended */
   double busy;     /* when the worker was ended */
 } watched;
 
@@ -170,7 +170,7 @@ typedef struct watch {
   known *known;
   size_t known_count;
   double available;  /* bytes of memory when the run began */
-  bool keeps_memory; /* workers keep their memory between turns */
+  bool keeps_memory; /* workers keep their memory between slots */
   bool forbidden;    /* the system does not let this process read the workers' memory */
 } watch;
 
@@ -192,7 +192,7 @@ record_timed_check *watch_checks(const watch *w, size_t *count);
 /* Leaves a kernel out that did not survive elsewhere, as the words say. */
 void watch_lose(watch *w, size_t kernel, const char *words);
 
-/* Whether a kernel was lost or broke a check, which has been printed. Its turns are left out from then on. */
+/* Whether a kernel was lost or broke a check, which has been printed. Its slots are left out from then on. */
 bool watch_is_lost(const watch *w, size_t kernel);
 bool watch_lost_any(const watch *w);
 
@@ -206,20 +206,20 @@ void __attribute__((format(printf, 3, 4))) watched_accuse(watched *one, bench_ch
 
 /* Orders, each for kernel and shape by number. They return false if the kernel is lost. watch_prepare also has the
    kernel write the whole shape, unless that takes long, and judges it. */
-bool watch_open(watch *w, size_t kernel, size_t table, answer *a);
-bool watch_prepare(watch *w, size_t kernel, size_t table, answer *a);
+bool watch_open(watch *w, size_t kernel, size_t table, reply *a);
+bool watch_prepare(watch *w, size_t kernel, size_t table, reply *a);
 
-/* A benchmark's turn: the repetition and both limits, the better of before and after. */
-typedef struct turn_times {
-  answer of;
+/* A benchmark's slot: the repetition and both limits, the better of before and after. */
+typedef struct slot_times {
+  reply of;
   beside_limits best;
-} turn_times;
-bool watch_turn(watch *w, size_t kernel, size_t table, bench_mode mode, turn_times *times);
+} slot_times;
+bool watch_slot(watch *w, size_t kernel, size_t table, bench_mode mode, slot_times *times);
 
 /* Judges a share of the limit, of a repetition (NaN if there is none). */
 void watch_share(watch *w, size_t kernel, size_t table, bench_mode mode, double share);
 
-/* Judges what only several turns of a benchmark can tell, when all are done. */
+/* Judges what only several slots of a benchmark can tell, when all are done. */
 void watch_conclude(watch *w);
 
 #endif

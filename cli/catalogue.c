@@ -74,13 +74,13 @@ const char *catalogue_options(void) {
 
 /* Two lines that the process of the device writes: "GPU" or nothing; and why the device cannot be used, or nothing.
    Null until the process has run. */
-static char *device_answer;
+static char *device_reply;
 static bool is_device_gpu;
 
 static void ask_device(void *argument) {
   (void)argument;
   isolate_say("opening the OpenCL device", 0.0);
-  const opencl_answer found = opencl_ask();
+  const opencl_reply found = opencl_ask();
   char *text = memory_print("%s\n%s", found.is_gpu ? "GPU" : "", found.refusal ? found.refusal : "");
   isolate_result(text);
   free(text);
@@ -91,15 +91,15 @@ bool catalogue_on_device(const posenc_kernel *kernel) {
 }
 
 void catalogue_ask_device(const posenc_kernel *kernel) {
-  if (!catalogue_on_device(kernel) || opencl_cr.absent || device_answer) return;
+  if (!catalogue_on_device(kernel) || opencl_cr.absent || device_reply) return;
   const isolated end = isolate(ask_device, NULL,
                                &(isolation){.kernels = &kernel, .kernel_count = 1, .silence = ISOLATE_DEFAULT_SILENCE});
   char words[400];
   describe_exit(&end, words, sizeof words);
-  device_answer = end.result ? end.result : memory_print("\n%s", words);
-  const char *refusal = strchr(device_answer, '\n');
-  is_device_gpu = strncmp(device_answer, "GPU\n", 4) == 0;
-  if (!refusal || refusal[1]) opencl_cr.absent = refusal ? refusal + 1 : device_answer;
+  device_reply = end.result ? end.result : memory_print("\n%s", words);
+  const char *refusal = strchr(device_reply, '\n');
+  is_device_gpu = strncmp(device_reply, "GPU\n", 4) == 0;
+  if (!refusal || refusal[1]) opencl_cr.absent = refusal ? refusal + 1 : device_reply;
 }
 
 bool catalogue_open_device(const posenc_kernel *kernel) {

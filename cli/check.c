@@ -24,7 +24,7 @@ static bool has_failed(const record_file *of) {
   return false;
 }
 
-/* Whether a result of add or rope is within the limit of a check that is given none. */
+/* Whether a result of add or rope is within the tolerance of a check that is given none. */
 static bool is_array_within(const record_file *of) {
   return of->beyond == 0 && of->not_finite == 0 && of->checks[OF_UNTOUCHED].ok;
 }
@@ -296,7 +296,7 @@ static bool is_stored_wider(const record_file *of, const char *held) {
 
 /* Prints the tolerance, and if the check of accuracy fails, by how much it is exceeded. An ulp is that of the stored
    dtype, which is told unless it is f32, and where its values are those of another one. */
-static void print_limit(const record_file *of, const char *further, FILE *stream) {
+static void print_tolerance(const record_file *of, const char *further, FILE *stream) {
   const record_check *accurate = &of->checks[OF_ACCURACY];
   const bool by_ulp = of->limit.ulp > 0.0;
   const char *dtype = of->shape.dtype;
@@ -314,7 +314,7 @@ static void print_failure(const record_file *of, FILE *stream) {
     print_worst(of, stream);
   fputs(next, stream);
   if (of->limit.there)
-    print_limit(of, "", stream);
+    print_tolerance(of, "", stream);
   else
     fputs("not all elements are finite\n", stream);
   if (!of->axes) fprintf(stream, "%sposenc identify tells what this table is\n", next);
@@ -329,7 +329,7 @@ static void print_verdict(const record_file *of, FILE *stream) {
             is_ok ? of->unchecked : "");
   } else if (of->limit.there && !has_failed(of)) {
     fputs("PASS: ", stream);
-    print_limit(of, of->unchecked, stream);
+    print_tolerance(of, of->unchecked, stream);
   } else {
     print_failure(of, stream);
   }
@@ -498,15 +498,15 @@ static bool are_within(const record_file *of, const record_agreement *agreement)
   return agreement->has_within && of->max_abs.abs <= 2.0 * agreement->within + of_doubles;
 }
 
-/* Whether a table is what identify has found, within the limit of a check that is given none, at successive positions
-   if none are asked. */
+/* Whether a table is what identify has found, within the tolerance of a check that is given none, at successive
+   positions if none are asked. */
 static bool is_found_within(const options *given, const record_identified *told) {
   return strcmp(told->verdict, "table") == 0 && told->unexplained == 0 && told->damage_count == 0 &&
          told->not_finite == 0 && told->padding_rows <= 1 && (!told->positions.there || given->problem.positions) &&
          told->step >= 0;
 }
 
-/* Writes why the file is not within the limit of a check that is given none. */
+/* Writes why the file is not within the tolerance of a check that is given none. */
 static void tell_beyond(const record_file *of, const record_agreement *agreement, bool is_table, const char *code,
                         char *text, size_t size) {
   const record_check *untouched = &of->checks[OF_UNTOUCHED];
@@ -523,9 +523,9 @@ static void tell_beyond(const record_file *of, const record_agreement *agreement
     snprintf(text, size, "the cause is not known");
 }
 
-/* Adds the finding of a check without a limit: whether the file is what the options say, or with --expect alone what it
-   was found to be, within the errors of code as it is usual. told: of nothing if all errors are within `right` ulp, or
-   an array is within its limit. */
+/* Adds the finding of a check without a tolerance: whether the file is what the options say, or with --expect alone
+   what it was found to be, within the errors of code as it is usual. told: of nothing if all errors are within `right`
+   ulp, or an array is within its tolerance. */
 static void add_formula(const options *given, file_result *found, const record_identified *told, bool is_table,
                         double right) {
   const record_file *of = &found->of;
@@ -562,13 +562,13 @@ static const char *unchecked(const options *given) {
 }
 
 /* Adds the cause of a wrong file, and the findings of identify, for --expect, and for --config if the values differ
-   from those of the config. Without a limit, the formula is a finding of its own. */
+   from those of the config. Without a tolerance, the formula is a finding of its own. */
 static void add_findings(const options *given, table_file *table, table_part part, file_result *found) {
   enum { RIGHT = 2 };
   record_file *of = &found->of;
-  const bool is_limited = of->limit.there, is_far = !(of->max_ulp.ulp <= RIGHT),
+  const bool has_tolerance = of->limit.there, is_far = !(of->max_ulp.ulp <= RIGHT),
              is_open = table ? given->model || (is_far && !given->expect) : !is_array_within(of),
-             is_wrong = is_limited ? has_failed(of) : is_open,
+             is_wrong = has_tolerance ? has_failed(of) : is_open,
              has_columns = !table || !given->rope.has_dim || given->problem.dim == given->rope.dim,
              is_sought = is_wrong || (given->model && !has_columns), is_asked = is_sought || given->expect;
   const char *file = given->operands[0];
@@ -581,13 +581,13 @@ static void add_findings(const options *given, table_file *table, table_part par
     told = table ? identified_table(&without, table, file, sought) : identified_array(&without, file, sought);
   if (is_sought) set_cause(found, &told.of, table);
   if (table) of->held = record_format(&found->memory, "%s", told.of.held ? told.of.held : "");
-  if (!is_sought && !is_limited && given->model) {
+  if (!is_sought && !has_tolerance && given->model) {
     char name[320];
     snprintf(name, sizeof name, "%.200s%s", given->config, given->length_shown);
     add_check(found, finding_of("config", true, name));
   }
   for (size_t n = 0; n < told.of.findings_count; n++) add_check(found, told.of.findings[n]);
-  if (!is_limited) add_formula(given, found, &told.of, table, RIGHT);
+  if (!has_tolerance) add_formula(given, found, &told.of, table, RIGHT);
   const bool is_half = table && part != TABLE_BOTH && table_stored(table)->halved;
   of->unchecked = record_format(&found->memory, "%s%s%s%s", unchecked(given), given->length_unchecked, of->unchecked,
                                 is_half ? "; not checked: the other of its two tables" : "");

@@ -167,14 +167,14 @@ typedef struct comparison {
   record_comparison of;
 } comparison;
 
-static void compare_files(const options *given, const compare_limits *limits, comparison *made) {
+static void compare_files(const options *given, const compare_thresholds *thresholds, comparison *made) {
   char **files = given->operands, why[400];
   const char *reason;
   for (int side = 0; side < 2; side++) {
     json_t *json = load_json(NULL, files[side], JSON_REJECT_DUPLICATES);
     if (!compare_open(&made->sides[side], json, why, sizeof why)) die("%s: %s", files[side], why);
   }
-  if (!compare_records(&made->of, &made->sides[0], &made->sides[1], limits, &made->memory, &reason))
+  if (!compare_records(&made->of, &made->sides[0], &made->sides[1], thresholds, &made->memory, &reason))
     die("%s and %s: %s", files[0], files[1], reason);
 }
 
@@ -252,10 +252,10 @@ static void run_blocks(contestant both[2], blocks *all, size_t wanted, double en
 /* Runs the blocks, and looks at them. With --seconds, runs as many again while something is undecided and there is
    time. By then it is the data that have asked for more; so the looks share the significance level: their sum is at
    most alpha / 2 + alpha / 4 + ... */
-static void compare_programs(const options *given, const compare_limits *limits, comparison *made) {
+static void compare_programs(const options *given, const compare_thresholds *thresholds, comparison *made) {
   const double end = is_given(given, OPTION_SECONDS) ? clock_seconds() + given->seconds : 0.0;
   contestant both[] = {contestant_of(given, 0, &made->sides[0]), contestant_of(given, 1, &made->sides[1])};
-  compare_limits look = *limits;
+  compare_thresholds look = *thresholds;
   blocks *all = allocated(blocks_open());
   run_blocks(both, all, (size_t)given->blocks, INFINITY);
   for (;;) {
@@ -285,22 +285,22 @@ static void require_operands(const options *given) {
 
 /* ---- both ---- */
 
-static compare_limits limits_of(const options *given) {
+static compare_thresholds thresholds_of(const options *given) {
   const bool by_time = given->by && strcmp(given->by, "time") == 0;
-  compare_limits limits = {given->growth, given->slower / 100.0, given->alpha, by_time};
-  if (given->run_programs && !is_given(given, OPTION_SLOWER)) limits.slower = COMPARE_RUN_SLOWER / 100.0;
-  if (given->run_programs && !is_given(given, OPTION_ALPHA)) limits.alpha = COMPARE_RUN_ALPHA;
-  if (!(limits.alpha > 0.0 && limits.alpha < 1.0))
+  compare_thresholds thresholds = {given->growth, given->slower / 100.0, given->alpha, by_time};
+  if (given->run_programs && !is_given(given, OPTION_SLOWER)) thresholds.slower = COMPARE_RUN_SLOWER / 100.0;
+  if (given->run_programs && !is_given(given, OPTION_ALPHA)) thresholds.alpha = COMPARE_RUN_ALPHA;
+  if (!(thresholds.alpha > 0.0 && thresholds.alpha < 1.0))
     die_value("--alpha", given->texts[OPTION_ALPHA], "not between 0 and 1");
-  return limits;
+  return thresholds;
 }
 
 static int run(options *given) {
   require_operands(given);
-  const compare_limits limits = limits_of(given);
+  const compare_thresholds thresholds = thresholds_of(given);
   output *out = open_output("--output", given->output);
   comparison made = {.of = {.there = false}};
-  (given->run_programs ? compare_programs : compare_files)(given, &limits, &made);
+  (given->run_programs ? compare_programs : compare_files)(given, &thresholds, &made);
   const char *format = given->format ? given->format : "text";
   if (strcmp(format, "json") == 0)
     record_print(record_write_comparison(&made.of), output_stream(out));

@@ -146,7 +146,7 @@ static const struct {
 /* ---- the command ------------------------------------------------------------------------------- */
 
 /* Makes all checks. The texts are in `in`. */
-static record_fitness examine(record_memory *in) {
+static record_fitness diagnose(record_memory *in) {
   enum { CHECKS = sizeof checks / sizeof *checks };
   record_fitness_check *all = record_allocate(in, CHECKS, sizeof *all);
   record_fitness made = {
@@ -183,7 +183,7 @@ static void print_text(const record_fitness *of, FILE *out) {
 static int run(options *given) {
   output *out = open_output("--output", given->output);
   record_memory memory = {NULL};
-  const record_fitness found = examine(&memory);
+  const record_fitness found = diagnose(&memory);
   if (format_is(given, "json"))
     record_print(record_write_fitness(&found), output_stream(out));
   else

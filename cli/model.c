@@ -252,7 +252,7 @@ static posenc_axes *axes_of(const model_rope *rope) {
   posenc_axes *axes = memory_take(1, sizeof *axes);
   *axes = posenc_grid(rope->section_count, (const int64_t[POSENC_AXES]){1, 1, 1, 1}, 2);
   for (int a = 0; a < rope->section_count; a++) axes->axis[a].pairs = rope->sections[a];
-  axes->order = rope->in_turns ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
+  axes->order = rope->is_cyclic ? POSENC_AXES_CYCLIC : POSENC_AXES_CHUNKED;
   axes->frequencies = POSENC_AXES_CONTINUED;
   return axes;
 }
@@ -342,7 +342,7 @@ bool model_applies(const options *given, const record_applied *applied, char *wh
     snprintf(why, size, "the columns from %" PRId64 " on are turned, not those from %" PRId64 " on", applied->start,
              first);
   else if (applied->back != given->problem.inverse)
-    snprintf(why, size, "%s", turn_mistake(given->problem.inverse));
+    snprintf(why, size, "%s", direction_mistake(given->problem.inverse));
   else
     return true;
   return false;
@@ -426,7 +426,7 @@ static json_t *rope_json(const options *given, const model_rope *rope) {
                    "start", (json_int_t)rope->start, "pairs", rope->has_pairs ? layout_name(rope->pairs) : NULL,
                    "positions", (json_int_t)rope->positions, "scaling", scaling, "option", option, "attention",
                    posenc_attention(&problem), "scale", rope->scale, "length", (json_int_t)length, "by_length",
-                   rope->by_length, "sections", sections, "cyclic", rope->in_turns, "grid",
+                   rope->by_length, "sections", sections, "cyclic", rope->is_cyclic, "grid",
                    rope->has_grid ? rope->grid : NULL, "inv_freq", frequencies, "tolerance", most);
 }
 

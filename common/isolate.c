@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limits of a kernel's turn: the bytes that it may print, and the lines that are shown. */
+/* Limits of a kernel's work: the bytes that it may print, and the lines that are shown. */
 enum { PRINTED_MOST = 1 << 16, LINES_SHOWN = 50 };
 
 typedef struct text {
@@ -50,10 +50,10 @@ struct lodger {
   pipes pipes;
   pid_t watching, working; /* the watcher, and the worker as it was when it had not yet run foreign code */
   shared *board;
-  /* An answer that is waited for. */
-  void *answer;
-  size_t answer_size;
-  bool answered, has_ended, is_killed;
+  /* A reply that is waited for. */
+  void *reply;
+  size_t reply_size;
+  bool replied, has_ended, is_killed;
   double until; /* when it will have been silent for too long */
   receiver messages;
   text result;
@@ -61,7 +61,7 @@ struct lodger {
   int output;
   size_t blamed;       /* number of the kernel at work when the worker was killed; 0 if it ended by itself */
   size_t whose;        /* number of the kernel whose output was read last */
-  size_t bytes, lines; /* of that kernel's output in this turn */
+  size_t bytes, lines; /* of that kernel's output since it is at work */
   char line[160];      /* the incomplete line */
   size_t line_length;
 };
@@ -97,7 +97,7 @@ static void show_printed(lodger *l, const char *bytes, size_t count) {
   }
 }
 
-/* Reads some of the output; returns false if there is none. It was printed by the kernel at work, as isolate_turn()
+/* Reads some of the output; returns false if there is none. It was printed by the kernel at work, as isolate_kernel()
    waits until it is read. */
 static bool take_printed(lodger *l) {
   const size_t whose = l->board->at_work;
@@ -149,13 +149,13 @@ static void take_message(lodger *l, const message *m) {
   case SAYS_ORPHANS:
     l->end.how = ENDED_WITH_ORPHANS;
     break;
-  case SAYS_ANSWER:
-    if (!l->answer || m->length != l->answer_size) {
+  case SAYS_REPLY:
+    if (!l->reply || m->length != l->reply_size) {
       l->end.how = ENDED_BY_FORGERY;
       break;
     }
-    memcpy(l->answer, m->text, m->length);
-    l->answered = true;
+    memcpy(l->reply, m->text, m->length);
+    l->replied = true;
     break;
   case SAYS_END:
     l->complete = true;
@@ -176,7 +176,7 @@ static int take_messages(lodger *l) {
 
 /* Takes what has come from a worker, as `from` tells. If the worker must be killed, sets the reason in `end`. */
 static void attend(lodger *l, const struct pollfd from[3]) {
-  const size_t at_work = l->board->at_work; /* must precede reading: see isolate_turn() in common/worker.c */
+  const size_t at_work = l->board->at_work; /* must precede reading: see isolate_kernel() in common/worker.c */
   l->has_ended = l->has_ended || from[0].revents;
   if (l->has_ended || l->is_killed) return;
   if (from[1].revents) {
@@ -213,10 +213,10 @@ static void attend_all(lodger *const *all, size_t count) {
   }
 }
 
-/* Receives until an answer comes that is waited for, or the worker has ended. */
+/* Receives until a reply comes that is waited for, or the worker has ended. */
 static void listen_to(lodger *l) {
   l->until = clock_seconds() + l->terms.silence;
-  while (!l->has_ended && (l->is_killed || !l->answered)) attend_all(&l, 1);
+  while (!l->has_ended && (l->is_killed || !l->replied)) attend_all(&l, 1);
 }
 
 /* Returns how the worker ended: by its status, unless this process had it killed. */
@@ -319,15 +319,15 @@ lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how
   return NULL;
 }
 
-bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t answer_size) {
+bool isolate_ask(lodger *l, const void *order, size_t size, void *reply, size_t reply_size) {
   if (l->has_ended) return false;
-  l->answer = answer;
-  l->answer_size = answer_size;
-  l->answered = false;
+  l->reply = reply;
+  l->reply_size = reply_size;
+  l->replied = false;
   /* If the worker has ended, listening tells it. */
   while (send(l->pipes.orders[0], order, size, MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
   listen_to(l);
-  l->answer = NULL;
+  l->reply = NULL;
   if (l->working == 0) l->working = l->board->worker;
   return !l->has_ended;
 }
@@ -346,7 +346,7 @@ size_t isolate_any(lodger *const *all, size_t count) {
 
 isolated isolate_end(lodger *l) {
   shutdown(l->pipes.orders[0], SHUT_WR);
-  l->answered = false;
+  l->replied = false;
   listen_to(l);
   conclude(l);
   isolated end = l->end;

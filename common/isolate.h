@@ -22,9 +22,9 @@ isolated isolate(void (*work)(void *), void *argument, const isolation *how);
  * Runs work in several workers at a time. It may obey orders (isolate_order in common/work.h).
  *
  * isolate_start returns null if no process could be created. isolate_ask sends an order of at most ISOLATE_ORDER bytes,
- * and waits for its answer; it returns false if the worker has ended instead, which isolate_end then explains.
- * isolate_process returns the number of the worker's process, 0 before its first answer. isolate_end tells the worker
- * that there are no more orders, and waits until it has ended. Orders and answers have the sizes that both sides agree
+ * and waits for its reply; it returns false if the worker has ended instead, which isolate_end then explains.
+ * isolate_process returns the number of the worker's process, 0 before its first reply. isolate_end tells the worker
+ * that there are no more orders, and waits until it has ended. Orders and replies have the sizes that both sides agree
  * on.
  *
  * isolate_any listens to `count` workers, at least one and at most ISOLATE_MOST, until one of them has ended, and
@@ -34,7 +34,7 @@ isolated isolate(void (*work)(void *), void *argument, const isolation *how);
 enum { ISOLATE_ORDER = 256, ISOLATE_MOST = 64 };
 typedef struct lodger lodger;
 lodger *isolate_start(void (*work)(void *), void *argument, const isolation *how);
-bool isolate_ask(lodger *l, const void *order, size_t size, void *answer, size_t answer_size);
+bool isolate_ask(lodger *l, const void *order, size_t size, void *reply, size_t reply_size);
 size_t isolate_any(lodger *const *all, size_t count);
 pid_t isolate_process(const lodger *l);
 isolated isolate_end(lodger *l);

@@ -81,7 +81,7 @@ static void take_item(run_request *r, const run_request *from, const run_item *o
   run_item *there = run_add(r, kernel, on);
   there->modes |= one->modes;
   if (one->profile > there->profile) there->profile = one->profile;
-  if (!there->answer.how) there->answer = one->answer;
+  if (!there->reply.how) there->reply = one->reply;
 }
 
 void run_extend(run_request *r, const run_request *more) {
@@ -133,22 +133,22 @@ bool run_are_alike(const run_request *r, const run_item *a, const run_item *b) {
 }
 
 bool run_takes(const run_item *one) {
-  return one->answer.how == RUN_TAKEN || one->answer.how == RUN_PLANNED;
+  return one->reply.how == RUN_TAKEN || one->reply.how == RUN_PLANNED;
 }
 
 const char *run_refusal(const run_request *r, size_t kernel) {
   const char *why = NULL;
   for (const run_item *one = r->items; one < r->items + r->item_count; one++) {
     if (one->kernel != kernel) continue;
-    if (one->answer.how != RUN_REFUSED) return NULL;
-    why = one->answer.words;
+    if (one->reply.how != RUN_REFUSED) return NULL;
+    why = one->reply.words;
   }
   return why;
 }
 
-const run_item *run_unanswered(const run_request *r, size_t kernel, bool crashed) {
+const run_item *run_without_reply(const run_request *r, size_t kernel, bool crashed) {
   for (const run_item *one = r->items; one < r->items + r->item_count; one++) {
-    const bool ended = one->answer.how == RUN_HUNG || (crashed && one->answer.how == RUN_CRASHED);
+    const bool ended = one->reply.how == RUN_HUNG || (crashed && one->reply.how == RUN_CRASHED);
     if (one->kernel == kernel && ended) return one;
   }
   return NULL;
@@ -159,11 +159,11 @@ typedef struct asking {
   bool plan;
 } asking;
 
-static run_answer answer_of(const run_request *r, const asking *q) {
+static run_reply reply_of(const run_request *r, const asking *q) {
   const run_item *one = &r->items[q->item];
   const posenc_problem *problem = &r->shapes[one->shape].problem;
   const posenc_options options = run_options(r, r->kernels[one->kernel]);
-  run_answer a = {RUN_TAKEN, ""};
+  run_reply a = {RUN_TAKEN, ""};
   isolate_say("can_do", 0.0);
   const char *why = posenc_kernel_refusal(options.kernel, problem, &options);
   if (why) {
@@ -183,11 +183,11 @@ static run_answer answer_of(const run_request *r, const asking *q) {
   return a;
 }
 
-static void answer_questions(void *argument) {
+static void serve_questions(void *argument) {
   asking q;
   while (isolate_order(&q, sizeof q)) {
-    const run_answer a = answer_of(argument, &q);
-    isolate_answer(&a, sizeof a);
+    const run_reply a = reply_of(argument, &q);
+    isolate_reply(&a, sizeof a);
   }
   isolate_result("asked");
 }
@@ -197,13 +197,13 @@ static void answer_questions(void *argument) {
 static bool ask_of(run_request *r, const asking *q, lodger **worker) {
   run_item *one = &r->items[q->item];
   const isolation how = {.kernels = &r->kernels[one->kernel], .kernel_count = 1, .silence = r->silence};
-  if (!*worker) *worker = isolate_start(answer_questions, r, &how);
+  if (!*worker) *worker = isolate_start(serve_questions, r, &how);
   if (!*worker) return false;
-  if (isolate_ask(*worker, q, sizeof *q, &one->answer, sizeof one->answer)) return true;
+  if (isolate_ask(*worker, q, sizeof *q, &one->reply, sizeof one->reply)) return true;
   const isolated end = isolate_end(*worker);
   *worker = NULL;
-  one->answer.how = end.how == ENDED_BY_SILENCE ? RUN_HUNG : RUN_CRASHED;
-  describe_exit(&end, one->answer.words, sizeof one->answer.words);
+  one->reply.how = end.how == ENDED_BY_SILENCE ? RUN_HUNG : RUN_CRASHED;
+  describe_exit(&end, one->reply.words, sizeof one->reply.words);
   free(end.result);
   return end.how != ENDED_FORK_FAILED;
 }
@@ -213,7 +213,7 @@ static bool needs_plan(const run_request *r, size_t number) {
   const run_item *one = &r->items[number];
   if (r->cases[one->shape] || r->item_count < 2) return false;
   for (const run_item *before = r->items; before < one; before++)
-    if (before->answer.how == RUN_PLANNED && run_are_alike(r, before, one)) return false;
+    if (before->reply.how == RUN_PLANNED && run_are_alike(r, before, one)) return false;
   return true;
 }
 
@@ -222,12 +222,12 @@ bool run_ask(run_request *r, bool plans) {
   for (size_t k = 0; k < r->kernel_count && any; k++) {
     lodger *worker = NULL;
     for (size_t n = 0; n < r->item_count && any; n++) {
-      const run_taking known = r->items[n].answer.how;
+      const run_taking known = r->items[n].reply.how;
       if (r->items[n].kernel != k) continue;
       if (known == RUN_HUNG) break;
       const asking q = {n, plans && needs_plan(r, n)};
       if (known == RUN_NOT_ASKED || (known == RUN_TAKEN && q.plan)) any = ask_of(r, &q, &worker);
-      if (r->items[n].answer.how == RUN_HUNG) break;
+      if (r->items[n].reply.how == RUN_HUNG) break;
     }
     if (worker) free(isolate_end(worker).result);
   }
@@ -242,7 +242,7 @@ typedef struct numbers {
   size_t serial, threaded;
 } numbers;
 
-/* Returns the kernel of that number; null if there is none, as what a worker answers may be any number. */
+/* Returns the kernel of that number; null if there is none, as what a worker replies may be any number. */
 static const posenc_kernel *kernel_numbered(size_t number) {
   size_t count;
   const posenc_kernel *const *all = posenc_kernels(&count);
@@ -259,13 +259,13 @@ static size_t number_of_choice(const run_request *r, const posenc_problem *probl
   return chosen ? number : SIZE_MAX;
 }
 
-static void answer_choices(void *argument) {
+static void serve_choices(void *argument) {
   const run_request *r = argument;
   size_t on;
   while (isolate_order(&on, sizeof on)) {
     const posenc_problem *problem = &r->shapes[on].problem;
     const numbers a = {number_of_choice(r, problem, 1), number_of_choice(r, problem, r->threads)};
-    isolate_answer(&a, sizeof a);
+    isolate_reply(&a, sizeof a);
   }
   isolate_result("chosen");
 }
@@ -273,7 +273,7 @@ static void answer_choices(void *argument) {
 run_choice *run_choices(const run_request *r) {
   run_request asked = *r;
   run_choice *all = memory_take(r->shape_count, sizeof *all);
-  lodger *worker = isolate_start(answer_choices, &asked, &(isolation){.silence = r->silence});
+  lodger *worker = isolate_start(serve_choices, &asked, &(isolation){.silence = r->silence});
   bool any = worker;
   for (size_t i = 0; i < r->shape_count && any; i++) {
     numbers a = {0};

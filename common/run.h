@@ -64,20 +64,20 @@ typedef enum run_taking {
   RUN_PLANNED,   /* and a plan was made */
   RUN_UNPLANNED, /* but no plan could be made */
   RUN_CRASHED,   /* its process ended instead */
-  RUN_HUNG       /* it did not answer; it is not asked about further shapes */
+  RUN_HUNG       /* it did not reply; it is not asked about further shapes */
 } run_taking;
 
-typedef struct run_answer {
+typedef struct run_reply {
   run_taking how;
   char words[240]; /* why it does not take it, or how its process ended; or empty */
-} run_answer;
+} run_reply;
 
 /* One kernel on one shape. */
 typedef struct run_item {
   size_t kernel, shape; /* in the lists of the request */
   unsigned modes;       /* in which it is timed: a set of 1 << bench_mode */
   run_profile profile;  /* of the kernel, once for all its items: the largest of theirs */
-  run_answer answer;
+  run_reply reply;
 } run_item;
 
 /* How kernels are verified. */
@@ -170,12 +170,12 @@ bool run_ask(run_request *r, bool plans);
 
 bool run_takes(const run_item *one);
 
-/* Returns why a kernel takes none of its shapes; null if it takes one, or did not survive to answer. */
+/* Returns why a kernel takes none of its shapes; null if it takes one, or did not survive to reply. */
 const char *run_refusal(const run_request *r, size_t kernel);
 
 /* Returns the item about which the kernel was asked when it hung, or with `crashed` also when its process ended; null
-   if it answered. */
-const run_item *run_unanswered(const run_request *r, size_t kernel, bool crashed);
+   if it replied. */
+const run_item *run_without_reply(const run_request *r, size_t kernel, bool crashed);
 
 /* The kernels that the library chooses by itself for a shape, with one thread and with the request's; null if it makes
    no plan of it. */

@@ -61,7 +61,7 @@ void isolate_go_on(void);
 
 /* Makes a kernel, one of isolation.kernels, the kernel at work; null for none. Earlier output is attributed to the
    earlier kernel; if that one has left a process behind, the work ends here. */
-void isolate_turn(const posenc_kernel *kernel);
+void isolate_kernel(const posenc_kernel *kernel);
 
 /* Prints a line on the caller's stderr, without the name of a kernel. */
 void isolate_tell(const char *line);
@@ -72,9 +72,9 @@ void isolate_result(const char *text);
 /* Waits for the next order of isolate_ask, of that size. Returns false if there are no more. */
 bool isolate_order(void *order, size_t size);
 
-/* Answers it, with at most ISOLATE_ANSWER bytes. */
-enum { ISOLATE_ANSWER = 4000 };
-void isolate_answer(const void *answer, size_t size);
+/* Replies to it, with at most ISOLATE_REPLY bytes. */
+enum { ISOLATE_REPLY = 4000 };
+void isolate_reply(const void *reply, size_t size);
 
 /* Ends the process because of a fault of the kernel at work. */
 void isolate_fail(const char *why);

@@ -210,8 +210,8 @@ bool isolate_order(void *order, size_t size) {
   return got == (ssize_t)size;
 }
 
-void isolate_answer(const void *answer, size_t size) {
-  say(SAYS_ANSWER, answer, size);
+void isolate_reply(const void *reply, size_t size) {
+  say(SAYS_REPLY, reply, size);
 }
 
 static void say_progress(const progress *now) {
@@ -234,8 +234,8 @@ static void wait_until_read(int file) {
   while (ioctl(file, FIONREAD, &unread) == 0 && unread > 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-/* Ends a kernel's turn: flushes its output, and checks descriptors and child processes. */
-static void end_turn(void) {
+/* Ends a kernel's work: flushes its output, and checks descriptors and child processes. */
+static void end_kernel(void) {
   fflush(stdout);
   fflush(stderr);
   if (!is_same(to_caller.descriptor, &message_pipe) || !is_same(printed, &printed_pipe)) _exit(EXIT_MUTE);
@@ -244,11 +244,11 @@ static void end_turn(void) {
   _exit(EXIT_ORDERLY);
 }
 
-void isolate_turn(const posenc_kernel *kernel) {
+void isolate_kernel(const posenc_kernel *kernel) {
   if (!is_worker()) return;
   const size_t number = number_of_kernel(terms, kernel);
   if (number == board->at_work) return;
-  end_turn();
+  end_kernel();
   wait_until_read(printed); /* the caller attributes output to the kernel at work */
   wait_until_read(to_caller.descriptor);
   board->at_work = number;
@@ -316,7 +316,7 @@ static _Noreturn void work_in_worker(void (*work)(void *), void *argument, int m
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   threads_limit(terms->threads);
   work(argument);
-  end_turn();
+  end_kernel();
   say(SAYS_END, "", 0);
   _exit(EXIT_ORDERLY);
 }

@@ -64,7 +64,7 @@ typedef enum reception {
 reception channel_receive(receiver *from);
 
 /* Kinds of the worker's messages. SAYS_DOING is a sign of life; the reported activity is in shared memory. */
-enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORPHANS, SAYS_ANSWER, SAYS_END };
+enum { SAYS_DOING, SAYS_PROGRESS, SAYS_LINE, SAYS_RESULT, SAYS_FAILURE, SAYS_ORPHANS, SAYS_REPLY, SAYS_END };
 
 /* Exit statuses of the worker's own code, which foreign code could only guess. */
 enum { EXIT_ORDERLY = 86, EXIT_MUTE = 87 };

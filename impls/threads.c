@@ -177,8 +177,8 @@ static posenc_status apply_parts(const void *constants, const posenc_problem *pr
 }
 
 /* Returns the stages of the serial kernel, whose blocks all threads use. */
-static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                          posenc_stages *stages) {
+static bool write_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                         posenc_stages *stages) {
   const thread_constants *made = (const thread_constants *)constants;
   return made->serial->stages && made->serial->stages(made->constants, problem, row, rows, stages);
 }
@@ -191,7 +191,7 @@ static bool stage_samples(const void *constants, const posenc_problem *problem, 
   .provenance = "guided self-scheduling: Polychronopoulos and Kuck, 1987; posenc, 2026", .bound = bounded,             \
   .basis = "it runs only serial kernels that promise the same", .reproducible = true, .threaded = true,                \
   .scales = true, .attends = attended, .can_do = can, .prepare = prepared, .execute = execute, .release = release,     \
-  .stages = stage_samples, .apply = apply_parts
+  .stages = write_stages, .apply = apply_parts
 
 const posenc_kernel posenc_kernel_cr_threads = {
     THREADED("cr-threads", "parts of the rows by the best correctly rounded kernel, with threads", CR_BOUND, true,

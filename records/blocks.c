@@ -152,8 +152,9 @@ static void set_ratios(const blocks *all, size_t benchmark, bool by_limit, doubl
   }
 }
 
-static void find(const blocks *all, size_t benchmark, const compare_limits *limits, double *scratch, speed_row *row) {
-  const bool by_limit = !limits->by_time && is_limited(all, benchmark);
+static void find(const blocks *all, size_t benchmark, const compare_thresholds *thresholds, double *scratch,
+                 speed_row *row) {
+  const bool by_limit = !thresholds->by_time && is_limited(all, benchmark);
   const double old = median_of(all, false, benchmark, by_limit, scratch),
                new = median_of(all, true, benchmark, by_limit, scratch);
   row->tested = true;
@@ -164,19 +165,19 @@ static void find(const blocks *all, size_t benchmark, const compare_limits *limi
   row->new = by_limit ? 1.0 / new : new;
   set_ratios(all, benchmark, by_limit, scratch);
   row->p = statistics_signed_rank(scratch, all->count);
-  row->ratio = statistics_paired_ratio_of(scratch, all->count, speed_confidence(limits, all->benchmarks));
+  row->ratio = statistics_paired_ratio_of(scratch, all->count, speed_confidence(thresholds, all->benchmarks));
 }
 
-const record_compared *blocks_compare(const blocks *all, const compare_limits *limits, record_memory *in,
+const record_compared *blocks_compare(const blocks *all, const compare_thresholds *thresholds, record_memory *in,
                                       size_t *count) {
   record_compared *rows = record_allocate(in, all->benchmarks, sizeof *rows);
   speed_row *found = memory_take(all->benchmarks, sizeof *found);
   double *scratch = memory_take(OF_BLOCK * all->count, sizeof *scratch);
   for (size_t i = 0; i < all->benchmarks; i++) {
     found[i] = speed_new(all->names[i]);
-    find(all, i, limits, scratch, &found[i]);
+    find(all, i, thresholds, scratch, &found[i]);
   }
-  speed_judge(found, all->benchmarks, limits);
+  speed_judge(found, all->benchmarks, thresholds);
   for (size_t i = 0; i < all->benchmarks; i++) rows[i] = speed_record(&found[i], in);
   *count = all->benchmarks;
   free(found);

@@ -26,8 +26,8 @@ speed_row speed_new(const char *name) {
       .name = name, .old = NAN, .new = NAN, .ratio = {NAN, 0.0, INFINITY}, .p = 1.0, .more = RECORD_NONE};
 }
 
-double speed_confidence(const compare_limits *limits, size_t tested) {
-  return 1.0 - limits->alpha / (double)(tested ? tested : 1);
+double speed_confidence(const compare_thresholds *thresholds, size_t tested) {
+  return 1.0 - thresholds->alpha / (double)(tested ? tested : 1);
 }
 
 /* Returns the smallest difference that the row could tell, as a fraction (1 % is 0.01); NaN if the interval is open. */
@@ -59,18 +59,18 @@ static double least_needed(const speed_row *row, double alpha) {
 /* Returns the number of blocks, or of repetitions of each record, in total, with which the interval would exclude equal
    speed or be within the threshold, whichever takes fewer, as the estimate changes too. The width of the interval
    shrinks as 1 / sqrt(their number). */
-static double needed(const speed_row *row, const compare_limits *limits, size_t tested, double have) {
-  if (!(row->ratio.low > 0.0)) return least_needed(row, limits->alpha / (double)tested);
+static double needed(const speed_row *row, const compare_thresholds *thresholds, size_t tested, double have) {
+  if (!(row->ratio.low > 0.0)) return least_needed(row, thresholds->alpha / (double)tested);
   const double half = log1p(speed_smallest(row)), off = fabs(log(row->ratio.estimate)),
-               gap = fmax(off, log1p(limits->slower) - off);
+               gap = fmax(off, log1p(thresholds->slower) - off);
   return ceil(have * (half / gap) * (half / gap));
 }
 
-static void tell_undecided(speed_row *row, const compare_limits *limits, size_t tested) {
+static void tell_undecided(speed_row *row, const compare_thresholds *thresholds, size_t tested) {
   const char *what = row->blocks ? "blocks" : "repetitions";
   const size_t fewer = row->counts[0] < row->counts[1] ? row->counts[0] : row->counts[1];
   const double have = (double)(row->blocks ? row->blocks : fewer),
-               more = fmax(needed(row, limits, tested, have) - have, 1.0);
+               more = fmax(needed(row, thresholds, tested, have) - have, 1.0);
   char why[40];
   if (row->ratio.low > 0.0)
     snprintf(why, sizeof why, "the spread is too wide to tell");
@@ -85,9 +85,9 @@ static void tell_undecided(speed_row *row, const compare_limits *limits, size_t 
   }
 }
 
-static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
-  const double most = 1.0 + limits->slower, least = 1.0 / most;
-  const bool told = row->p <= limits->alpha && row->ratio.low > 0.0,
+static void judge(speed_row *row, const compare_thresholds *thresholds, size_t tested) {
+  const double most = 1.0 + thresholds->slower, least = 1.0 / most;
+  const bool told = row->p <= thresholds->alpha && row->ratio.low > 0.0,
              differs = told && (row->ratio.estimate > most || row->ratio.estimate < least);
   if (differs && row->disturbed) {
     row->verdict = "undecided";
@@ -98,16 +98,16 @@ static void judge(speed_row *row, const compare_limits *limits, size_t tested) {
     row->verdict = "same";
   } else { /* no evidence of equal speed, as a wide interval may contain a change */
     row->verdict = "undecided";
-    tell_undecided(row, limits, tested);
+    tell_undecided(row, thresholds, tested);
   }
 }
 
-void speed_judge(speed_row *rows, size_t count, const compare_limits *limits) {
+void speed_judge(speed_row *rows, size_t count, const compare_thresholds *thresholds) {
   size_t tested = 0;
   for (size_t i = 0; i < count; i++) tested += rows[i].tested;
   correct(rows, count);
   for (size_t i = 0; i < count; i++)
-    if (!rows[i].verdict) judge(&rows[i], limits, tested);
+    if (!rows[i].verdict) judge(&rows[i], thresholds, tested);
 }
 
 record_compared speed_record(const speed_row *row, record_memory *in) {
@@ -181,10 +181,10 @@ static void look_at(const pair *of, speed_row *row) {
   }
 }
 
-static void test(pair *of, const compare_limits *limits, double confidence, speed_row *row) {
+static void test(pair *of, const compare_thresholds *thresholds, double confidence, speed_row *row) {
   timings *was = &of->was, *is = &of->is;
   const bool by_limit =
-      !limits->by_time && was->limited && was->limited == was->count && is->limited && is->limited == is->count;
+      !thresholds->by_time && was->limited && was->limited == was->count && is->limited && is->limited == is->count;
   double *a = by_limit ? was->costs : was->times, *b = by_limit ? is->costs : is->times;
   row->by_limit = by_limit;
   if (!was->count || !is->count) return;
@@ -217,20 +217,20 @@ static void mark_disturbed(speed_row *rows, size_t count) {
 }
 
 /* Judges the benchmarks that have a pair. */
-static void compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_limits *limits) {
+static void compare_pairs(pair *pairs, speed_row *found, size_t count, const compare_thresholds *thresholds) {
   size_t tested = 0;
   for (size_t i = 0; i < count; i++) {
     look_at(&pairs[i], &found[i]);
     tested += found[i].tested;
   }
-  for (size_t i = 0; i < count; i++) test(&pairs[i], limits, speed_confidence(limits, tested), &found[i]);
+  for (size_t i = 0; i < count; i++) test(&pairs[i], thresholds, speed_confidence(thresholds, tested), &found[i]);
   mark_disturbed(found, count);
-  speed_judge(found, count, limits);
+  speed_judge(found, count, thresholds);
 }
 
 /* Sets the rows of the benchmarks that both records have. */
 static void compare_common(record_comparison *made, const timings_record *was, const timings_record *is,
-                           const compare_limits *limits, record_memory *in) {
+                           const compare_thresholds *thresholds, record_memory *in) {
   const size_t most = is->names_count;
   pair *pairs = memory_take(most, sizeof *pairs);
   speed_row *found = memory_take(most, sizeof *found);
@@ -242,7 +242,7 @@ static void compare_common(record_comparison *made, const timings_record *was, c
     found[count] = speed_new(name);
     pairs[count++] = (pair){timings_collect(was, name, true), timings_collect(is, name, true)};
   }
-  compare_pairs(pairs, found, count, limits);
+  compare_pairs(pairs, found, count, thresholds);
   for (size_t i = 0; i < count; i++) {
     rows[i] = speed_record(&found[i], in);
     timings_discard(&pairs[i].was);
@@ -266,11 +266,11 @@ static const char *const *list_missing(const timings_record *of, const timings_r
 
 /* Sets the rows of the benchmarks that both records have, and the names of those that one record has. */
 static void compare_timings(record_comparison *made, const record_timing *before, const record_timing *after,
-                            const compare_limits *limits, record_memory *in) {
+                            const compare_thresholds *thresholds, record_memory *in) {
   timings_record was, is;
   timings_open(&was, before);
   timings_open(&is, after);
-  compare_common(made, &was, &is, limits, in);
+  compare_common(made, &was, &is, thresholds, in);
   made->gone = list_missing(&was, &is, in, &made->gone_count);
   made->new = list_missing(&is, &was, in, &made->new_count);
   timings_close(&was);
@@ -331,13 +331,13 @@ static bool are_alike(const compare_side *before, const compare_side *after) {
 
 /* Returns the verdict on figures of the same elements. Tells the figures that differ. */
 static const char *compare_figures(const record_result *before, const record_result *after,
-                                   const compare_limits *limits, record_compared *row, record_memory *in) {
+                                   const compare_thresholds *thresholds, record_compared *row, record_memory *in) {
   record_figure_change *told = record_allocate(in, FIGURES, sizeof *told);
   int more = 0, fewer = 0;
   for (int i = 0; i < FIGURES; i++) {
     const double was = figure_of(before, i), is = figure_of(after, i);
     /* A NaN that was a number before is a larger error. */
-    if (!(is <= was * (1.0 + limits->growth)) && !(isnan(is) && isnan(was))) more++;
+    if (!(is <= was * (1.0 + thresholds->growth)) && !(isnan(is) && isnan(was))) more++;
     if (is < was) fewer++;
     if (is != was)
       told[row->figures_count++] = (record_figure_change){.there = true, .what = figures[i], .old = was, .new = is};
@@ -347,7 +347,7 @@ static const char *compare_figures(const record_result *before, const record_res
   return fewer ? "better" : "same";
 }
 
-record_compared compare_results(const compare_side *was, const compare_side *is, const compare_limits *limits,
+record_compared compare_results(const compare_side *was, const compare_side *is, const compare_thresholds *thresholds,
                                 record_memory *in) {
   const record_result *before = was->result, *after = is->result;
   const bool was_refused = *before->refusal, is_refused = *after->refusal;
@@ -368,7 +368,7 @@ record_compared compare_results(const compare_side *was, const compare_side *is,
     row.verdict = "undecided";
     row.note = "other elements were looked at";
   } else {
-    row.verdict = compare_figures(before, after, limits, &row, in);
+    row.verdict = compare_figures(before, after, thresholds, &row, in);
   }
   if (has_failed(after) && !has_failed(before)) {
     row.verdict = "worse";
@@ -378,14 +378,15 @@ record_compared compare_results(const compare_side *was, const compare_side *is,
 }
 
 static void compare_accuracy(record_comparison *made, const record_accuracy *was, const record_accuracy *is,
-                             const compare_limits *limits, record_memory *in) {
+                             const compare_thresholds *thresholds, record_memory *in) {
   record_compared *rows = record_allocate(in, is->records_count, sizeof *rows);
   const char **added = record_allocate(in, is->records_count, sizeof(*added)),
              **gone = record_allocate(in, was->records_count, sizeof(*gone));
   RECORD_EACH(result, is, records) {
     const record_result *old = counterpart(was, result);
     if (old)
-      rows[made->rows_count++] = compare_results(&(compare_side){was, old}, &(compare_side){is, result}, limits, in);
+      rows[made->rows_count++] =
+          compare_results(&(compare_side){was, old}, &(compare_side){is, result}, thresholds, in);
     else
       added[made->new_count++] = accuracy_name(result, in);
   }
@@ -443,7 +444,7 @@ static void count_verdicts(record_comparison *made) {
 }
 
 bool compare_records(record_comparison *made, const compare_input *before, const compare_input *after,
-                     const compare_limits *limits, record_memory *in, const char **why) {
+                     const compare_thresholds *thresholds, record_memory *in, const char **why) {
   const bool is_speed = after->timing;
   *made = (record_comparison){
       .there = true, .schema = "posenc-compare-1", .kind = is_speed ? "speed" : "accuracy", .smallest = NAN};
@@ -452,9 +453,9 @@ bool compare_records(record_comparison *made, const compare_input *before, const
   *why = "one tells accuracy, the other speed";
   if (is_speed != !!before->timing) return false;
   if (is_speed)
-    compare_timings(made, before->timing, after->timing, limits, in);
+    compare_timings(made, before->timing, after->timing, thresholds, in);
   else
-    compare_accuracy(made, before->accuracy, after->accuracy, limits, in);
+    compare_accuracy(made, before->accuracy, after->accuracy, thresholds, in);
   made->environment = compare_environments(is_speed ? &before->timing->context.facts : &before->accuracy->environment,
                                            is_speed ? &after->timing->context.facts : &after->accuracy->environment, in,
                                            &made->environment_count);
@@ -464,9 +465,9 @@ bool compare_records(record_comparison *made, const compare_input *before, const
 }
 
 record_comparison compare_blocks(const blocks *all, const record_timing *before, const record_timing *after,
-                                 const compare_limits *limits, record_memory *in) {
+                                 const compare_thresholds *thresholds, record_memory *in) {
   record_comparison made = {.there = true, .schema = "posenc-compare-1", .kind = "speed"};
-  made.rows = blocks_compare(all, limits, in, &made.rows_count);
+  made.rows = blocks_compare(all, thresholds, in, &made.rows_count);
   made.environment = compare_environments(&before->context.facts, &after->context.facts, in, &made.environment_count);
   count_verdicts(&made);
   made.blocks = (int64_t)blocks_count(all);

@@ -14,13 +14,13 @@
 
 /* Decides whether benchmarks have become slower or faster, by one rule for times of any origin. */
 
-typedef struct compare_limits {
+typedef struct compare_thresholds {
   double growth; /* the share by which an error may grow */
   double slower; /* the share by which a benchmark may take longer */
   double alpha;  /* a difference counts only if chance alone makes one, in any benchmark, in at most this share of
                     comparisons; the intervals enclose all true ratios in 1 - alpha of them */
   bool by_time;  /* compare times, even if both records have shares of the limit */
-} compare_limits;
+} compare_thresholds;
 
 /* The verdict on one benchmark, and its figures. */
 typedef struct speed_row {
@@ -42,10 +42,10 @@ typedef struct speed_row {
 speed_row speed_new(const char *name);
 
 /* Returns the confidence for the interval of each row, if `tested` rows are tested. */
-double speed_confidence(const compare_limits *limits, size_t tested);
+double speed_confidence(const compare_thresholds *thresholds, size_t tested);
 
 /* Corrects p over all rows that are tested, and sets missing verdicts and notes. */
-void speed_judge(speed_row *rows, size_t count, const compare_limits *limits);
+void speed_judge(speed_row *rows, size_t count, const compare_thresholds *thresholds);
 
 /* Returns the row of a comparison, whose texts are in `in`. */
 record_compared speed_record(const speed_row *row, record_memory *in);
@@ -65,7 +65,7 @@ size_t blocks_count(const blocks *all);
 bool blocks_add(blocks *all, bool is_new, const record_timing *record, char *why, size_t size);
 
 /* Returns the rows of all benchmarks, by all blocks, which are complete; they are in `in`. */
-const record_compared *blocks_compare(const blocks *all, const compare_limits *limits, record_memory *in,
+const record_compared *blocks_compare(const blocks *all, const compare_thresholds *thresholds, record_memory *in,
                                       size_t *count);
 
 #define COMPARE_DEFAULT_GROWTH 0
@@ -88,11 +88,11 @@ void compare_close(compare_input *of);
 /* Makes a comparison, whose texts are those of the records and in `in`. Returns false, with the reason in *why, if the
    records cannot be compared. */
 bool compare_records(record_comparison *made, const compare_input *before, const compare_input *after,
-                     const compare_limits *limits, record_memory *in, const char **why);
+                     const compare_thresholds *thresholds, record_memory *in, const char **why);
 
 /* Compares the blocks of two programs. The two records give the environments. */
 record_comparison compare_blocks(const blocks *all, const record_timing *before, const record_timing *after,
-                                 const compare_limits *limits, record_memory *in);
+                                 const compare_thresholds *thresholds, record_memory *in);
 
 /* A result, and the record that it is of. */
 typedef struct compare_side {
@@ -101,8 +101,8 @@ typedef struct compare_side {
 } compare_side;
 
 /* Returns the row of a comparison for two results of one kernel and problem. */
-record_compared compare_results(const compare_side *before, const compare_side *after, const compare_limits *limits,
-                                record_memory *in);
+record_compared compare_results(const compare_side *before, const compare_side *after,
+                                const compare_thresholds *thresholds, record_memory *in);
 
 /* Returns the facts that differ between two environments; they are in `in`. */
 const record_difference *compare_environments(const record_facts *before, const record_facts *after, record_memory *in,

@@ -366,7 +366,7 @@ static void tell(telling *t, const series *in, size_t at, record_history_change 
 /* Compares the results of two points. */
 static record_compared compare_points(const point *before, const point *after, record_memory *in) {
   return compare_results(&(compare_side){before->of->accuracy, before->result},
-                         &(compare_side){after->of->accuracy, after->result}, &(compare_limits){0}, in);
+                         &(compare_side){after->of->accuracy, after->result}, &(compare_thresholds){0}, in);
 }
 
 /* Makes a change of two points. Returns false if even their bits are the same. */

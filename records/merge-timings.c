@@ -122,8 +122,8 @@ static void forget_families(family_list *of) {
 
 /* Copies all benchmarks. Their numbers continue those of the files before: each family has its own index, each
    repetition its own turn. Google Benchmark's aggregates of repetitions, such as the mean, have no turn. */
-static void append_all(record_benchmark **next, const record_timing *more, family_list *families, double *turns) {
-  const double before = *turns;
+static void append_all(record_benchmark **next, const record_timing *more, family_list *families, double *slots) {
+  const double before = *slots;
   RECORD_EACH(benchmark, more, benchmarks) {
     record_benchmark *one = (*next)++;
     *one = *benchmark;
@@ -132,7 +132,7 @@ static void append_all(record_benchmark **next, const record_timing *more, famil
       one->has_turn = false;
     } else if (isfinite(one->turn)) {
       one->turn += before;
-      *turns = fmax(*turns, one->turn);
+      *slots = fmax(*slots, one->turn);
     }
     if (one->has_family_index) one->family_index = family_index(families, family_name(benchmark));
   }
@@ -251,8 +251,8 @@ static const record_timing *join_timings(const merger *m) {
   record_timing made = {.context = m->inputs[first].timing->context, .benchmarks = benchmarks};
   record_context *context = &made.context;
   family_list families = {.all = memory_take(most.benchmarks + 1, sizeof *families.all)};
-  double turns = 0.0;
-  for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, &families, &turns);
+  double slots = 0.0;
+  for (size_t i = 0; i < m->count; i++) append_all(&next, m->inputs[i].timing, &families, &slots);
   made.benchmarks_count = most.benchmarks;
   context->shard = (record_run_shard){0};
   context->choices = choices;

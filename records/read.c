@@ -437,7 +437,7 @@ static bool names_fit(const record_timing *record, record_fault *fault) {
     const char *name = record->benchmarks[i].name;
     for (int part = 0; part < 3; part++) {
       const size_t length = part == 2 ? kernel_name_length(name) : strcspn(name, "/");
-      if (length >= SAMPLE_NAME) {
+      if (length >= REPETITION_NAME) {
         snprintf(fault->text, sizeof fault->text, "benchmarks[%zu].name has a part of %zu bytes, which is too long", i,
                  length);
         return false;

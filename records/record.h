@@ -175,7 +175,7 @@ extern const void *const record_empty_list;
 
 /* Size of a buffer for mode, shape or kernel of a benchmark's name, in bytes with the terminating zero. Longer parts
    are refused. */
-enum { SAMPLE_NAME = 80 };
+enum { REPETITION_NAME = 80 };
 
 /* The defect of a record, with its path: "records[3].bound.ulp is missing", without a line end. */
 typedef struct record_fault {

@@ -63,7 +63,7 @@ static bool tell_numbers(record_unlike *told, const char *key, bool has_a, doubl
   return tell_texts(told, key, has_a && !isnan(a) ? one.text : NULL, has_b && !isnan(b) ? other.text : NULL);
 }
 
-static bool tell_answers(record_unlike *told, const char *key, bool has_a, bool a, bool has_b, bool b) {
+static bool tell_booleans(record_unlike *told, const char *key, bool has_a, bool a, bool has_b, bool b) {
   static const char *const words[] = {"no", "yes"};
   return tell_texts(told, key, has_a ? words[a] : NULL, has_b ? words[b] : NULL);
 }
@@ -95,7 +95,7 @@ static bool are_same_arrays(const void *a, size_t count, const void *b, size_t o
 #define BEGIN(type, ...)                                                                                               \
   __attribute__((unused)) static bool is_same_##type(const void *one, const void *other, record_unlike *told) {        \
     const record_##type *a = one, *b = other;                                                                          \
-    return (a->there == b->there || tell_answers(told, "there", true, a->there, true, b->there)) &&
+    return (a->there == b->there || tell_booleans(told, "there", true, a->there, true, b->there)) &&
 #define END(type)                                                                                                      \
   true;                                                                                                                \
   }
@@ -126,7 +126,7 @@ static bool are_same_arrays(const void *a, size_t count, const void *b, size_t o
                 record_number_value(b->key))) &&
 #define SIZE(need, key, ...) REAL(need, key, "")
 #define BOOLEAN(need, key, ...)                                                                                        \
-  ((BOTH_HAVE(need, key) && a->key == b->key) || tell_answers(told, #key, SIDES(need, key))) &&
+  ((BOTH_HAVE(need, key) && a->key == b->key) || tell_booleans(told, #key, SIDES(need, key))) &&
 #define FACTS(need, key, ...) (record_same_facts(&a->key, &b->key) || tell_lists(told, #key)) &&
 #define FACTS_OR_NULL(need, key, ...) FACTS(need, key, "")
 #define OBJECT(need, type, key, ...) is_same_##type(&a->key, &b->key, told) &&

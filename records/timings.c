@@ -234,24 +234,24 @@ const record_timing *timings_join(const record_timing *first, const record_timin
   return kept;
 }
 
-/* ---- samples --------------------------------------------------------------------------------------------- */
+/* ---- repetitions ----------------------------------------------------------------------------------------- */
 
 /* Copies part `index` of "hot/shape/kernel/…". Returns false if there is none or it does not fit. */
-static bool name_part(const char *name, int index, char part[SAMPLE_NAME]) {
+static bool name_part(const char *name, int index, char part[REPETITION_NAME]) {
   for (int skipped = 0; skipped < index; skipped++) {
     name = strchr(name, '/');
     if (!name) return false;
     name++;
   }
   const size_t length = index == 2 ? kernel_name_length(name) : strcspn(name, "/");
-  if (length == 0 || length >= SAMPLE_NAME) return false;
+  if (length == 0 || length >= REPETITION_NAME) return false;
   memcpy(part, name, length);
   part[length] = '\0';
   return true;
 }
 
 /* Returns false unless this is a repetition of a benchmark of posenc. */
-static bool read_sample(const record_benchmark *entry, sample *made) {
+static bool read_repetition(const record_benchmark *entry, timed_repetition *made) {
   const char *type = entry->run_type, *name = entry->name;
   if ((*type && strcmp(type, "iteration") != 0) || entry->error_occurred) return false;
   made->entry = entry;
@@ -259,33 +259,33 @@ static bool read_sample(const record_benchmark *entry, sample *made) {
 }
 
 /* Compares names. Null as kernel equals any kernel. */
-static int compare_names(const sample *s, const char *mode, const char *shape, const char *kernel) {
+static int compare_names(const timed_repetition *s, const char *mode, const char *shape, const char *kernel) {
   int order = strcmp(s->mode, mode);
   if (order == 0) order = strcmp(s->shape, shape);
   return order == 0 && kernel ? strcmp(s->kernel, kernel) : order;
 }
 
-/* Compares samples by name, then by their order in the record. */
-static int compare_samples(const void *a, const void *b) {
-  const sample *x = *(const sample *const *)a, *y = *(const sample *const *)b;
+/* Compares repetitions by name, then by their order in the record. */
+static int compare_repetitions(const void *a, const void *b) {
+  const timed_repetition *x = *(const timed_repetition *const *)a, *y = *(const timed_repetition *const *)b;
   const int order = compare_names(x, y->mode, y->shape, y->kernel);
   return order != 0 ? order : (x > y) - (x < y);
 }
 
-samples *samples_open(const record_timing *timing) {
+repetition_index *repetitions_open(const record_timing *timing) {
   const size_t most = timing ? timing->benchmarks_count : 0;
-  samples *s = memory_take(1, sizeof *s);
+  repetition_index *s = memory_take(1, sizeof *s);
   s->all = memory_take(most, sizeof *s->all);
   s->by_name = memory_take(most, sizeof(*s->by_name));
   s->values = memory_take(most, sizeof *s->values);
   for (size_t i = 0; i < most; i++)
-    if (read_sample(&timing->benchmarks[i], &s->all[s->count])) s->count++;
+    if (read_repetition(&timing->benchmarks[i], &s->all[s->count])) s->count++;
   for (size_t i = 0; i < s->count; i++) s->by_name[i] = &s->all[i];
-  qsort(s->by_name, s->count, sizeof(*s->by_name), compare_samples);
+  qsort(s->by_name, s->count, sizeof(*s->by_name), compare_repetitions);
   return s;
 }
 
-void samples_close(samples *s) {
+void repetitions_close(repetition_index *s) {
   free(s->all);
   free(s->by_name);
   free(s->values);
@@ -325,7 +325,8 @@ static double measured(const record_benchmark *entry, size_t number) {
                            : *(const double *)((const char *)entry + numbers[number].offset);
 }
 
-size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
+size_t repetitions_collect(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                           const char *counter) {
   const size_t number = number_called(counter);
   size_t first = 0, count = 0;
   for (size_t end = s->count; first < end;) {
@@ -342,22 +343,23 @@ size_t samples_collect(samples *s, const char *mode, const char *shape, const ch
   return count;
 }
 
-record_spread samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter) {
-  const size_t count = samples_collect(s, mode, shape, kernel, counter);
+record_spread repetitions_spread(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                                 const char *counter) {
+  const size_t count = repetitions_collect(s, mode, shape, kernel, counter);
   if (count == 0) return record_empty_spread();
   const double median = statistics_median(s->values, count); /* sorts the values */
   return (record_spread){.there = true, .median = median, .min = s->values[0], .max = s->values[count - 1]};
 }
 
-double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
-                     size_t *count) {
-  *count = samples_collect(s, mode, shape, kernel, counter);
+double *repetitions_copy(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                         const char *counter, size_t *count) {
+  *count = repetitions_collect(s, mode, shape, kernel, counter);
   double *copy = memory_take(*count, sizeof *copy);
   memcpy(copy, s->values, *count * sizeof *copy);
   return copy;
 }
 
-record_ratio samples_ratio_of(const double *a, size_t n, const double *b, size_t m) {
+record_ratio repetitions_ratio_of(const double *a, size_t n, const double *b, size_t m) {
   static const double confidence = 0.9;
   const statistics_ratio ratio = statistics_ratio_of(a, n, b, m, confidence);
   return (record_ratio){.there = true,
@@ -367,11 +369,12 @@ record_ratio samples_ratio_of(const double *a, size_t n, const double *b, size_t
                         .kernel = ""};
 }
 
-record_ratio samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second) {
+record_ratio repetitions_ratio(repetition_index *s, const char *mode, const char *shape, const char *first,
+                               const char *second) {
   size_t n, m;
-  double *a = samples_copy(s, mode, shape, first, "ns_per_element", &n),
-         *b = samples_copy(s, mode, shape, second, "ns_per_element", &m);
-  const record_ratio ratio = samples_ratio_of(a, n, b, m);
+  double *a = repetitions_copy(s, mode, shape, first, "ns_per_element", &n),
+         *b = repetitions_copy(s, mode, shape, second, "ns_per_element", &m);
+  const record_ratio ratio = repetitions_ratio_of(a, n, b, m);
   free(a);
   free(b);
   return ratio;

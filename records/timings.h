@@ -47,43 +47,46 @@ void timed_checks_join(record_timed_check *all, size_t *count, const record_cont
    second has, for record_free. */
 const record_timing *timings_join(const record_timing *first, const record_timing *more);
 
-/* ---- samples --------------------------------------------------------------------------------------------- */
+/* ---- repetitions ----------------------------------------------------------------------------------------- */
 
 /* The repetitions of a timing record, by mode, shape and kernel. */
 
 /* One repetition of "<mode>/<shape>/<kernel>". */
-typedef struct sample {
+typedef struct timed_repetition {
   const record_benchmark *entry;
-  char mode[SAMPLE_NAME], shape[SAMPLE_NAME], kernel[SAMPLE_NAME];
-} sample;
+  char mode[REPETITION_NAME], shape[REPETITION_NAME], kernel[REPETITION_NAME];
+} timed_repetition;
 
-typedef struct samples {
-  sample *all; /* in the order of the record */
+typedef struct repetition_index {
+  timed_repetition *all; /* in the order of the record */
   size_t count;
-  const sample **by_name; /* sorted */
-  double *values;         /* the numbers collected last, at most `count` */
-} samples;
+  const timed_repetition **by_name; /* sorted */
+  double *values;                   /* the numbers collected last, at most `count` */
+} repetition_index;
 
 /* Sorts the repetitions of a record. `timing` may be null, which gives none. */
-samples *samples_open(const record_timing *timing);
-void samples_close(samples *s);
+repetition_index *repetitions_open(const record_timing *timing);
+void repetitions_close(repetition_index *s);
 
 /* Collects that counter of all repetitions of one kernel, or of all kernels if `kernel` is null, in s->values. Returns
    their number. The counter "plan_ns" is the time of an iteration. */
-size_t samples_collect(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
+size_t repetitions_collect(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                           const char *counter);
 
-/* Collects like samples_collect, into an array of *count numbers that the caller frees. */
-double *samples_copy(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter,
-                     size_t *count);
+/* Collects like repetitions_collect, into an array of *count numbers that the caller frees. */
+double *repetitions_copy(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                         const char *counter, size_t *count);
 
 /* Returns median and ends of the collected numbers; not there if there are none. */
-record_spread samples_spread(samples *s, const char *mode, const char *shape, const char *kernel, const char *counter);
+record_spread repetitions_spread(repetition_index *s, const char *mode, const char *shape, const char *kernel,
+                                 const char *counter);
 
 /* Returns the time of the second kernel as a multiple of that of the first. The interval is of 90 %, the highest
    confidence possible with three timings of each; low is NaN and high infinite if there are fewer. */
-record_ratio samples_ratio(samples *s, const char *mode, const char *shape, const char *first, const char *second);
+record_ratio repetitions_ratio(repetition_index *s, const char *mode, const char *shape, const char *first,
+                               const char *second);
 
 /* Returns such a ratio for two samples of positive numbers: b as a multiple of a. */
-record_ratio samples_ratio_of(const double *a, size_t n, const double *b, size_t m);
+record_ratio repetitions_ratio_of(const double *a, size_t n, const double *b, size_t m);
 
 #endif

@@ -100,12 +100,12 @@ void accuracy_note(accuracy *a, const witness *here, bool misrounded) {
   if (misrounded) a->misrounded++;
 }
 
-void accuracy_hold(accuracy *a, const witness *here, double limit) {
-  double share = limit > 0.0 ? here->abs / limit : INFINITY;
-  if (!(limit < 0.0) && here->abs == 0.0) share = 0.0;
+void accuracy_hold(accuracy *a, const witness *here, double tolerance) {
+  double share = tolerance > 0.0 ? here->abs / tolerance : INFINITY;
+  if (!(tolerance < 0.0) && here->abs == 0.0) share = 0.0;
   keep_worst_share(a, share, here);
   a->held++;
-  if (!(here->abs <= limit)) a->beyond++;
+  if (!(here->abs <= tolerance)) a->beyond++;
 }
 
 element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *bound, const exact *value, double got,

@@ -60,9 +60,9 @@ element_error accuracy_count(accuracy *a, const format *f, const posenc_bound *b
                              element_place at);
 
 /* accuracy_note adds an element whose errors are known, except for the sums. accuracy_hold compares an element with a
-   limit; a negative limit is always exceeded. */
+   tolerance; a negative tolerance is always exceeded. */
 void accuracy_note(accuracy *a, const witness *here, bool misrounded);
-void accuracy_hold(accuracy *a, const witness *here, double limit);
+void accuracy_hold(accuracy *a, const witness *here, double tolerance);
 
 /* Adds the statistics of other elements. Only the rounding of the sums depends on the order. */
 void accuracy_merge(accuracy *into, const accuracy *from);
@@ -85,11 +85,11 @@ int accuracy_bin(int exponent);
 /* Returns the upper end of a bin, in ulp; infinity for the last one. */
 double accuracy_bin_end(int bin);
 
-/* ---- limits ---------------------------------------------------------------------------------------------- */
+/* ---- tolerances ------------------------------------------------------------------------------------------ */
 
 /*
- * The limit of a check that is given none: the largest error of a right result, by how such results are computed. With
- * u = 2^-24, the unit of f32, the angle p w of frequency index i is off by at most
+ * The tolerance of a check that is given none: the largest error of a right result, by how such results are computed.
+ * With u = 2^-24, the unit of f32, the angle p w of frequency index i is off by at most
  *
  *   |p w| u (8 + 3 |ln (w / w[0])| + 4 ln 2 min(i, 128)).
  *
@@ -105,27 +105,27 @@ double accuracy_bin_end(int bin);
  * its unit.
  */
 
-enum { LIMIT_OF_TABLE = 2, LIMIT_OF_PAIR = 3 }; /* roundings to the dtype */
+enum { ROUNDINGS_OF_TABLE = 2, ROUNDINGS_OF_PAIR = 3 }; /* roundings to the dtype */
 
 /* Returns the unit of the arithmetic of results in that dtype. */
-static inline double limit_unit(posenc_dtype held) {
+static inline double tolerance_unit(posenc_dtype held) {
   return held == POSENC_F64 ? 0x1p-53 : 0x1p-24;
 }
 
 /* Returns the most that an angle at a position may be off, of any frequency. Code in f32 stays below 1/8 at positions
    to 131072, and farther out below 4 u |p|: a power off by 2 u, a reciprocal and the product by 1 u each. */
-static inline double limit_most(double position, double unit) {
+static inline double tolerance_most(double position, double unit) {
   return fmax(0.125, 4.0 * unit * fabs(position));
 }
 
-/* Returns the limit of the error of an angle at position 1. fastest: w[0]. */
-static inline double limit_of_angle(double w, double fastest, int64_t index, double unit) {
+/* Returns the tolerance of the error of an angle at position 1. fastest: w[0]. */
+static inline double tolerance_of_angle(double w, double fastest, int64_t index, double unit) {
   const double most = 128.0, of_powers = 4.0 * log(2.0) * fmin((double)index, most);
   return w > 0.0 ? w * unit * (8.0 + 3.0 * fabs(log(w / fastest)) + of_powers) : 0.0;
 }
 
 /* Returns what is added to that of the angle, as a share of the amplitude or of the pair's length. */
-static inline double limit_of_value(posenc_dtype held, double unit, int roundings) {
+static inline double tolerance_of_value(posenc_dtype held, double unit, int roundings) {
   return 32.0 * unit + (double)roundings * ldexp(1.0, -format_of(held)->precision);
 }
 

@@ -46,10 +46,10 @@ typedef struct errors {
 } errors;
 
 /* Larger errors are uncertain and checked one by one. The share is that of a bound that grows with the size. */
-typedef struct limits {
+typedef struct thresholds {
   double ulp, abs, share, share_per_size;
   uint64_t all; /* sign set: all errors are checked */
-} limits;
+} thresholds;
 
 /* The sums of a row, per lane, so that they are the same on all tiers; and its histogram. */
 typedef struct totals {
@@ -139,10 +139,10 @@ INLINE void make(const head_tile *t, const pair_lanes *x, values *first, values 
 
 /* Computes the errors of one element of each pair; returns whether any is uncertain. Positive doubles, and NaN above
    them, have the order of their bits, so a difference of bits has its sign set if the first is smaller. */
-INLINE bool compare(const format *f, const values *v, const double *got, int lanes, const limits *l, errors *e) {
+INLINE bool compare(const format *f, const values *v, const double *got, int lanes, const thresholds *l, errors *e) {
   const double normal = double_of((uint64_t)(BIAS + f->least + f->precision - 1) << 52),
                unit = double_of((uint64_t)(BIAS + 1 - f->precision) << 52);
-  const limits limit = *l;
+  const thresholds threshold = *l;
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
   for (int k = 0; k < in_steps(lanes); k++) {
@@ -151,8 +151,9 @@ INLINE bool compare(const format *f, const values *v, const double *got, int lan
     const double ulp = abs / (unit * (power > normal ? power : normal));
     const double half = 0.5 * unit * (own_power > normal ? own_power : normal);
     const int64_t bin = (int64_t)(bits_of(ulp) >> 52) - (BIAS - 1 + ACCURACY_FIRST_EXPONENT);
-    const uint64_t uncertain = limit.all | (bits_of(limit.ulp) - bits_of(ulp)) | (bits_of(limit.abs) - bits_of(abs)) |
-                               (bits_of(limit.share + limit.share_per_size * v->size[k]) - bits_of(abs));
+    const uint64_t uncertain = threshold.all | (bits_of(threshold.ulp) - bits_of(ulp)) |
+                               (bits_of(threshold.abs) - bits_of(abs)) |
+                               (bits_of(threshold.share + threshold.share_per_size * v->size[k]) - bits_of(abs));
     e->ulp[k] = ulp;
     e->abs[k] = abs;
     const int at_most = bin < ACCURACY_BINS ? bin : ACCURACY_BINS - 1;
@@ -164,7 +165,7 @@ INLINE bool compare(const format *f, const values *v, const double *got, int lan
   return any & SIGN;
 }
 
-INLINE bool judge(const head_tile *t, const limits *l, findings *now, bool fused) {
+INLINE bool judge(const head_tile *t, const thresholds *l, findings *now, bool fused) {
   const posenc_problem *problem = t->row->problem;
   const format *f = format_of(problem->dtype);
   load(t, t->row->x, &now->x);
@@ -186,7 +187,7 @@ INLINE void tally(const errors *e, int count, totals *all) {
 }
 
 #define CHECK(name, attributes, fused)                                                                                 \
-  attributes static bool judge_##name(const head_tile *t, const limits *l, findings *now) {                            \
+  attributes static bool judge_##name(const head_tile *t, const thresholds *l, findings *now) {                        \
     return judge(t, l, now, fused);                                                                                    \
   }                                                                                                                    \
   attributes static void tally_##name(const errors *e, int count, totals *all) {                                       \
@@ -197,7 +198,7 @@ EACH_TIER(CHECK)
 /* judge: whether any element is uncertain. */
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
-  bool (*judge)(const head_tile *t, const limits *l, findings *now);
+  bool (*judge)(const head_tile *t, const thresholds *l, findings *now);
   void (*tally)(const errors *e, int count, totals *all);
 } checks[] = {EACH_TIER(CHECK_ENTRY)};
 
@@ -214,8 +215,9 @@ static row_bound row_bound_of(const applied_row *row) {
   return (row_bound){at_0, posenc_applied_bound_at(row->bound, row->problem, row->bounded, 1.0) - at_0};
 }
 
-static limits limits_of(const applied_row *row, const row_bound *bound, const accuracy *known, const accuracy *a) {
-  limits l = {INFINITY, INFINITY, INFINITY, 0.0, 0};
+static thresholds thresholds_of(const applied_row *row, const row_bound *bound, const accuracy *known,
+                                const accuracy *a) {
+  thresholds l = {INFINITY, INFINITY, INFINITY, 0.0, 0};
   if ((row->plain && a->elements == 0) || (row->bound && a->held == 0)) l.all = SIGN;
   if (row->plain) {
     const int range = accuracy_range(row->position);
@@ -309,7 +311,7 @@ element_error applied_check(const applied_row *given, const accuracy *known, acc
   for (int64_t index = 0, pairs = problem->dim / 2; index < pairs; index += LANES)
     for (int64_t head = 0; head < problem->heads; head++) {
       const head_tile t = tile_of(&row, head, index);
-      const limits l = limits_of(&row, &bound, known, a);
+      const thresholds l = thresholds_of(&row, &bound, known, a);
       int64_t counted = 0;
       if (with->judge(&t, &l, &now)) counted = count_uncertain(&t, false, &now, a) + count_uncertain(&t, true, &now, a);
       if (row.bound) a->held += 2 * t.count - counted;

@@ -152,7 +152,7 @@ int64_t axes_farthest(const posenc_axes *axes, int64_t at) {
   return (int64_t)ceil(farthest);
 }
 
-/* ---- the limit of angles ------------------------------------------------------------------------- */
+/* ---- the tolerance of angles --------------------------------------------------------------------- */
 
 /* Writes the frequencies of an axis, or of a problem without axes, at their numbers in the whole table. */
 static bool read_frequencies(const axis_pairs *pairs, int64_t count, double *w) {
@@ -169,7 +169,7 @@ static bool read_frequencies(const axis_pairs *pairs, int64_t count, double *w) 
   return true;
 }
 
-double *axes_limits(const posenc_problem *problem, double unit) {
+double *axes_tolerances(const posenc_problem *problem, double unit) {
   const int64_t count = problem->dim / 2;
   const int axes = problem->axes ? problem->axes->count : 1;
   double *w = calloc((size_t)count + 1, sizeof *w);
@@ -180,7 +180,7 @@ double *axes_limits(const posenc_problem *problem, double unit) {
     axis_pairs_free(&pairs);
   }
   const double fastest = enough ? w[0] : 1.0;
-  for (int64_t i = 0; enough && i < count; i++) w[i] = limit_of_angle(w[i], fastest, i, unit);
+  for (int64_t i = 0; enough && i < count; i++) w[i] = tolerance_of_angle(w[i], fastest, i, unit);
   if (enough) return w;
   free(w);
   return NULL;

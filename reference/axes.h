@@ -67,9 +67,9 @@ double axis_position(const posenc_axes *axes, int axis, int64_t at);
 /* Returns the largest distance from 0 of the positions of all axes at a place. */
 int64_t axes_farthest(const posenc_axes *axes, int64_t at);
 
-/* Returns the limit of the angle of each frequency index at position 1, on its axis, for arithmetic of that unit, as
-   reference/accuracy.h says: a new array; null if memory runs out. */
-double *axes_limits(const posenc_problem *problem, double unit);
+/* Returns the tolerance of the angle of each frequency index at position 1, on its axis, for arithmetic of that unit,
+   as reference/accuracy.h says: a new array; null if memory runs out. */
+double *axes_tolerances(const posenc_problem *problem, double unit);
 
 /* The exact pairs of a problem, position by position, or with axes, whose positions must be whole, place by place. A
    list of positions is ignored. Null if memory runs out. */

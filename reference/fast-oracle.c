@@ -12,9 +12,9 @@
 
 enum {
   STEP_BITS = 6,
-  STEPS = 1 << STEP_BITS, /* rows of a tile, and tiles between anchors */
-  TURNS = 2 * STEP_BITS,  /* rotations by powers of two, from which the others are made */
-  REACH = STEPS * STEPS,  /* rows from an anchor to the next */
+  STEPS = 1 << STEP_BITS,    /* rows of a tile, and tiles between anchors */
+  ROTATIONS = 2 * STEP_BITS, /* rotations by powers of two, from which the others are made */
+  REACH = STEPS * STEPS,     /* rows from an anchor to the next */
 };
 
 /* The rotations of LANES frequencies by j and by 64 b positions, and their values at the current anchor. Lanes from
@@ -85,8 +85,8 @@ typedef struct fast_tile {
  * is smaller and takes one normalisation less.
  *
  * Distances in the plane add up under rotation, except for a factor (1 + 2^-90). MPFR's pairs are within 2^-105 = 2 u²
- * (oracle_points and oracle_turns, as points). j and 64 b take at most six of them and five rotations each, the anchor
- * takes one, and combining the three takes two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
+ * (oracle_points and oracle_rotations, as points). j and 64 b take at most six of them and five rotations each, the
+ * anchor takes one, and combining the three takes two rotations: 13 × 2 u² + 12 × 10 u² = 146 u² < 2^-98.
  *
  * An attention factor is part of the anchors only. If it is at most 2^k, the rotated pair is 2^k times such a pair, and
  * so is its error: a power of two changes no rounding.
@@ -151,12 +151,12 @@ static void fill_groups(fast_oracle *f) {
     set_lane(&f->group[i / LANES].fine[0], i % LANES, by_0);
     set_lane(&f->group[i / LANES].coarse[0], i % LANES, by_0);
   }
-  oracle_turns(f->exact, TURNS, f->exacts);
+  oracle_rotations(f->exact, ROTATIONS, f->exacts);
   for (int64_t i = 0; i < f->pairs; i++)
-    for (int bit = 0; bit < TURNS; bit++) {
+    for (int bit = 0; bit < ROTATIONS; bit++) {
       group *g = &f->group[i / LANES];
       fast_lanes *of = bit < STEP_BITS ? &g->fine[1 << bit] : &g->coarse[1 << (bit - STEP_BITS)];
-      set_lane(of, i % LANES, pair_of(&f->exacts[i * TURNS + bit]));
+      set_lane(of, i % LANES, pair_of(&f->exacts[i * ROTATIONS + bit]));
     }
   for (int64_t n = 0; n < f->groups; n++) {
     group *g = &f->group[n];
@@ -199,7 +199,7 @@ fast_oracle *fast_create_some(const posenc_problem *problem, const selection *so
   f->groups = (f->pairs - 1) / LANES + 1;
   f->exact = oracle_create_some(&unpadded, some);
   f->group = aligned_alloc(64, (size_t)f->groups * sizeof *f->group);
-  f->exacts = calloc((size_t)f->pairs * TURNS, sizeof *f->exacts);
+  f->exacts = calloc((size_t)f->pairs * ROTATIONS, sizeof *f->exacts);
   f->sums = calloc((size_t)f->groups * STEPS, sizeof *f->sums);
   if (!f->exact || !f->group || !f->exacts || !f->sums) {
     fast_destroy(f);
@@ -249,7 +249,7 @@ void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups) {
   for (int64_t n = 0; n < f->groups; n++) values_at(f, &f->group[n], position, LANES, &groups[n]);
 }
 
-fast_pair fast_turn(const fast_pair *a, const fast_pair *b) {
+fast_pair fast_rotate(const fast_pair *a, const fast_pair *b) {
   return rotated(*a, *b, FUSED);
 }
 
@@ -370,10 +370,10 @@ typedef struct table_tile {
   const accuracy *known; /* found so far; smaller errors are certain */
 } table_tile;
 
-/* Errors of at least one of these limits are uncertain, as they may be a new maximum of the row's range. */
-typedef struct limits {
+/* Errors of at least one of these thresholds are uncertain, as they may be a new maximum of the row's range. */
+typedef struct thresholds {
   double ulp, abs, share_per_ulp, share;
-} limits;
+} thresholds;
 
 /* The errors of LANES sines or cosines, computed from the values of the fast reference. */
 typedef struct lane_errors {
@@ -407,12 +407,12 @@ typedef struct totals {
  *
  * Conditions are signs of differences, which take the same few instructions on every tier.
  */
-INLINE bool compare(const double *high, const double *low, const double *got, int lanes, const limits *l,
+INLINE bool compare(const double *high, const double *low, const double *got, int lanes, const thresholds *l,
                     const fast_oracle *f, lane_errors *e) {
   const uint64_t per_unit = (uint64_t)(2 * BIAS + f->format->precision - 1) << 52;
   const double unit = double_of((uint64_t)(BIAS - f->format->precision + 1) << 52), tiny = f->tiny;
   const uint64_t least = (uint64_t)(BIAS + FIRST_EXPONENT) << 52, most = least + ((uint64_t)EXPONENTS << 52) - 1;
-  const limits limit = *l;
+  const thresholds threshold = *l;
   uint64_t any = 0;
 #pragma omp simd reduction(| : any)
   for (int k = 0; k < in_steps(lanes); k++) {
@@ -420,8 +420,8 @@ INLINE bool compare(const double *high, const double *low, const double *got, in
     const double ulp = abs * double_of(per_unit - bits_of(power));
     const uint64_t bits = bits_of(ulp);
     const uint64_t small_value = bits_of(power - tiny), power_of_two = (bits_of(high[k]) & MANTISSA) - 1;
-    const uint64_t worst_ulp = bits_of(limit.ulp - ulp), worst_abs = bits_of(limit.abs - abs);
-    const uint64_t worst_share = bits_of(limit.share_per_ulp * (unit * power) + limit.share - abs);
+    const uint64_t worst_ulp = bits_of(threshold.ulp - ulp), worst_abs = bits_of(threshold.abs - abs);
+    const uint64_t worst_share = bits_of(threshold.share_per_ulp * (unit * power) + threshold.share - abs);
     const uint64_t near_power = ((bits + (UINT64_C(1) << 27)) & MANTISSA) - (UINT64_C(1) << 28);
     const uint64_t uncounted = (bits - least) | (most - bits);
     const uint64_t uncertain =
@@ -435,7 +435,7 @@ INLINE bool compare(const double *high, const double *low, const double *got, in
   return any & SIGN;
 }
 
-INLINE bool judge(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now) {
+INLINE bool judge(const table_tile *t, const unsigned char *row, const thresholds *l, row_estimate *now) {
   const fast_oracle *f = t->oracle;
   load_pairs(f->problem.dtype, f->columns, row, t->at.index * f->columns.step, t->at.count, now->sine, now->cosine);
   const fast_lanes *v = &now->value;
@@ -460,7 +460,7 @@ INLINE void tally(const lane_errors *e, int lanes, totals *all) {
 }
 
 #define CHECK(name, attributes, fused)                                                                                 \
-  attributes static bool judge_##name(const table_tile *t, const unsigned char *row, const limits *l,                  \
+  attributes static bool judge_##name(const table_tile *t, const unsigned char *row, const thresholds *l,              \
                                       row_estimate *now) {                                                             \
     return judge(t, row, l, now);                                                                                      \
   }                                                                                                                    \
@@ -472,18 +472,18 @@ EACH_TIER(CHECK)
 /* judge: whether any element of the row is uncertain. */
 #define CHECK_ENTRY(name, attributes, fused) [TIER_##name] = {judge_##name, tally_##name},
 static const struct check {
-  bool (*judge)(const table_tile *t, const unsigned char *row, const limits *l, row_estimate *now);
+  bool (*judge)(const table_tile *t, const unsigned char *row, const thresholds *l, row_estimate *now);
   void (*tally)(const lane_errors *e, int lanes, totals *all);
 } checks[] = {EACH_TIER(CHECK_ENTRY)};
 
 /* ---- one tile ---------------------------------------------------------------------------------- */
 
-static limits limits_at(const table_tile *t, const accuracy *a, int64_t position) {
+static thresholds thresholds_at(const table_tile *t, const accuracy *a, int64_t position) {
   const int range = accuracy_range(position);
   const double margin = 1.0 - 0x1p-24, ulp = larger(t->known->most[range].ulp, a->most[range].ulp),
                abs = larger(t->known->most[range].abs, a->most[range].abs),
                share = larger(t->known->worst_share, a->worst_share), kept = margin * (share < 1.0 ? share : 1.0);
-  limits l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * t->oracle->bound, 0.0, INFINITY};
+  thresholds l = {margin * ulp - 0x1p-30, margin * abs - 2.0 * t->oracle->bound, 0.0, INFINITY};
   if (t->bound) {
     l.share_per_ulp = kept * t->bound->ulp;
     l.share = kept * (t->bound->abs + t->bound->growth * fabs((double)position)) - 2.0 * t->oracle->bound;
@@ -572,7 +572,7 @@ static void check_tile(const table_tile *t, accuracy *a, element_error *sums) {
   fast_origin(f, t->at.group, t->at.origin, lanes, &origin);
   for (int j = t->at.from; j < t->at.to; j++, row += f->row_bytes) {
     const int64_t position = t->at.origin + j;
-    const limits l = limits_at(t, a, position);
+    const thresholds l = thresholds_at(t, a, position);
     f->rotate(&origin, &t->at.group->fine[j], lanes, &now.value);
     const bool uncertain = with->judge(t, row, &l, &now), padding = is_padding(&f->problem, position);
     for (int cosine = f->no_sines; cosine <= !f->no_cosines; cosine++) {

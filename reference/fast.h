@@ -47,7 +47,7 @@ void fast_lanes_of(const fast_oracle *f, int64_t position, fast_lanes *groups);
 
 /* Returns the pair of the sum of two angles: as a point, within 10 × 2^-106 of the exact rotation of one pair by the
    other. */
-fast_pair fast_turn(const fast_pair *a, const fast_pair *b);
+fast_pair fast_rotate(const fast_pair *a, const fast_pair *b);
 
 /*
  * Adds every element of rows [row, row + rows) of the problem's table to `a`. `rows_there` points at row `row`; rows

@@ -276,7 +276,7 @@ exact_pair oracle_pair(const oracle *o, int64_t position, int64_t index) {
   return pair;
 }
 
-exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
+exact_pair oracle_rotation(const oracle *o, int64_t position, int64_t index) {
   workspace w;
   workspace_init(&w);
   const exact_pair turn = compute(o, true, &w, (place){position, index});
@@ -287,13 +287,14 @@ exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index) {
 /* ---- rotations ------------------------------------------------------------------------------------------------- */
 
 /*
- * A turn by twice an angle is the square of the complex number c + s i. A pair within E of its turn, as a distance in
- * the plane, has a square within 2 E + E^2 and its roundings, at most 2^-(TURN_BITS + 1) of the sine and three times
- * that of the cosine: together less than 2^(1 - TURN_BITS). The first pair is within 2^-TURN_BITS; half of that is for
- * the angle, which has some bits more than it needs. So the twelfth is within 3 × 2^(11 - TURN_BITS) < 2^-113, and the
- * sum of two doubles is within 2^-107 of it. MPFR has faster code for less than 128 bits.
+ * A rotation by twice an angle is the square of the complex number c + s i. A pair within E of its rotation, as a
+ * distance in the plane, has a square within 2 E + E^2 and its roundings, at most 2^-(ROTATION_BITS + 1) of the sine
+ * and three times that of the cosine: together less than 2^(1 - ROTATION_BITS). The first pair is within
+ * 2^-ROTATION_BITS; half of that is for the angle, which has some bits more than it needs. So the twelfth is within 3 ×
+ * 2^(11 - ROTATION_BITS) < 2^-113, and the sum of two doubles is within 2^-107 of it. MPFR has faster code for less
+ * than 128 bits.
  */
-enum { TURN_BITS = 127, ANGLE_BITS = TURN_BITS + 8 };
+enum { ROTATION_BITS = 127, ANGLE_BITS = ROTATION_BITS + 8 };
 
 /* Returns a number of 64 bits from the limbs of a significand; the least is number 0. */
 static uint64_t limbs_word(const mp_limb_t *limbs, int number) {
@@ -320,10 +321,10 @@ static void double_angle(mpfr_t sine, mpfr_t cosine, mpfr_t rest) {
   mpfr_sub(cosine, cosine, rest, MPFR_RNDN);
 }
 
-static void compute_turns(const oracle *o, int64_t index, int count, exact_pair *turns) {
+static void compute_rotations(const oracle *o, int64_t index, int count, exact_pair *turns) {
   const mpfr_exp_t exponent = mpfr_zero_p(o->frequencies[index]) ? 0 : mpfr_get_exp(o->frequencies[index]);
   mpfr_t angle, sine, cosine, rest;
-  mpfr_inits2(TURN_BITS, sine, cosine, rest, (mpfr_ptr)0);
+  mpfr_inits2(ROTATION_BITS, sine, cosine, rest, (mpfr_ptr)0);
   mpfr_init2(angle, ANGLE_BITS + (exponent > 0 ? exponent : 0));
   oracle_frequency(o, index, angle);
   mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
@@ -371,12 +372,12 @@ void oracle_points(const oracle *o, int64_t position, exact_pair *points) {
   }
 }
 
-void oracle_turns(const oracle *o, int count, exact_pair *turns) {
+void oracle_rotations(const oracle *o, int count, exact_pair *turns) {
   const int64_t frequencies = o->count;
 #pragma omp parallel if (frequencies > FEW)
   {
 #pragma omp for schedule(dynamic, 16)
-    for (int64_t i = 0; i < frequencies; i++) compute_turns(o, i, count, turns + i * count);
+    for (int64_t i = 0; i < frequencies; i++) compute_rotations(o, i, count, turns + i * count);
     if (frequencies > FEW) mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
   }
 }

@@ -49,12 +49,12 @@ typedef struct place {
 void oracle_pairs(const oracle *o, const place *places, size_t count, exact_pair *pairs);
 
 /* Returns the pair without the attention factor: the rotation by `position` positions. */
-exact_pair oracle_turn(const oracle *o, int64_t position, int64_t index);
+exact_pair oracle_rotation(const oracle *o, int64_t position, int64_t index);
 
 /* Computes rotations by 1, 2, 4 ... 2^(count - 1) positions, without the attention factor; count is at most 12. The
-   rotation of frequency `index` by 2^n is turns[index * count + n]. high + low is within 2^-106 of the value; `rounded`
-   is not set. */
-void oracle_turns(const oracle *o, int count, exact_pair *turns);
+   rotation of frequency `index` by 2^n is rotations[index * count + n]. high + low is within 2^-106 of the value;
+   `rounded` is not set. */
+void oracle_rotations(const oracle *o, int count, exact_pair *rotations);
 
 /* Computes the pairs of all frequencies at one position, with the attention factor, for a problem without a padding
    row. high + low is within 2^-106 of the value, times the power of two that the factor does not exceed; `rounded` is

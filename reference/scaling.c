@@ -82,16 +82,16 @@ static bool to_integer(mpfr_t x, bool up, mpfr_exp_t error) {
    precision is enough, since a cut is never an integer: otherwise π would be algebraic. */
 static bool set_edge(ramp_edge *e, const posenc_problem *problem, bool upper, mpfr_exp_t error) {
   const posenc_scaling *how = &problem->scaling;
-  const long limit = upper ? (long)(problem->dim - 1) : 0;
+  const long clamp = upper ? (long)(problem->dim - 1) : 0;
   cut(e->at, problem, upper ? how->low : how->high);
   if (how->truncate && !to_integer(e->at, upper, error)) return false;
   mpfr_t beyond;
   mpfr_init2(beyond, mpfr_get_prec(e->at));
-  mpfr_sub_si(beyond, e->at, limit, MPFR_RNDN);
+  mpfr_sub_si(beyond, e->at, clamp, MPFR_RNDN);
   const bool decided = how->truncate || is_known(beyond, error, 0);
   const bool is_beyond = upper ? mpfr_sgn(beyond) > 0 : mpfr_sgn(beyond) < 0;
   mpfr_clear(beyond);
-  if (is_beyond) mpfr_set_si(e->at, limit, MPFR_RNDN);
+  if (is_beyond) mpfr_set_si(e->at, clamp, MPFR_RNDN);
   e->exact = how->truncate || is_beyond;
   return decided;
 }

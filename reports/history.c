@@ -148,12 +148,12 @@ static void write_changes(page *p, const record_history *found) {
       {"note", .say = say_note, .prose = true},
   };
   if (!found->changes_count) return;
-  PAGE_TABLE(p,
+  PAGE_SHEET(p,
              "Changes, by series. Of times: the ratio of the medians after to those before, its interval of 95 %, and "
              "p, corrected for the number of series.",
              columns);
   RECORD_EACH(change, found, changes) page_row(p, PAGE_ROW(change));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* Writes the pictures of the series that have changed, or of the others. */

@@ -119,7 +119,7 @@ static void add_machine_columns(page *p, const record_machines *record, page_col
 /* Makes a table with these columns, and one for each machine. */
 #define MACHINE_TABLE(p, caption, columns, record, column, size)                                                       \
   (page_columns(p, columns, sizeof(columns) / sizeof *(columns)), add_machine_columns(p, record, column, size),        \
-   page_table_begin(p, caption, false))
+   page_sheet_begin(p, caption, false))
 
 /* Names the machines whose times are unreliable. */
 static void write_busy(page *p, const record_machines *record) {
@@ -221,7 +221,7 @@ static void write_fastest_of_each(page *p, const record_machines *record) {
       "(‡), a rerun may name another. In cache: half of the least L2 at most.",
       columns, record, speeds, sizeof(record_machine_speed));
   RECORD_EACH(entry, record, fastest) page_row(p, PAGE_ROW([OF_ROW] = entry, [OF_CELLS] = entry->machines));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 static void write_figures(page *p, const record_machines *record, const machines_figures *drawn) {
@@ -255,7 +255,7 @@ static void write_times(page *p, const record_machines *record) {
              words_bytes(table->bytes).text);
     MACHINE_TABLE(p, caption, columns, record, times, sizeof(record_machine_speed));
     RECORD_EACH(row, table, kernels) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
-    page_table_end(p);
+    page_sheet_end(p);
   }
 }
 
@@ -300,7 +300,7 @@ static void write_differences(page *p, const record_machines *record) {
       p, "Where machines differ: largest error in ulp and absolute, misrounded elements, and the digest of the bits.",
       columns, record, digests, sizeof(record_machine_figures));
   RECORD_EACH(row, accuracy, differences) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 static void say_error(page *p, const void *value) {
@@ -325,12 +325,12 @@ static void write_commands(page *p, const record_machines *record) {
   };
   const record_accuracy_of_machines *accuracy = &record->accuracy;
   page_data(p, "The command of each cell");
-  PAGE_TABLE(p, "The command that makes the largest error of a cell again.", columns);
+  PAGE_SHEET(p, "The command that makes the largest error of a cell again.", columns);
   RECORD_EACH(row, accuracy, rows)
     for (size_t i = 0; i < row->machines_count; i++)
       if (row->machines[i].there)
         page_row(p, PAGE_ROW([OF_ROW] = row, [OF_MACHINE] = &record->machines[i], [OF_CELL] = &row->machines[i]));
-  page_table_end(p);
+  page_sheet_end(p);
   page_data_end(p);
 }
 
@@ -346,7 +346,7 @@ static void write_errors_of_each(page *p, const record_machines *record) {
       "elements are misrounded, though the contract is correct rounding.",
       columns, record, errors, sizeof(record_accuracy_cell));
   RECORD_EACH(row, accuracy, rows) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_CELLS] = row->machines));
-  page_table_end(p);
+  page_sheet_end(p);
   write_commands(p, record);
 }
 
@@ -368,9 +368,9 @@ static void write_packages(page *p, const record_package_errors *of) {
       {.title = "first wrong", .kind = PAGE_TEXT, IN_PACKAGE(first_wrong)},
       {.title = "command", .kind = PAGE_NAME, IN_PACKAGE(command), .prose = true},
   };
-  PAGE_TABLE(p, caption, columns);
+  PAGE_SHEET(p, caption, columns);
   RECORD_EACH(row, of, rows) page_row(p, PAGE_ROW(row));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 static void write_accuracy(page *p, const record_machines *record) {
@@ -440,7 +440,7 @@ static void write_facts(page *p, const record_machines *record, bool timing, con
       if (!(timing && is_known(record, fact->key)) && !is_told(record, machine, fact->key, timing))
         page_row(p, PAGE_ROW([OF_ROW] = fact, [OF_CELLS] = &timing));
   }
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void machines_write(page *p, const record_machines *record, const machines_figures *drawn) {

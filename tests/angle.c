@@ -110,7 +110,7 @@ static void test_sincos(void) {
 
 /* Computes |wide_sine - sin| and |wide_cosine - cos| at a place, in units of 2^-122, and whether both round to
    nearest. */
-static double wide_distance(const angle_table *angles, const mpfr_t frequency, int64_t index, int64_t position,
+static double wide_distance(const angle_constants *angles, const mpfr_t frequency, int64_t index, int64_t position,
                             bool *rounded) {
   mpfr_t x, want, got;
   mpfr_inits2(400, x, want, got, (mpfr_ptr)0);

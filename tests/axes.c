@@ -8,7 +8,7 @@
 enum { MOST = 1 << 14 };
 
 /* A table of axes, with the axis of each frequency index and its index in the axis's plain table, written by hand. */
-typedef struct sample {
+typedef struct example {
   const char *name;
   posenc_problem problem;
   posenc_axes axes;
@@ -16,9 +16,9 @@ typedef struct sample {
   int axis[16], index[16];  /* for each frequency index */
   int sine[16], cosine[16]; /* columns */
   double at[3][40];         /* positions of the rows on each axis */
-} sample;
+} example;
 
-static void place_rows(sample *s) {
+static void place_rows(example *s) {
   for (int r = 0; r < s->problem.rows; r++)
     for (int a = 0; a < s->axes.count; a++) {
       const posenc_axis *axis = &s->axes.axis[a];
@@ -30,15 +30,15 @@ static void place_rows(sample *s) {
 }
 
 /* MAE: 3 rows of 5 patches after a row of zeros; the columns of the width first, each axis [sines cosines]. */
-static sample mae(void) {
+static example mae(void) {
   const int64_t sizes[] = {3, 5};
-  sample s = {.name = "mae",
-              .problem = posenc_table(16, 16),
-              .axes = posenc_grid(2, sizes, 16),
-              .axis = {0, 0, 0, 0, 1, 1, 1, 1},
-              .index = {0, 1, 2, 3, 0, 1, 2, 3},
-              .sine = {0, 1, 2, 3, 8, 9, 10, 11},
-              .cosine = {4, 5, 6, 7, 12, 13, 14, 15}};
+  example s = {.name = "mae",
+               .problem = posenc_table(16, 16),
+               .axes = posenc_grid(2, sizes, 16),
+               .axis = {0, 0, 0, 0, 1, 1, 1, 1},
+               .index = {0, 1, 2, 3, 0, 1, 2, 3},
+               .sine = {0, 1, 2, 3, 8, 9, 10, 11},
+               .cosine = {4, 5, 6, 7, 12, 13, 14, 15}};
   const posenc_axis height = s.axes.axis[0];
   s.axes.axis[0] = s.axes.axis[1];
   s.axes.axis[1] = height;
@@ -49,16 +49,16 @@ static sample mae(void) {
 }
 
 /* DINOv3: centres of patches from -1 to 1, height first, base 100, factor 2 pi; two of its rope tables side by side. */
-static sample dino(void) {
+static example dino(void) {
   static const double heights[] = {-2, 0, 2}, widths[] = {-4, -2, 0, 2, 4};
   const int64_t sizes[] = {3, 5};
-  sample s = {.name = "dino",
-              .problem = posenc_table(15, 8),
-              .axes = posenc_grid(2, sizes, 8),
-              .axis = {0, 0, 1, 1},
-              .index = {0, 1, 0, 1},
-              .sine = {4, 5, 6, 7},
-              .cosine = {0, 1, 2, 3}};
+  example s = {.name = "dino",
+               .problem = posenc_table(15, 8),
+               .axes = posenc_grid(2, sizes, 8),
+               .axis = {0, 0, 1, 1},
+               .index = {0, 1, 0, 1},
+               .sine = {4, 5, 6, 7},
+               .cosine = {0, 1, 2, 3}};
   s.problem.layout = POSENC_SPLIT_CS;
   s.problem.base = 100.0;
   s.problem.scale = 0x1.921fb54442d18p+2;
@@ -73,8 +73,8 @@ static const double times[] = {0, 1, 2, 2, 2, 2, 2, 2, 4, 5}, heights[] = {0, 1,
                     widths[] = {0, 1, 2, 3, 4, 2, 3, 4, 4, 5};
 
 /* M-RoPE: text, a picture of 2 rows of 3 patches, text, with a position of time, height and width for each token. */
-static sample mrope(const char *name, int64_t dim) {
-  sample s = {.name = name, .problem = posenc_table(10, dim), .whole = true};
+static example mrope(const char *name, int64_t dim) {
+  example s = {.name = name, .problem = posenc_table(10, dim), .whole = true};
   const double *const lists[] = {times, heights, widths};
   s.axes = posenc_grid(3, (const int64_t[]){10, 10, 10}, dim);
   s.axes.frequencies = POSENC_AXES_CONTINUED;
@@ -87,8 +87,8 @@ static sample mrope(const char *name, int64_t dim) {
 }
 
 /* Qwen2-VL: axes in sections. */
-static sample chunked(void) {
-  sample s = mrope("chunked", 16);
+static example chunked(void) {
+  example s = mrope("chunked", 16);
   static const int axis[] = {0, 0, 1, 1, 1, 2, 2, 2}, pairs[] = {2, 3, 3};
   for (int a = 0; a < 3; a++) s.axes.axis[a].pairs = pairs[a];
   for (int j = 0; j < 8; j++) {
@@ -101,8 +101,8 @@ static sample chunked(void) {
 }
 
 /* Qwen3-VL: axes in turn; the first has the remaining frequencies. */
-static sample cyclic(void) {
-  sample s = mrope("cyclic", 22);
+static example cyclic(void) {
+  example s = mrope("cyclic", 22);
   static const int axis[] = {0, 1, 2, 0, 1, 2, 0, 1, 0, 0, 0}, pairs[] = {6, 3, 2};
   s.axes.order = POSENC_AXES_CYCLIC;
   s.problem.layout = POSENC_SPLIT;
@@ -120,16 +120,16 @@ static sample cyclic(void) {
 }
 
 /* Pixtral: heights have the even frequencies, widths the odd ones. */
-static sample dealt(void) {
+static example dealt(void) {
   const int64_t sizes[] = {4, 3};
-  sample s = {.name = "dealt",
-              .problem = posenc_table(12, 12),
-              .axes = posenc_grid(2, sizes, 12),
-              .whole = true,
-              .axis = {0, 0, 0, 1, 1, 1},
-              .index = {0, 2, 4, 1, 3, 5},
-              .sine = {1, 3, 5, 7, 9, 11},
-              .cosine = {0, 2, 4, 6, 8, 10}};
+  example s = {.name = "dealt",
+               .problem = posenc_table(12, 12),
+               .axes = posenc_grid(2, sizes, 12),
+               .whole = true,
+               .axis = {0, 0, 0, 1, 1, 1},
+               .index = {0, 2, 4, 1, 3, 5},
+               .sine = {1, 3, 5, 7, 9, 11},
+               .cosine = {0, 2, 4, 6, 8, 10}};
   s.problem.layout = POSENC_INTERLEAVED_CS;
   s.problem.dtype = POSENC_F64;
   s.axes.frequencies = POSENC_AXES_DEALT;
@@ -137,25 +137,25 @@ static sample dealt(void) {
 }
 
 /* A video of 2 pictures, in a table of sines and cosines in turn; time has the first third of the columns. */
-static sample video(void) {
+static example video(void) {
   const int64_t sizes[] = {2, 2, 3};
-  sample s = {.name = "video",
-              .problem = posenc_table(14, 12),
-              .axes = posenc_grid(3, sizes, 12),
-              .axis = {0, 0, 1, 1, 2, 2},
-              .index = {0, 1, 0, 1, 0, 1},
-              .sine = {0, 2, 4, 6, 8, 10},
-              .cosine = {1, 3, 5, 7, 9, 11}};
+  example s = {.name = "video",
+               .problem = posenc_table(14, 12),
+               .axes = posenc_grid(3, sizes, 12),
+               .axis = {0, 0, 1, 1, 2, 2},
+               .index = {0, 1, 0, 1, 0, 1},
+               .sine = {0, 2, 4, 6, 8, 10},
+               .cosine = {1, 3, 5, 7, 9, 11}};
   s.problem.dtype = POSENC_F16;
   s.problem.first = -3; /* the first place follows the last one */
   return s;
 }
 
-static sample (*const samples[])(void) = {mae, dino, chunked, cyclic, dealt, video};
-enum { SAMPLES = sizeof samples / sizeof *samples };
+static example (*const examples[])(void) = {mae, dino, chunked, cyclic, dealt, video};
+enum { EXAMPLES = sizeof examples / sizeof *examples };
 
-static sample sample_of(int n) {
-  sample s = samples[n]();
+static example example_of(int n) {
+  example s = examples[n]();
   place_rows(&s);
   return s;
 }
@@ -163,7 +163,7 @@ static sample sample_of(int n) {
 /* ---- columns of plain tables --------------------------------------------------------------------- */
 
 /* Returns the plain table of an axis, as a list with the positions of all rows. */
-static posenc_problem plain_of(const sample *s, int axis) {
+static posenc_problem plain_of(const example *s, int axis) {
   posenc_problem plain = s->problem;
   plain.axes = NULL;
   plain.first = 0;
@@ -178,12 +178,12 @@ static posenc_problem plain_of(const sample *s, int axis) {
   return plain;
 }
 
-static bool is_padding(const sample *s, int64_t row) {
+static bool is_padding(const example *s, int64_t row) {
   return s->problem.first + row == s->problem.padding;
 }
 
 /* Counts the elements of the axis that differ from those of the plain table. */
-static int count_other(const sample *s, int axis, const char *got, const char *plain, int64_t plain_dim) {
+static int count_other(const example *s, int axis, const char *got, const char *plain, int64_t plain_dim) {
   const size_t bytes = posenc_dtype_bytes(s->problem.dtype);
   int other = 0;
   for (int64_t row = 0; row < s->problem.rows; row++)
@@ -197,7 +197,7 @@ static int count_other(const sample *s, int axis, const char *got, const char *p
   return other;
 }
 
-static int count_nonzero(const sample *s, const char *got) {
+static int count_nonzero(const example *s, const char *got) {
   const size_t bytes = (size_t)s->problem.dim * posenc_dtype_bytes(s->problem.dtype);
   int others = 0;
   for (int64_t row = 0; row < s->problem.rows; row++)
@@ -207,8 +207,8 @@ static int count_nonzero(const sample *s, const char *got) {
 
 static void test_columns(const posenc_kernel *kernel) {
   static _Alignas(64) char got[8 * MOST], plain[8 * MOST];
-  for (int n = 0; n < SAMPLES; n++) {
-    sample s = sample_of(n);
+  for (int n = 0; n < EXAMPLES; n++) {
+    example s = example_of(n);
     s.problem.axes = &s.axes;
     const char *refusal = posenc_kernel_refusal(kernel, &s.problem, NULL);
     char what[80];
@@ -236,7 +236,7 @@ static void test_columns(const posenc_kernel *kernel) {
 
 /* Returns sin or cos of scale × position / divisor × base^(-index/denominator), in long double, with 11 more bits than
    double. */
-static long double exact_of(const sample *s, int64_t row, int j, bool cosine) {
+static long double exact_of(const example *s, int64_t row, int j, bool cosine) {
   const posenc_axis *axis = &s->axes.axis[s->axis[j]];
   const double denominator = s->whole ? (double)s->problem.dim / 2 : (double)axis->pairs;
   const long double w = powl((long double)s->problem.base, -(long double)s->index[j] / (long double)denominator),
@@ -250,8 +250,8 @@ static void test_values(void) {
   static double got[MOST];
   const volatile long double one = 1.0L;
   const bool is_short = one + 0x1p-60L == one;
-  for (int n = 0; n < SAMPLES; n++) {
-    sample s = sample_of(n);
+  for (int n = 0; n < EXAMPLES; n++) {
+    example s = example_of(n);
     double worst = 0.0;
     s.problem.axes = &s.axes;
     s.problem.dtype = POSENC_F64;
@@ -274,7 +274,7 @@ static void test_values(void) {
 /* Tests any rows, in pieces, and add, rope and rope caches, which are made from the rows of the table. */
 static void test_rows(void) {
   static float whole[MOST], pieces[MOST], x[MOST], out[MOST], cosines[MOST], sines[MOST];
-  sample s = sample_of(2);
+  example s = example_of(2);
   s.problem.axes = &s.axes;
   s.problem.layout = POSENC_SPLIT_CS;
   const int64_t rows = s.problem.rows, dim = s.problem.dim, half = dim / 2;

@@ -23,23 +23,23 @@ static const uint32_t nothing[1];
 static const certificate none = {NULL, 0}, empty = {nothing, 0};
 static char *tested, *certified; /* of TABLE_BYTES and an offset */
 
-static cr_table *prepare(const posenc_problem *problem) {
+static cr_constants *prepare(const posenc_problem *problem) {
   void *constants = NULL;
   if (cr_prepare(problem, NULL, &constants) != POSENC_OK) exit(99);
   return constants;
 }
 
-static void make(const posenc_kernel *kernel, cr_table *table, certificate proof, const posenc_problem *problem,
+static void make(const posenc_kernel *kernel, cr_constants *cr, certificate proof, const posenc_problem *problem,
                  int64_t row, int64_t rows, void *out) {
-  const certificate own = table->certificate;
-  table->certificate = proof;
-  kernel->execute(table, problem, row, rows, out);
-  table->certificate = own;
+  const certificate own = cr->certificate;
+  cr->certificate = proof;
+  kernel->execute(cr, problem, row, rows, out);
+  cr->certificate = own;
 }
 
 /* Counts the elements of rows [row, row + rows) that differ from those made with the test. Tables begin at a cache
    line, or 4, 8 … columns after one: then a kernel's vectors may cover the end of one row and the start of the next. */
-static int64_t differences(const posenc_kernel *kernel, cr_table *table, const posenc_problem *problem, int64_t row,
+static int64_t differences(const posenc_kernel *kernel, cr_constants *cr, const posenc_problem *problem, int64_t row,
                            int64_t rows) {
   const size_t element = posenc_dtype_bytes(problem->dtype);
   const int64_t row_bytes = problem->dim * (int64_t)element, most = TABLE_BYTES / row_bytes;
@@ -47,8 +47,8 @@ static int64_t differences(const posenc_kernel *kernel, cr_table *table, const p
   for (int64_t some, end = row + rows; row < end; row += some, tables++) {
     char *a = tested + 4 * element * (size_t)(tables % 4), *b = certified + 4 * element * (size_t)(tables % 4);
     some = end - row < most ? end - row : most;
-    make(kernel, table, none, problem, row, some, a);
-    make(kernel, table, table->certificate, problem, row, some, b);
+    make(kernel, cr, none, problem, row, some, a);
+    make(kernel, cr, cr->certificate, problem, row, some, b);
     if (memcmp(a, b, (size_t)(some * row_bytes)) == 0) continue;
     for (int64_t at = 0; at < some * problem->dim; at++)
       found += memcmp(a + (size_t)at * element, b + (size_t)at * element, element) != 0;
@@ -66,11 +66,11 @@ static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
     posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
     problem.dtype = dtypes[i];
     const bool whole = all || (problem.dtype == POSENC_F32 && problem.dim <= NARROW && !is_emulated());
-    cr_table *table = prepare(&problem);
-    if (!table->certificate.misrounded) differ++;
+    cr_constants *cr = prepare(&problem);
+    if (!cr->certificate.misrounded) differ++;
     rows += whole ? CERTIFIED_POSITIONS : PART;
-    differ += differences(kernel, table, &problem, whole ? 0 : first, whole ? CERTIFIED_POSITIONS : PART);
-    cr_release(table);
+    differ += differences(kernel, cr, &problem, whole ? 0 : first, whole ? CERTIFIED_POSITIONS : PART);
+    cr_release(cr);
   }
   ok(differ == 0, "%s, base %g, dim %" PRId64 ", shift %g: %" PRId64 " rows, %" PRId64 " of them from %" PRId64 " on",
      kernel->name, families[n].base, families[n].dim, families[n].shift, rows, (int64_t)PART, first);
@@ -81,8 +81,8 @@ static void test_part(const posenc_kernel *kernel, int n, int64_t day) {
 static void test_list(const posenc_kernel *kernel, int n) {
   const posenc_problem problem = family_problem(n, CERTIFIED_POSITIONS);
   const posenc_columns columns = posenc_layout_columns(problem.layout, problem.dim);
-  cr_table *table = prepare(&problem);
-  const certificate proof = table->certificate;
+  cr_constants *cr = prepare(&problem);
+  const certificate proof = cr->certificate;
   fast_oracle *fast = fast_create(&problem, POSENC_ISA_ALL);
   oracle *slow = oracle_create(&problem);
   float *out = (float *)(void *)certified;
@@ -98,9 +98,9 @@ static void test_list(const posenc_kernel *kernel, int n) {
       const int64_t other = certificate_position(proof.misrounded[near]);
       without.misrounded -= other >= row && other < row + 3;
     }
-    make(kernel, table, empty, &problem, row, 3, out);
+    make(kernel, cr, empty, &problem, row, 3, out);
     fast_check(fast, row, 3, out, NULL, &without);
-    make(kernel, table, proof, &problem, row, 3, out);
+    make(kernel, cr, proof, &problem, row, 3, out);
     fast_check(fast, row, 3, out, NULL, &with);
     const bool is_cosine = certificate_cosine(entry);
     const double got =
@@ -116,7 +116,7 @@ static void test_list(const posenc_kernel *kernel, int n) {
      kernel->name, problem.base, problem.dim, problem.shift, proof.count, left, unlisted, wrong, unsorted);
   fast_destroy(fast);
   oracle_destroy(slow);
-  cr_release(table);
+  cr_release(cr);
 }
 
 /* ---- cases without a certificate ------------------------------------------------------------------- */
@@ -124,29 +124,29 @@ static void test_list(const posenc_kernel *kernel, int n) {
 /* Replaces the certificate by an empty list, so that a row made without the test stays wrong. */
 static void test_tested(const posenc_kernel *kernel, const posenc_problem *problem, int64_t row, int64_t rows,
                         const char *what) {
-  cr_table *table = prepare(problem);
+  cr_constants *cr = prepare(problem);
   accuracy found = {0};
   fast_oracle *fast = fast_create(problem, POSENC_ISA_ALL);
   char *out = posenc_alloc((size_t)(rows * problem->dim) * sizeof(float));
   if (!fast || !out) exit(99);
-  make(kernel, table, empty, problem, row, rows, out);
+  make(kernel, cr, empty, problem, row, rows, out);
   fast_check(fast, row, rows, out, NULL, &found);
   ok(found.misrounded == 0, "%s, %s: %" PRId64 " rows from %" PRId64 " on, %" PRId64 " elements misrounded",
      kernel->name, what, rows, row, found.misrounded);
   posenc_free(out);
   fast_destroy(fast);
-  cr_release(table);
+  cr_release(cr);
 }
 
 /* Tests the first and the last listed row of a narrow table, with rows on this side of 0 and beyond 2^20. */
 static void test_ends(const posenc_kernel *kernel) {
   posenc_problem problem = posenc_table(CERTIFIED_POSITIONS, 256);
-  cr_table *table = prepare(&problem);
-  const certificate proof = table->certificate;
+  cr_constants *cr = prepare(&problem);
+  const certificate proof = cr->certificate;
   if (!ok(proof.count > 1, "dim 256 has a certificate, and its table misrounded elements")) exit(1);
   const int64_t first = certificate_position(proof.misrounded[0]),
                 last = certificate_position(proof.misrounded[proof.count - 1]);
-  cr_release(table);
+  cr_release(cr);
   test_tested(kernel, &problem, -1, first + 3, "negative positions");
   test_tested(kernel, &problem, last - 1, CERTIFIED_POSITIONS + 1 - (last - 1), "positions beyond 2^20");
   problem.first = -5; /* positions count, not rows */
@@ -167,24 +167,24 @@ static void test_portable(void) {
 
 static void test_digest(void) {
   const posenc_problem problem = posenc_table(1, 64);
-  cr_table *table = prepare(&problem);
-  double *const steps = table->angles->step_sin, *const cosines = table->angles->step_cos;
-  void *const arrays[] = {table->angles->turn_high, table->angles->turn_low, steps,           cosines,
-                          table->twice_cosine,      table->block_sin,        table->block_cos};
-  const uint64_t digest = cr_digest(table, &problem);
+  cr_constants *cr = prepare(&problem);
+  double *const steps = cr->angles->step_sin, *const cosines = cr->angles->step_cos;
+  void *const arrays[] = {cr->angles->turn_high, cr->angles->turn_low, steps,        cosines,
+                          cr->twice_cosine,      cr->block_sin,        cr->block_cos};
+  const uint64_t digest = cr_digest(cr, &problem);
   int blind = 0;
   for (int n = 0; n < 7; n++)
     for (int64_t i = 0; i < problem.dim / 2; i++)
       for (int bit = 0; bit < 64; bit++) {
-        const int64_t step = arrays[n] == table->twice_cosine ? 2 : 1; /* there are two copies */
+        const int64_t step = arrays[n] == cr->twice_cosine ? 2 : 1; /* there are two copies */
         uint64_t *word = (uint64_t *)arrays[n] + step * i;
         *word ^= UINT64_C(1) << bit;
-        blind += cr_digest(table, &problem) == digest || certificate_find(cr_digest(table, &problem)).misrounded;
+        blind += cr_digest(cr, &problem) == digest || certificate_find(cr_digest(cr, &problem)).misrounded;
         *word ^= UINT64_C(1) << bit;
       }
   ok(blind == 0, "every bit of the constants counts: %d do not", blind);
   ok(certificate_find(digest).misrounded, "and the constants as they are have a certificate");
-  cr_release(table);
+  cr_release(cr);
 }
 
 static void test_others(void) {
@@ -194,10 +194,10 @@ static void test_others(void) {
   others[1].shift = 0.5;
   others[2].scale = 1.0 - 0x1p-53;
   for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
-    cr_table *table = prepare(&others[n]);
-    ok(!table->certificate.misrounded, "base %.17g, shift %g, scale %.17g, dim %" PRId64 " has none", others[n].base,
+    cr_constants *cr = prepare(&others[n]);
+    ok(!cr->certificate.misrounded, "base %.17g, shift %g, scale %.17g, dim %" PRId64 " has none", others[n].base,
        others[n].shift, others[n].scale, others[n].dim);
-    cr_release(table);
+    cr_release(cr);
   }
 }
 

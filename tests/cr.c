@@ -79,9 +79,9 @@ INLINE void store_sum(bool streamed, double *to, interval x) {
 
 enum { ROWS = 1024, DIM = 32 }; /* whole vectors: store_pair stores every element at its own place */
 
-typedef struct table {
+typedef struct cr {
   double *values, *pieces; /* made at once; made by calls of 1 to 300 rows */
-} table;
+} cr;
 
 static void make(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, double *into) {
   static float out[ROWS * DIM];
@@ -117,7 +117,7 @@ static int64_t untold(const void *constants, const posenc_problem *problem, cons
   static posenc_stages stages[ROWS * DIM / 2];
   const uint64_t bits = cr_midpoint_bits(POSENC_F32);
   int64_t wrong = 0;
-  stage_samples(constants, problem, 0, ROWS, stages);
+  write_stages(constants, problem, 0, ROWS, stages);
   for (int64_t at = 0; at < ROWS * DIM / 2; at++) {
     const double sine = values[2 * at], cosine = values[2 * at + 1];
     wrong += !cr_is_uncertain(sine, bits) && stages[at].sine.high != sine;

@@ -151,7 +151,7 @@ static void test_turn(void) {
     const int64_t a = (int64_t)(random_bits() >> 24), b = (int64_t)(random_bits() >> 24), index = n % 32;
     const exact_pair one = oracle_pair(o, a, index), other = oracle_pair(o, b, index),
                      sum = oracle_pair(o, a + b, index);
-    const fast_pair first = as_fast(&one), second = as_fast(&other), got = fast_turn(&first, &second);
+    const fast_pair first = as_fast(&one), second = as_fast(&other), got = fast_rotate(&first, &second);
     worst = fmax(worst, fmax(distance(&got.sine, &sum.sine), distance(&got.cosine, &sum.cosine)));
   }
   ok(worst > 0.0 && worst <= 16.0 * 0x1p-106, "the sum of two angles, %.2g of 2^-106", worst * 0x1p106);

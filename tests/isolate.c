@@ -339,7 +339,7 @@ static void work_by_turns(void *argument) {
   (void)argument;
   for (size_t k = 0; k < TEAM; k++) {
     if (left_out[k]) continue;
-    isolate_turn(team[k]);
+    isolate_kernel(team[k]);
     if (team[k] == &crashes) crash();
     if (team[k] == &forks && fork() == 0) live_on();
     if (team[k] == &daemons) leave_orphan_of_a_session(NULL);
@@ -347,15 +347,15 @@ static void work_by_turns(void *argument) {
     if (team[k] == &talks) printf("hello");
     if (team[k] == &prints) flood_for_ever(STDOUT_FILENO);
     strcat(text, team[k]->name);
-    isolate_turn(NULL);
+    isolate_kernel(NULL);
   }
   isolate_result(text);
 }
 
 static void nobody_at_work(void *argument) {
   (void)argument;
-  isolate_turn(&good);
-  isolate_turn(NULL);
+  isolate_kernel(&good);
+  isolate_kernel(NULL);
   crash();
 }
 
@@ -394,7 +394,7 @@ static void test_team(bool reaps) {
 
 /* ---- work that obeys orders ---------------------------------------------------------------------- */
 
-enum { ADD_ONE, CRASH, HANG, ANSWER_LESS, LEAVE_ORPHAN, FAIL, STAY };
+enum { ADD_ONE, CRASH, HANG, REPLY_LESS, LEAVE_ORPHAN, FAIL, STAY };
 typedef struct asked {
   int what, number;
 } asked;
@@ -407,24 +407,24 @@ static void obey(void *argument) {
   asked order;
   bool stays = false;
   while (isolate_order(&order, sizeof order)) {
-    told answer = {getpid(), order.number + 1};
+    told reply = {getpid(), order.number + 1};
     if (order.what == CRASH) crash();
     if (order.what == HANG) live_on();
     if (order.what == FAIL) isolate_fail("it cannot");
     stays = order.what == STAY;
     if (order.what == LEAVE_ORPHAN && fork() == 0) live_on();
-    isolate_answer(&answer, order.what == ANSWER_LESS ? sizeof answer - 1 : sizeof answer);
+    isolate_reply(&reply, order.what == REPLY_LESS ? sizeof reply - 1 : sizeof reply);
   }
   if (stays) live_on();
   isolate_result(argument);
 }
 
-/* Sends an order; returns the answer, or -1. */
+/* Sends an order; returns the reply, or -1. */
 static int ask(lodger *l, int what, int number) {
   const asked order = {what, number};
-  told answer = {0, 0};
-  const bool obeyed = isolate_ask(l, &order, sizeof order, &answer, sizeof answer);
-  return obeyed && answer.process == isolate_process(l) ? answer.number : -1;
+  told reply = {0, 0};
+  const bool obeyed = isolate_ask(l, &order, sizeof order, &reply, sizeof reply);
+  return obeyed && reply.process == isolate_process(l) ? reply.number : -1;
 }
 
 static void test_orders(void) {
@@ -435,12 +435,12 @@ static void test_orders(void) {
     ending how;
   } ends[] = {{"a crash", CRASH, ENDED_BY_SIGNAL},
               {"a hang", HANG, ENDED_BY_SILENCE},
-              {"an answer of another size", ANSWER_LESS, ENDED_BY_FORGERY},
+              {"a reply of another size", REPLY_LESS, ENDED_BY_FORGERY},
               {"a failure", FAIL, ENDED_BY_FAILURE}};
   const isolation how = {.silence = 0.5};
   lodger *first = isolate_start(obey, word, &how), *second = isolate_start(obey, word, &how);
   if (!ok(first && second, "two workers are started")) return;
-  ok(isolate_process(first) == 0, "a worker is not known before its first answer");
+  ok(isolate_process(first) == 0, "a worker is not known before its first reply");
   ok(ask(first, ADD_ONE, 1) == 2 && ask(second, ADD_ONE, 5) == 6 && ask(first, ADD_ONE, 2) == 3, "both obey by turns");
   ok(isolate_process(first) != isolate_process(second) && isolate_process(first) > 0, "and are two processes");
   usleep(700000);

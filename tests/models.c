@@ -298,7 +298,7 @@ static void check_sections(void) {
   model_rope rope = {0};
   model *m = open_config(config, &why);
   ok(m && model_rope_of(m, NULL, NULL, NULL, &rope, &why) && rope.section_count == 3 && rope.sections[0] == 24 &&
-         rope.sections[1] == 20 && rope.sections[2] == 20 && rope.in_turns,
+         rope.sections[1] == 20 && rope.sections[2] == 20 && rope.is_cyclic,
      "sections of axes that take turns");
   model_close(m);
 }

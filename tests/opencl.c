@@ -209,15 +209,15 @@ static void test_stay(void) {
 
 int main(void) {
   const bool left_out = opencl_cr.absent;
-  const opencl_answer answer = opencl_ask();
-  if (answer.refusal && (left_out || !strstr(answer.refusal, "does not compile"))) {
-    skip("cr-opencl", answer.refusal);
+  const opencl_reply reply = opencl_ask();
+  if (reply.refusal && (left_out || !strstr(reply.refusal, "does not compile"))) {
+    skip("cr-opencl", reply.refusal);
     return tap_done();
   }
-  if (!ok(!answer.refusal, "it runs where a driver is installed%s%s", answer.refusal ? ": " : "",
-          answer.refusal ? answer.refusal : ""))
+  if (!ok(!reply.refusal, "it runs where a driver is installed%s%s", reply.refusal ? ": " : "",
+          reply.refusal ? reply.refusal : ""))
     return tap_done();
-  printf("# %s\n", answer.device);
+  printf("# %s\n", reply.device);
   test_margins();
   test_tables(shapes_published);
   test_tables(shapes_scaled);

@@ -373,9 +373,9 @@ static void test_turns(const char *what, posenc_problem problem) {
   oracle *o = oracle_create(&problem);
   exact_pair *turns = calloc((size_t)frequencies * COUNT, sizeof *turns);
   double most = 0.0;
-  oracle_turns(o, COUNT, turns);
+  oracle_rotations(o, COUNT, turns);
   for (int64_t n = 0; n < frequencies * COUNT; n++) {
-    const exact_pair one = oracle_turn(o, INT64_C(1) << n % COUNT, n / COUNT);
+    const exact_pair one = oracle_rotation(o, INT64_C(1) << n % COUNT, n / COUNT);
     const double sine = fabs((turns[n].sine.high - one.sine.high) + (turns[n].sine.low - one.sine.low)),
                  cosine = fabs((turns[n].cosine.high - one.cosine.high) + (turns[n].cosine.low - one.cosine.low));
     if (!(sine <= most)) most = sine;
@@ -399,7 +399,7 @@ static void test_attention(void) {
   bool same = true;
   for (int64_t p = -3; p < 30; p++)
     for (int64_t i = 0; i < 8; i++) {
-      const exact_pair turn = oracle_turn(o, p, i);
+      const exact_pair turn = oracle_rotation(o, p, i);
       const exact_pair pair = oracle_pair(without, p, i);
       same = same && memcmp(&turn, &pair, sizeof turn) == 0;
     }

@@ -68,17 +68,17 @@ static uint64_t find_misrounded(const posenc_kernel *kernel, const posenc_proble
   void *constants = NULL;
   if (posenc_kernel_refusal(kernel, problem, &options) || kernel->prepare(problem, &options, &constants) != POSENC_OK)
     quit("a table cannot be made");
-  cr_table *table = constants;
+  cr_constants *cr = constants;
   for (int64_t row = 0, rows; row < problem->rows; row += rows) {
     rows = problem->rows - row < most ? problem->rows - row : most;
-    table->certificate = (certificate){NULL, 0};
-    kernel->execute(table, problem, row, rows, memory);
-    table->certificate = (certificate){none, 0};
-    kernel->execute(table, problem, row, rows, memory + CHUNK_BYTES);
+    cr->certificate = (certificate){NULL, 0};
+    kernel->execute(cr, problem, row, rows, memory);
+    cr->certificate = (certificate){none, 0};
+    kernel->execute(cr, problem, row, rows, memory + CHUNK_BYTES);
     compare(all, problem, row, rows, memory, memory + CHUNK_BYTES);
   }
-  const uint64_t digest = cr_digest(table, problem);
-  kernel->release(table);
+  const uint64_t digest = cr_digest(cr, problem);
+  kernel->release(cr);
   return digest;
 }
 

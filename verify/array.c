@@ -27,38 +27,38 @@ struct array_exam {
   int64_t rows_of[2];                  /* rows of the largest errors, in ulp and absolute */
   int64_t changed_row, changed_column; /* the first element that differs from x, but must not */
   int64_t bad_row;                     /* the first row of x that is not finite; -1 if none */
-  int64_t beyond;                      /* elements beyond the limit of a check that is given none */
-  array_limits limits;
+  int64_t beyond;                      /* elements beyond the tolerance of a check that is given none */
+  array_tolerances tolerances;
 };
 
-/* ---- the limit without one ------------------------------------------------------------------------------------- */
+/* ---- the tolerance without one --------------------------------------------------------------------------------- */
 
-void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dtype held) {
-  const double unit = limit_unit(held);
-  *l = (array_limits){.angles = allocated(axes_limits(problem, unit)),
-                      .unit = unit,
-                      .value = limit_of_value(held, unit, LIMIT_OF_PAIR),
-                      .least = ldexp(1.0, format_of(held)->least + format_of(held)->precision)};
+void array_tolerances_open(array_tolerances *l, const posenc_problem *problem, posenc_dtype held) {
+  const double unit = tolerance_unit(held);
+  *l = (array_tolerances){.angles = allocated(axes_tolerances(problem, unit)),
+                          .unit = unit,
+                          .value = tolerance_of_value(held, unit, ROUNDINGS_OF_PAIR),
+                          .least = ldexp(1.0, format_of(held)->least + format_of(held)->precision)};
 }
 
-double array_limit_at(const array_limits *l, const posenc_problem *problem, int64_t i, int64_t at) {
+double array_tolerance_at(const array_tolerances *l, const posenc_problem *problem, int64_t i, int64_t at) {
   const posenc_axes *axes = problem->axes;
   const double position = axes ? axis_position(axes, axes_axis(axes, i), at) : (double)at;
-  return fmin(l->angles[i] * fabs(position), limit_most(position, l->unit)) + l->value;
+  return fmin(l->angles[i] * fabs(position), tolerance_most(position, l->unit)) + l->value;
 }
 
 tolerance tolerance_of(const posenc_problem *problem, posenc_dtype held, int64_t last) {
-  const double unit = limit_unit(held), amplitude = attention_of(problem);
-  array_limits l;
+  const double unit = tolerance_unit(held), amplitude = attention_of(problem);
+  array_tolerances l;
   tolerance most = {.angle = 0.0};
-  array_limits_open(&l, problem, held);
+  array_tolerances_open(&l, problem, held);
   for (int64_t i = 0; i < problem->dim / 2; i++) {
     const double angle = l.angles[i] * fabs((double)last);
     if (angle > most.angle) most.angle = angle, most.index = i;
   }
   free(l.angles);
-  most.angle = fmin(most.angle, limit_most((double)last, unit));
-  most.table = amplitude * (most.angle + limit_of_value(held, unit, LIMIT_OF_TABLE));
+  most.angle = fmin(most.angle, tolerance_most((double)last, unit));
+  most.table = amplitude * (most.angle + tolerance_of_value(held, unit, ROUNDINGS_OF_TABLE));
   most.pair = fmax(amplitude, 1.0) * (most.angle + l.value);
   return most;
 }
@@ -136,8 +136,8 @@ static applied_row vector_of(const array_exam *e, int64_t row, const unsigned ch
                        .plain = true};
 }
 
-/* Counts pairs beyond the limit without one. */
-static void check_limits(array_exam *e, int64_t position, const fast_lanes *lanes, const void *x, const void *got) {
+/* Counts pairs beyond the tolerance without one. */
+static void check_tolerances(array_exam *e, int64_t position, const fast_lanes *lanes, const void *x, const void *got) {
   const posenc_problem *problem = &e->of.problem;
   const bool is_add = problem->op == POSENC_ADD;
   for (int64_t i = 0; i < problem->dim / 2; i++) {
@@ -147,8 +147,8 @@ static void check_limits(array_exam *e, int64_t position, const fast_lanes *lane
     const double a = format_element(problem->dtype, x, first), b = format_element(problem->dtype, x, second),
                  there[] = {format_element(problem->dtype, got, first), format_element(problem->dtype, got, second)},
                  right[] = {is_add ? a + turn : a * turned - b * turn, is_add ? b + turned : b * turned + a * turn};
-    const double share = array_share((double[]){a, b}, there, right, is_add, e->limits.least);
-    e->beyond += !(share <= fmax(e->attention, 1.0) * array_limit_at(&e->limits, problem, i, position));
+    const double share = array_share((double[]){a, b}, there, right, is_add, e->tolerances.least);
+    e->beyond += !(share <= fmax(e->attention, 1.0) * array_tolerance_at(&e->tolerances, problem, i, position));
   }
 }
 
@@ -160,7 +160,7 @@ static void check_vector(array_exam *e, int64_t row, const unsigned char *x, con
   octave *in = octaves_at(&e->all.by_size, position);
   vector.got = got + ahead;
   const element_error sums = applied_check(&vector, &in->found, &in->found);
-  check_limits(e, position, vector.exact_pairs, vector.x, vector.got);
+  check_tolerances(e, position, vector.exact_pairs, vector.x, vector.got);
   if (in->rows++ == 0) in->first = position;
   in->found.sum_ulp += sums.ulp;
   in->found.sum_abs += sums.abs;
@@ -244,19 +244,19 @@ static file_result result_of(array_exam *e) {
   const array_request *request = e->request;
   const shape of = shape_of(&request->problem);
   const posenc_bound limit = {.ulp = request->max_ulp, .abs = request->max_abs};
-  const bool is_limited = limit.ulp > 0.0 || limit.abs > 0.0;
+  const bool has_tolerance = limit.ulp > 0.0 || limit.abs > 0.0;
   const file_exam file = {.name = request->name,
                           .table = request->arrays.out,
                           .shape = &of,
                           .command = request->replay,
-                          .limit = is_limited ? &limit : NULL,
+                          .limit = has_tolerance ? &limit : NULL,
                           .found = &e->all.found};
   char figures[120];
   finish_checks(e, row_exam_figures(&e->all.found, figures, sizeof figures));
   file_result found = row_exam_record(&e->of, &e->all, &file, RESULTS, tell_witness);
   record_file *made = &found.of;
   made->of = e->at->rows * request->problem.dim;
-  if (is_limited) made->worst = made->max_ulp; /* the limit is one for all elements */
+  if (has_tolerance) made->worst = made->max_ulp; /* the tolerance is one for all elements */
   made->x = record_name(&found.memory, request->x_name, "#");
   made->axes = request->arrays.axes;
   made->start = request->start;
@@ -272,7 +272,7 @@ static bool is_at_zero(const array_request *request) {
   return request->problem.op == POSENC_ROPE && !request->problem.axes && is_one && array_position(request, 0) == 0;
 }
 
-/* Returns the result, with what bits tell of results that are within the limit of a check without one. */
+/* Returns the result, with what bits tell of results that are within the tolerance of a check without one. */
 static file_result result_of_all(array_exam *e) {
   const array_request *request = e->request;
   const bool is_open = request->max_ulp == 0.0 && request->max_abs == 0.0 && e->beyond == 0 && e->all.not_finite == 0;
@@ -310,14 +310,14 @@ static void open_exam(array_exam *e, const array_request *request) {
 static void close_exam(array_exam *e) {
   axes_reference_destroy(e->reference);
   row_exam_close(&e->of);
-  free(e->limits.angles);
+  free(e->tolerances.angles);
 }
 
 bool verify_array(const array_request *request, file_result *found, int64_t *bad_row) {
   array_exam e;
   open_exam(&e, request);
   e.held = array_held(request);
-  array_limits_open(&e.limits, &e.of.problem, e.held);
+  array_tolerances_open(&e.tolerances, &e.of.problem, e.held);
   const bool is_finite = row_exam_look(&e.of, (window){0, e.at->rows});
   if (is_finite) sum_up(&e);
   if (is_finite) *found = result_of_all(&e);

@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int64_t below(const stress *t, int64_t limit) {
-  return (int64_t)random_below(t->random, (uint64_t)limit);
+static int64_t below(const stress *t, int64_t end) {
+  return (int64_t)random_below(t->random, (uint64_t)end);
 }
 
 /* ---- memory that is right already ----------------------------------------------------------------------------- */

@@ -56,19 +56,19 @@ typedef struct cause_search {
   posenc_dtype held;
   int axis; /* whose vectors of that index are looked at; -1: all */
   int64_t index;
-  posenc_problem of; /* the problem of the reference and the limits, which many trials share */
+  posenc_problem of; /* the problem of the reference and the tolerances, which many trials share */
   axes_reference *reference;
-  array_limits limits;
+  array_tolerances tolerances;
   double attention;           /* its attention factor, 1 if that is less */
-  double asked, asked_beyond; /* the error of what is asked, and as a multiple of its limit */
+  double asked, asked_beyond; /* the error of what is asked, and as a multiple of its tolerance */
   double beyond;              /* that of the last trial */
   double *frequencies;        /* of `of`, if angles are rounded; or null */
   double nudge[2];            /* what is added to sines and cosines before they are rounded */
   double turned;              /* what is added to angles before they are rounded */
   int64_t at;                 /* the position of the vector */
   double least;
-  /* If the limit does not tell mistakes from what is asked, bits may: by_bits; how many elements of the samples have
-     other bits than the last trial makes by each arithmetic, and than what is asked. */
+  /* If the tolerance does not tell mistakes from what is asked, bits may: by_bits; how many elements of the samples
+     have other bits than the last trial makes by each arithmetic, and than what is asked. */
   bool by_bits;
   int64_t unlike[ARITHMETICS], asked_unlike[ARITHMETICS];
   array_cause best;
@@ -113,7 +113,7 @@ static double rounded(double value, bool is_rounded, posenc_dtype to) {
 }
 
 /* Returns the sine and the cosine of a rounded angle. */
-static fast_pair rounded_turn(const cause_search *all, const trial *t, int64_t i) {
+static fast_pair rounded_rotation(const cause_search *all, const trial *t, int64_t i) {
   const double angle = format_nearest(t->angles, all->frequencies[i] * (double)all->at + all->turned),
                amplitude = attention_of(&t->problem);
   return (fast_pair){{amplitude * sin(angle), 0.0}, {amplitude * cos(angle), 0.0}};
@@ -126,7 +126,7 @@ static void make_pair(const cause_search *all, const trial *t, arithmetic how, c
              is_other = how == ROUNDED_OTHER || how == ROUNDED_PRODUCTS;
   for (int second = 0; second < 2; second++) {
     const int64_t index = frequency_at(t, i, second);
-    const fast_pair turn = t->angles ? rounded_turn(all, t, index) : array_lane(by, index);
+    const fast_pair turn = t->angles ? rounded_rotation(all, t, index) : array_lane(by, index);
     const format *to = t->table ? t->table : format_of(all->held);
     const bool is_rounded = t->table || how >= ROUNDED_TABLE;
     const double of_sine = (t->exchanged ? turn.cosine : turn.sine).high + all->nudge[0],
@@ -156,13 +156,13 @@ static void count_unlike(cause_search *all, const trial *t, const fast_lanes *by
 
 static void drop_reference(cause_search *all) {
   axes_reference_destroy(all->reference);
-  free(all->limits.angles);
+  free(all->tolerances.angles);
   free(all->frequencies);
   all->reference = NULL;
-  all->limits.angles = all->frequencies = NULL;
+  all->tolerances.angles = all->frequencies = NULL;
 }
 
-/* Sets the reference and the limits of the trial's frequencies. */
+/* Sets the reference and the tolerances of the trial's frequencies. */
 static void take_reference(cause_search *all, const trial *t) {
   posenc_problem of = t->problem;
   of.layout = all->request->problem.layout;
@@ -172,16 +172,16 @@ static void take_reference(cause_search *all, const trial *t) {
   all->of = of;
   all->reference = allocated(axes_reference_create(&of));
   all->attention = fmax(attention_of(&of), 1.0);
-  array_limits_open(&all->limits, &of, all->held);
+  array_tolerances_open(&all->tolerances, &of, all->held);
   if (of.axes) return;
   all->frequencies = memory_take((size_t)of.dim / 2, sizeof *all->frequencies);
   model_frequencies(&of, all->frequencies);
 }
 
-/* Returns the largest error of a vector, as a multiple of the limit of values; *beyond: at least as a multiple of its
-   own limit, which includes the angle's. */
+/* Returns the largest error of a vector, as a multiple of the tolerance of values; *beyond: at least as a multiple of
+   its own tolerance, which includes the angle's. */
 static double error_of_vector(cause_search *all, const trial *t, int64_t at, double *beyond) {
-  const array_limits *l = &all->limits;
+  const array_tolerances *l = &all->tolerances;
   const fast_lanes *by = axes_reference_lanes(all->reference, at);
   const int64_t pairs = t->columns / 2;
   const bool is_grouped = t->problem.axes && t->problem.axes->grouped, is_add = t->problem.op == POSENC_ADD;
@@ -203,7 +203,7 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     double error = array_share(pair, there, made, is_add, l->least) / all->attention;
     /* A rounded sine, cosine or angle near a midpoint may have been rounded to the other side of it. */
     for (int side = 0; (t->table || t->angles) && side < 4; side++) {
-      const double apart = array_limit_at(l, &t->problem, i, at), of_values = t->angles ? 0.0 : apart;
+      const double apart = array_tolerance_at(l, &t->problem, i, at), of_values = t->angles ? 0.0 : apart;
       all->nudge[0] = side % 2 ? of_values : -of_values;
       all->nudge[1] = side / 2 ? of_values : -of_values;
       all->turned = side % 2 ? apart : -apart;
@@ -212,7 +212,7 @@ static double error_of_vector(cause_search *all, const trial *t, int64_t at, dou
     }
     memset(all->nudge, 0, sizeof all->nudge);
     all->turned = 0.0;
-    const double of_limit = error / array_limit_at(l, &t->problem, i, at);
+    const double of_limit = error / array_tolerance_at(l, &t->problem, i, at);
     *beyond = of_limit <= *beyond ? *beyond : of_limit;
     if (!(error <= worst)) worst = isnan(error) ? (double)INFINITY : error;
   }
@@ -256,8 +256,9 @@ static int64_t least_unlike(const int64_t unlike[ARITHMETICS]) {
   return fewest;
 }
 
-/* Weighs a trial that the limit allows, as it does what is asked, by bits: it is the cause if an arithmetic explains it
-   far better than any explains what is asked. If the same does not speak against it, it is not told apart. */
+/* Weighs a trial that the tolerance allows, as it does what is asked, by bits: it is the cause if an arithmetic
+   explains it far better than any explains what is asked. If the same does not speak against it, it is not told
+   apart. */
 static void weigh(cause_search *all, const trial *t, const char *words) {
   enum { EVIDENT = 8 }; /* angles in f32 may change single bits */
   const double error = error_of(all, t);
@@ -313,11 +314,11 @@ static void try_layouts(cause_search *all, const trial *asked) {
 }
 
 /* Tries mistakes of rotate_half and of its kin for neighbours, with a cache of cosines and sines. */
-static void try_turns(cause_search *all, const trial *asked) {
+static void try_rotations(cause_search *all, const trial *asked) {
   trial t = *asked;
   const bool is_split = asked->problem.layout == POSENC_SPLIT;
   t.problem.inverse = !t.problem.inverse;
-  try(all, &t, "%s", turn_mistake(asked->problem.inverse));
+  try(all, &t, "%s", direction_mistake(asked->problem.inverse));
   t = *asked;
   t.misread = true;
   try(all, &t, "%s",
@@ -341,7 +342,7 @@ static void try_pairs(cause_search *all, const trial *asked) {
   t = *asked;
   t.nothing = true;
   try(all, &t, is_rope ? "nothing is turned" : "nothing is added");
-  if (is_rope) try_turns(all, asked);
+  if (is_rope) try_rotations(all, asked);
   t = *asked;
   if (is_rope && all->held != POSENC_BF16 && all->held != POSENC_F16) {
     t.table = &format_bf16;
@@ -484,7 +485,7 @@ static void try_axes(cause_search *all, const trial *asked) {
   try_axes_positions(all, asked);
 }
 
-/* Tries positions of axes so slow that the limit does not tell them from those that are asked. */
+/* Tries positions of axes so slow that the tolerance does not tell them from those that are asked. */
 static void try_bits(cause_search *all, const trial *asked) {
   const bool is_narrow = all->held == POSENC_F16 || all->held == POSENC_BF16;
   if (!asked->problem.axes || asked->problem.op != POSENC_ROPE || !is_narrow) return;

@@ -99,7 +99,7 @@ void subject_take_each(subject *s, const row_checks *found, const uint64_t *dige
 
 /* ---- relations ------------------------------------------------------------------------------------------------- */
 
-void check_turn(check *c, const turned_row *r) {
+void check_rotated_row(check *c, const rotated_row *r) {
   const posenc_dtype dtype = r->problem->dtype;
   const posenc_columns at = posenc_layout_columns(r->problem->layout, r->problem->dim);
   for (int64_t i = 0; i < r->problem->dim / 2; i++) {
@@ -120,15 +120,15 @@ static void check_rotation(subject *s, const fast_pair *by, int64_t row, int64_t
   const posenc_slice to = posenc_rows(row + k, 1);
   if (is_padding_row(problem, position) || is_padding_row(problem, position + k)) return;
   if (!subject_is_bound(s, position) || !subject_is_bound(s, position + k)) return;
-  const turned_row turned = {.problem = problem,
-                             .attention = s->attention,
-                             .by = by,
-                             .from = subject_execute(s, s->plan, row, 1, one),
-                             .to = subject_run(s, s->plan, &to, NULL, other, true),
-                             .e_from = subject_allowed(s, position),
-                             .e_to = subject_allowed(s, position + k),
-                             .position = position + k};
-  check_turn(&s->checks[ROTATION], &turned);
+  const rotated_row rotated = {.problem = problem,
+                               .attention = s->attention,
+                               .by = by,
+                               .from = subject_execute(s, s->plan, row, 1, one),
+                               .to = subject_run(s, s->plan, &to, NULL, other, true),
+                               .e_from = subject_allowed(s, position),
+                               .e_to = subject_allowed(s, position + k),
+                               .position = position + k};
+  check_rotated_row(&s->checks[ROTATION], &rotated);
 }
 
 /* Compares rows with those of another plan that has the same positions: the bits if the contract says reproducible,

@@ -31,15 +31,15 @@ row_norms row_norms_of(const unsigned char *row, const posenc_problem *problem, 
 
 /* ROTATION: compares row `to`, at `position`, with row `from` rotated by the exact pairs `by`, which include the
    attention factor. e: the allowed error of any element of either row. */
-typedef struct turned_row {
+typedef struct rotated_row {
   const posenc_problem *problem;
   double attention;
   const fast_pair *by;
   const unsigned char *from, *to;
   double e_from, e_to;
   int64_t position;
-} turned_row;
-void check_turn(check *c, const turned_row *r);
+} rotated_row;
+void check_rotated_row(check *c, const rotated_row *r);
 
 /* ---- windows --------------------------------------------------------------------------------------------------- */
 
@@ -118,25 +118,25 @@ void subject_search(subject *s, int64_t evaluations, arena *a, uint64_t *random,
 /* ---- stages.c: the stages that kernels report for their rows, and attribution of errors to them --------------- */
 
 /* Pairs of some rows, with the kernel's stages. */
-typedef struct stage_samples {
+typedef struct staged_pairs {
   size_t count;
   split_case *cases;
   posenc_stages *stages; /* from the kernel */
-} stage_samples;
+} staged_pairs;
 
 /* Allocates memory for `pairs` pairs. */
-void stage_samples_create(stage_samples *t, int64_t pairs);
-void stage_samples_free(stage_samples *t);
+void staged_pairs_create(staged_pairs *t, int64_t pairs);
+void staged_pairs_free(staged_pairs *t);
 
 /* Takes rows [row, row + rows) of a plan of the subject's kernel, without the padding row. Returns false if the kernel
    does not report its stages. */
-bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
+bool staged_pairs_take(staged_pairs *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a);
 
 /* Checks STAGES: in a few windows, sine and cosine rounded once are the elements of the table. */
 void subject_check_stages(subject *s, arena *a, uint64_t *random);
 
-/* Returns the mean size of each part of the errors of all samples. */
-split_parts stage_samples_mean(const stage_samples *t, const oracle *reference);
+/* Returns the mean size of each part of the errors of all pairs. */
+split_parts staged_pairs_mean(const staged_pairs *t, const oracle *reference);
 
 record_parts parts_record(const split_parts *parts);
 

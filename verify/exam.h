@@ -135,7 +135,7 @@ typedef void place_teller(row_exam *e, const witness *w, record_witness *made, r
 file_result row_exam_record(row_exam *e, const row_findings *r, const file_exam *of, unsigned subjects,
                             place_teller *tell);
 
-/* Returns the largest errors, in `text`, as the reason why accuracy is not checked without a limit. */
+/* Returns the largest errors, in `text`, as the reason why accuracy is not checked without a tolerance. */
 const char *row_exam_figures(const accuracy *found, char *text, size_t size);
 
 /* ---- tables ---------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ typedef struct table_axis {
 typedef struct table_exam {
   row_exam of;
   row_findings all;
-  const table_request *request; /* its limit may grow with the position, and have a domain */
+  const table_request *request; /* its tolerance may grow with the position, and have a domain */
   table_axis axis[POSENC_AXES];
   int axes;
   oracle *odd_references[UNITS];
@@ -194,18 +194,18 @@ bool table_exam_judge(row_exam *e, window block);
 
 /* Pairs of a result of add or rope, and how far they may be from the exact ones: for its exam and for its cause. */
 
-/* The limit of results of one problem, of arithmetic as their numbers show it (reference/accuracy.h). */
-typedef struct array_limits {
+/* The tolerance of results of one problem, of arithmetic as their numbers show it (reference/accuracy.h). */
+typedef struct array_tolerances {
   double *angles;      /* of each frequency index at position 1 */
   double unit;         /* of the arithmetic */
   double value, least; /* least: numbers of the dtype below have fewer digits */
-} array_limits;
+} array_tolerances;
 
-/* Sets the limits of a problem, of results that are numbers of the dtype `held`. The caller frees l->angles. */
-void array_limits_open(array_limits *l, const posenc_problem *problem, posenc_dtype held);
+/* Sets the tolerances of a problem, of results that are numbers of the dtype `held`. The caller frees l->angles. */
+void array_tolerances_open(array_tolerances *l, const posenc_problem *problem, posenc_dtype held);
 
-/* Returns the limit of the errors of pair i at a position, or with axes at an index, as a share of its length. */
-double array_limit_at(const array_limits *l, const posenc_problem *problem, int64_t i, int64_t at);
+/* Returns the tolerance of the errors of pair i at a position, or with axes at an index, as a share of its length. */
+double array_tolerance_at(const array_tolerances *l, const posenc_problem *problem, int64_t i, int64_t at);
 
 /* Returns the larger error of a pair, as a share: for rope of the length of x's pair, but at least `least`; for add
    also of at least 1. */

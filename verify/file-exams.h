@@ -37,7 +37,7 @@ typedef struct table_request {
 /* Compares a table. The positions of a list need not be integers.
 
    Checks: accuracy, bounded, pair-norm, rotation, unique-rows; those about pairs are skipped if there is only one part.
-   Without a limit all are skipped, but have their worst deviations. */
+   Without a tolerance all are skipped, but have their worst deviations. */
 file_result verify_table(const table_request *request);
 
 /* ---- the result of add or rope on an array x ------------------------------------------------------------------- */
@@ -93,17 +93,17 @@ void array_close(array_exam *e);
 /* How add or rope differed from the request. */
 typedef struct array_cause {
   char text[160]; /* empty if unknown, or if there is nothing to explain */
-  /* If all errors are within the limit: a mistake in the positions of an axis that turns too slowly for the limit to
-     tell it. It is the cause, and `unlike` elements of the sample have other bits than what is asked; or else it is
-     `unseen`, if bits do not tell it, either; "" if there is none. */
+  /* If all errors are within the tolerance: a mistake in the positions of an axis that turns too slowly for the
+     tolerance to tell it. It is the cause, and `unlike` elements of the sample have other bits than what is asked; or
+     else it is `unseen`, if bits do not tell it, either; "" if there is none. */
   int64_t unlike;
   char unseen[160];
 } array_cause;
 
 /* Tries known mistakes, one at a time, on a sample of vectors; if those of some heads or batches are right, on the
-   first that are not. A mistake is the cause if it explains them within the limit of reference/accuracy.h, which the
-   request does not, or 16 times as well as that, and better than the other mistakes do. There is no cause if all errors
-   are those of values, but for the positions of axes: results of a narrow dtype may have the bits of others. */
+   first that are not. A mistake is the cause if it explains them within the tolerance of reference/accuracy.h, which
+   the request does not, or 16 times as well as that, and better than the other mistakes do. There is no cause if all
+   errors are those of values, but for the positions of axes: results of a narrow dtype may have the bits of others. */
 array_cause array_cause_of(const array_request *request);
 
 #endif

@@ -62,7 +62,7 @@ static spot look(search_state *h, int64_t position, int64_t index) {
 }
 
 /* Draws an element. Every binade of positions is equally likely. */
-static spot sample(search_state *h) {
+static spot draw_spot(search_state *h) {
   const int64_t reach = h->result->reach, pairs = h->subject->shape->problem.dim / 2;
   int binades = 1;
   while (reach >> binades) binades++;
@@ -106,7 +106,7 @@ static void land(const search_state *h, const spot *from, int64_t q, const fast_
   for (int n = 0; n < MULTIPLES; n++) {
     if (q > 0 ? position > h->result->reach - q : position <= -q) return;
     position += q;
-    now = fast_turn(&now, turn);
+    now = fast_rotate(&now, turn);
     const double there = from_midpoint(oracle_format(h->reference), &now);
     if (there < best->from_midpoint) *best = (landing){position, there};
   }
@@ -121,7 +121,7 @@ static void approach_midpoint(search_state *h, spot at) {
   fast_pair turns[ORACLE_RETURNS];
   const size_t count = oracle_returns(h->reference, at.index, h->result->reach, returns);
   for (size_t i = 0; i < count; i++) {
-    const exact_pair turn = oracle_turn(h->reference, returns[i], at.index);
+    const exact_pair turn = oracle_rotation(h->reference, returns[i], at.index);
     turns[i] = pair_of(&turn);
   }
   while (h->left > 0) {
@@ -165,9 +165,9 @@ static void climb_to_error(search_state *h, spot at) {
 /* ---- the search ---------------------------------------------------------------------------------- */
 
 static void search_round(search_state *h) {
-  spot nearest = sample(h), worst = nearest;
+  spot nearest = draw_spot(h), worst = nearest;
   for (int n = 1; n < SAMPLES && h->left > 0; n++) {
-    const spot one = sample(h);
+    const spot one = draw_spot(h);
     if (one.from_midpoint < nearest.from_midpoint) nearest = one;
     if (one.share > worst.share) worst = one;
   }

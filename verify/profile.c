@@ -114,7 +114,7 @@ typedef struct instruments {
   fast_oracle *fast; /* for the table that ends with the last point */
   oracle *exact;
   arena *rows;
-  stage_samples stages;
+  staged_pairs stages;
   double apart[POINT_ROWS];      /* Σ cos(k w_i) */
   collision collisions[FORMATS]; /* two rows of a point */
 } instruments;
@@ -136,7 +136,7 @@ static void instruments_make(instruments *with, const posenc_kernel *kernel, con
   with->fast = allocated(fast_create(&problem, 0));
   with->exact = allocated(oracle_create(&problem));
   with->rows = arena_create(POINT_ROWS * DIM * sizeof(float));
-  stage_samples_create(&with->stages, POINT_ROWS * PAIRS);
+  staged_pairs_create(&with->stages, POINT_ROWS * PAIRS);
   set_apart(with);
 }
 
@@ -144,7 +144,7 @@ static void instruments_free(instruments *with) {
   fast_destroy(with->fast);
   oracle_destroy(with->exact);
   arena_destroy(with->rows);
-  stage_samples_free(&with->stages);
+  staged_pairs_free(&with->stages);
 }
 
 /* Returns the largest |PE[p]·PE[q] − Σ cos((p−q) w_i)|. Partial sums reach 64, half an ulp of which is 2^-47: the 192
@@ -179,8 +179,8 @@ static collision collision_among(const format *f, const float *rows, int64_t pos
 
 /* Returns the parts of a point's errors, which are not there if the kernel does not expose its stages. */
 static record_parts point_parts(instruments *with, subject *s) {
-  if (!stage_samples_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return (record_parts){0};
-  const split_parts mean = stage_samples_mean(&with->stages, with->exact);
+  if (!staged_pairs_take(&with->stages, s, s->plan, 0, POINT_ROWS, with->rows)) return (record_parts){0};
+  const split_parts mean = staged_pairs_mean(&with->stages, with->exact);
   return parts_record(&mean);
 }
 

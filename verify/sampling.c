@@ -64,10 +64,10 @@ sampling sampling_of(const posenc_kernel *kernel, const posenc_problem *problem,
     sampled.rows = least(fitting, sampled.all);
     sampled.windows = sampled.rows ? (sampled.all - 1) / sampled.rows + 1 : 0;
   } else {
-    const int64_t limit = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
+    const int64_t most_of_kernel = most_windows(kernel, special), filling = (affordable - 1) / fitting + 1,
                   enough = least(most(affordable / SAMPLED_ROWS, 2), WINDOWS_WITH_BOUND);
-    sampled.rows = least(affordable / least(most(enough, filling), limit), fitting);
-    sampled.windows = least(affordable / sampled.rows, limit);
+    sampled.rows = least(affordable / least(most(enough, filling), most_of_kernel), fitting);
+    sampled.windows = least(affordable / sampled.rows, most_of_kernel);
   }
   set_segments(&sampled, special);
   return sampled;

@@ -8,18 +8,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-void stage_samples_create(stage_samples *t, int64_t pairs) {
-  *t = (stage_samples){.cases = memory_take((size_t)pairs, sizeof *t->cases),
-                       .stages = memory_take((size_t)pairs, sizeof *t->stages)};
+void staged_pairs_create(staged_pairs *t, int64_t pairs) {
+  *t = (staged_pairs){.cases = memory_take((size_t)pairs, sizeof *t->cases),
+                      .stages = memory_take((size_t)pairs, sizeof *t->stages)};
 }
 
-void stage_samples_free(stage_samples *t) {
+void staged_pairs_free(staged_pairs *t) {
   free(t->cases);
   free(t->stages);
-  *t = (stage_samples){0};
+  *t = (staged_pairs){0};
 }
 
-bool stage_samples_take(stage_samples *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a) {
+bool staged_pairs_take(staged_pairs *t, subject *s, const posenc_plan *plan, int64_t row, int64_t rows, arena *a) {
   const posenc_problem *problem = posenc_plan_problem(plan);
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t pairs = problem->dim / 2;
@@ -46,7 +46,7 @@ static bool is_rounded(const format *f, posenc_sum value, double element) {
   return rounded == element && signbit(rounded) == signbit(element);
 }
 
-static void check_samples(check *c, const format *f, const stage_samples *t) {
+static void check_staged(check *c, const format *f, const staged_pairs *t) {
   for (size_t n = 0; n < t->count; n++) {
     const split_case *one = &t->cases[n];
     c->compared += 2;
@@ -78,16 +78,16 @@ void subject_check_stages(subject *s, arena *a, uint64_t *random) {
   const int64_t fitting = least(ROWS, PAIRS / (problem->dim / 2) + 1), rows = least(fitting, problem->rows),
                 last = problem->rows - rows;
   check *c = &s->checks[STAGES];
-  stage_samples t;
-  stage_samples_create(&t, rows * problem->dim / 2);
+  staged_pairs t;
+  staged_pairs_create(&t, rows * problem->dim / 2);
   for (int n = 0; n < WINDOWS && !c->skip; n++) {
     const int64_t row = n < 2 ? n * last : (int64_t)random_below(random, (uint64_t)last + 1);
-    if (stage_samples_take(&t, s, s->plan, row, rows, a))
-      check_samples(c, f, &t);
+    if (staged_pairs_take(&t, s, s->plan, row, rows, a))
+      check_staged(c, f, &t);
     else
       c->skip = untold(s);
   }
-  stage_samples_free(&t);
+  staged_pairs_free(&t);
 }
 
 static void add_sizes(split_parts *sum, const split_parts *parts) {
@@ -97,7 +97,7 @@ static void add_sizes(split_parts *sum, const split_parts *parts) {
   sum->store += fabs(parts->store);
 }
 
-split_parts stage_samples_mean(const stage_samples *t, const oracle *reference) {
+split_parts staged_pairs_mean(const staged_pairs *t, const oracle *reference) {
   const double elements = 2.0 * (double)t->count;
   split_pair *pairs = memory_take(t->count, sizeof *pairs);
   split_errors(reference, t->cases, t->count, pairs);
@@ -120,9 +120,9 @@ record_parts parts_record(const split_parts *parts) {
 enum { ROWS = 16 };
 
 /* Returns the largest error in parts; what is not there in the padding row, where nothing is computed. */
-static record_explained_error explain_worst(subject *s, const oracle *reference, arena *a, stage_samples *t) {
+static record_explained_error explain_worst(subject *s, const oracle *reference, arena *a, staged_pairs *t) {
   const witness *w = &s->found.max_abs;
-  stage_samples_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
+  staged_pairs_take(t, s, s->plan, w->position - s->shape->problem.first, 1, a);
   if (!t->count) return (record_explained_error){0};
   split_pair pair;
   split_errors(reference, &t->cases[w->index], 1, &pair);
@@ -151,18 +151,18 @@ enum { EXPLAINED_MOST = 64 };
 
 /* Adds the means of the rows from a position on. */
 static void add_rows(record_explained_rows *list, size_t *count, subject *s, const oracle *reference, arena *a,
-                     stage_samples *t, int64_t position) {
+                     staged_pairs *t, int64_t position) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t row = position - problem->first;
-  stage_samples_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
+  staged_pairs_take(t, s, s->plan, row, least(ROWS, problem->rows - row), a);
   if (!t->count) return; /* the padding row is left out */
-  const split_parts mean = stage_samples_mean(t, reference);
+  const split_parts mean = staged_pairs_mean(t, reference);
   list[(*count)++] = (record_explained_rows){.there = true, .position = position, .parts = parts_record(&mean)};
 }
 
 /* Returns the number of rows in `list`, which has room for EXPLAINED_MOST. */
 static size_t explain_rows(record_explained_rows *list, subject *s, const oracle *reference, arena *a,
-                           stage_samples *t) {
+                           staged_pairs *t) {
   const posenc_problem *problem = &s->shape->problem;
   const int64_t last = problem->first + (problem->rows - 1);
   size_t count = 0;
@@ -175,17 +175,17 @@ static size_t explain_rows(record_explained_rows *list, subject *s, const oracle
 
 record_explanation explain(subject *s, arena *a, record_memory *in) {
   const posenc_problem *problem = &s->shape->problem;
-  stage_samples t;
+  staged_pairs t;
   record_explanation made = {.there = problem->rows == 0};
   if (problem->rows == 0) return made;
-  stage_samples_create(&t, ROWS * problem->dim / 2);
+  staged_pairs_create(&t, ROWS * problem->dim / 2);
   oracle *reference = allocated(oracle_create(problem));
-  if (stage_samples_take(&t, s, s->plan, 0, 1, a)) {
+  if (staged_pairs_take(&t, s, s->plan, 0, 1, a)) {
     record_explained_rows *rows = record_allocate(in, EXPLAINED_MOST, sizeof *rows);
     made = (record_explanation){.there = true, .worst = explain_worst(s, reference, a, &t), .rows = rows};
     made.rows_count = explain_rows(rows, s, reference, a, &t);
   }
   oracle_destroy(reference);
-  stage_samples_free(&t);
+  staged_pairs_free(&t);
   return made;
 }

@@ -66,28 +66,28 @@ static bool is_padding(const table_exam *e, int64_t row) {
   return e->of.problem.padding != POSENC_NO_PADDING && at.unit == 0 && at.number == e->of.problem.padding;
 }
 
-/* ---- the limit ------------------------------------------------------------------------------------------------- */
+/* ---- the tolerance --------------------------------------------------------------------------------------------- */
 
-/* Whether the limit holds for that row. */
-static bool is_limited(const table_exam *e, const table_axis *a, int64_t row) {
+/* Whether the tolerance holds for that row. */
+static bool has_tolerance(const table_exam *e, const table_axis *a, int64_t row) {
   return e->request->limit && distance_of(e, a, row) <= e->request->limit->max_position;
 }
 
-/* Returns the limit where it holds, otherwise null. Its growth is per position of the unit. */
-static const posenc_bound *limit_at(const table_exam *e, const table_axis *a, int64_t row, int unit,
-                                    posenc_bound *scaled) {
-  if (!is_limited(e, a, row)) return NULL;
+/* Returns the tolerance where it holds, otherwise null. Its growth is per position of the unit. */
+static const posenc_bound *tolerance_at(const table_exam *e, const table_axis *a, int64_t row, int unit,
+                                        posenc_bound *scaled) {
+  if (!has_tolerance(e, a, row)) return NULL;
   *scaled = *e->request->limit;
   scaled->growth = ldexp(scaled->growth, -UNIT_BITS * unit);
   return scaled;
 }
 
-/* Returns the error that the limit allows any element of a row. Only at position 0 is an exact value 1, whose ulp is
-   twice that of smaller values. With an attention factor above 1, which all values include, an ulp is larger by at most
-   that factor, and again by 2. */
+/* Returns the error that the tolerance allows any element of a row. Only at position 0 is an exact value 1, whose ulp
+   is twice that of smaller values. With an attention factor above 1, which all values include, an ulp is larger by at
+   most that factor, and again by 2. */
 static double allowed(const table_exam *e, const table_axis *a, int64_t row) {
   posenc_bound scaled;
-  const posenc_bound *limit = limit_at(e, a, row, 0, &scaled);
+  const posenc_bound *limit = tolerance_at(e, a, row, 0, &scaled);
   if (!limit) return INFINITY;
   const double most = posenc_bound_at(limit, e->of.problem.dtype, distance_of(e, a, row)) - limit->abs;
   const double plain = place_of(e, a, row).number == 0 ? 2.0 : 1.0,
@@ -185,7 +185,7 @@ static void check_padding(table_exam *e, const table_axis *a, const unsigned cha
   }
 }
 
-/* Returns the end of the run from row `from` on: successive places within one octave, for which the limit holds or
+/* Returns the end of the run from row `from` on: successive places within one octave, for which the tolerance holds or
    not. */
 static int64_t end_of_run(table_exam *e, const table_axis *a, int64_t from, int64_t end) {
   const place_in_list at = place_of(e, a, from);
@@ -193,7 +193,7 @@ static int64_t end_of_run(table_exam *e, const table_axis *a, int64_t from, int6
   for (; to < end && octave_of(e, a, to) == octave_of(e, a, from); to++) {
     const place_in_list next = place_of(e, a, to);
     if (next.unit != at.unit || next.number != at.number + (to - from)) break;
-    if (is_limited(e, a, to) != is_limited(e, a, from)) break;
+    if (has_tolerance(e, a, to) != has_tolerance(e, a, from)) break;
     if (e->of.problem.axes && is_padding(e, to)) break;
   }
   return to;
@@ -214,7 +214,7 @@ static void check_accuracy(table_exam *e, table_axis *a, int copy, window w, con
     if (is_zero) continue;
     accuracy found = {0}, *const into = is_listed(e) ? &found : &in->found;
     fast_check(reference_of(e, a, at.unit), at.number - a->problem.first, to - from, there,
-               limit_at(e, a, from, at.unit, &scaled), into);
+               tolerance_at(e, a, from, at.unit, &scaled), into);
     if (!is_listed(e)) continue;
     tell_whole(a, &found, at.number - position_of(e, from));
     accuracy_move(&found, whole_position(e, a, from));
@@ -237,7 +237,7 @@ static void check_odd_column(table_exam *e, window w) {
     const int64_t distance = distance_of(e, a, row);
     const exact value = exact_of_odd(e, row);
     posenc_bound here = {0};
-    const posenc_bound *limit = limit_at(e, a, row, 0, &here);
+    const posenc_bound *limit = tolerance_at(e, a, row, 0, &here);
     here.abs += here.growth * (double)distance; /* a list's row numbers are not its positions */
     here.growth = 0.0;
     accuracy found = {0};
@@ -307,15 +307,15 @@ static void check_rotation(table_exam *e, table_axis *a, window w, int64_t n, in
   fast_row(reference_of(e, a, from.unit), by, e->by);
   read_row(e, a, row, e->one);
   read_row(e, a, other, e->other);
-  const turned_row turned = {.problem = &a->problem,
-                             .attention = a->attention,
-                             .by = e->by,
-                             .from = e->one,
-                             .to = e->other,
-                             .e_from = allowed(e, a, row),
-                             .e_to = allowed(e, a, other),
-                             .position = position_of(e, other)};
-  check_turn(&found, &turned);
+  const rotated_row rotated = {.problem = &a->problem,
+                               .attention = a->attention,
+                               .by = e->by,
+                               .from = e->one,
+                               .to = e->other,
+                               .e_from = allowed(e, a, row),
+                               .e_to = allowed(e, a, other),
+                               .position = position_of(e, other)};
+  check_rotated_row(&found, &rotated);
   if (a->pairs.number) found.index = a->pairs.number[found.index];
   check_merge(&e->all.checks[ROTATION], &found);
 }
@@ -383,8 +383,8 @@ static double distance(table_exam *e, table_axis *a, int64_t p, int64_t q) {
   return most;
 }
 
-/* Checks equal rows: the exact ones are no farther apart than the limit allows: 2 d, and 2^-51 for the rounding of that
-   distance. For f16 and bf16 this may allow many. Of several axes, the one that is the farthest beyond counts. */
+/* Checks equal rows: the exact ones are no farther apart than the tolerance allows: 2 d, and 2^-51 for the rounding of
+   that distance. For f16 and bf16 this may allow many. Of several axes, the one that is the farthest beyond counts. */
 static void judge_equal(table_exam *e, int64_t p, int64_t q) {
   double worst = -INFINITY, apart = 0.0, most = 0.0;
   for (table_axis *a = e->axis; a < e->axis + e->axes; a++) {

@@ -145,10 +145,10 @@ static void forget(findings *f) {
 
 /* ---- exams side by side ------------------------------------------------------------------------------------- */
 
-typedef struct examination examination;
+typedef struct schedule schedule;
 
 typedef struct work {
-  examination *all;
+  schedule *all;
   run_work of;
   size_t kernel; /* its number; 0 of exact distances */
   exam part;
@@ -162,7 +162,7 @@ typedef struct work {
   const record_result *result; /* of an exam; null until all have ended */
 } work;
 
-struct examination {
+struct schedule {
   const run_request *request;
   work *works;         /* in the order in which they begin: the largest first */
   size_t exams, count; /* exams, of items or parts of them, come first */
@@ -211,21 +211,21 @@ static bool is_seen_in_f32(const run_request *r, const run_item *one) {
    answered: the exam would take as long to hang again. */
 static char *text_of_silence(const work *w) {
   const run_request *r = w->all->request;
-  const run_item *one = &r->items[w->of.number], *silent = run_unanswered(r, one->kernel, false);
+  const run_item *one = &r->items[w->of.number], *silent = run_without_reply(r, one->kernel, false);
   const check broken = {.compared = 1, .broken = 1, .worst = 1.0};
   exam_result made;
   if (!silent || one < silent) return NULL;
   result_begin(&made, &w->part, NULL);
   record_check failed = check_record(property_name(SURVIVAL), &broken, &made.memory);
   failed.note =
-      record_format(&made.memory, "%s, when asked about %s", silent->answer.words, r->shapes[silent->shape].name);
+      record_format(&made.memory, "%s, when asked about %s", silent->reply.words, r->shapes[silent->shape].name);
   return text_of_check(&made, &failed);
 }
 
 /* Takes a result and its text over, and corrects the progress: elements of a table that the kernel refuses do not
    count. */
 static void take_result(work *w, const record_result *result, char *text, bool hangs) {
-  examination *all = w->all;
+  schedule *all = w->all;
   const work **noted = &all->hung[w->kernel];
   w->state = ENDED;
   w->text = text;
@@ -273,7 +273,7 @@ static void prepare_profile(work *w) {
 static const shape *shape_of_hang(const work *w) {
   const run_request *r = w->all->request;
   const work *hung = w->all->hung[w->kernel];
-  const run_item *asked = run_unanswered(r, w->kernel, false);
+  const run_item *asked = run_without_reply(r, w->kernel, false);
   if (!hung) return NULL;
   return asked ? &r->shapes[asked->shape] : hung->part.of;
 }
@@ -294,7 +294,7 @@ static void prepare_exam(work *w) {
 
 static void show_work(const char *doing, double share, void *argument) {
   work *own = argument;
-  const examination *all = own->all;
+  const schedule *all = own->all;
   double done = 0.0;
   (void)doing;
   own->done = share * own->of.size;
@@ -372,7 +372,7 @@ static const struct {
             [RUN_DISTANCES] = {NULL, begin_distances, distances_ended, true}};
 
 /* Returns the first work that waits and is not ended by its preparation; null if none can begin now. */
-static work *next_work(examination *all) {
+static work *next_work(schedule *all) {
   for (work *w = all->works; w < all->works + all->count && !all->fork_failed; w++) {
     if (w->state != WAITS) continue;
     if (ways[w->of.kind].alone && all->running) return NULL;
@@ -383,7 +383,7 @@ static work *next_work(examination *all) {
 }
 
 /* Begins works while there are processors for their workers. */
-static void begin_works(examination *all) {
+static void begin_works(schedule *all) {
   const size_t most = (size_t)least(threads_most(), ISOLATE_MOST);
   for (work *w; all->running < most && (w = next_work(all));) {
     isolation how = {.silence = all->request->silence, .on_progress = show_work, .argument = w};
@@ -397,7 +397,7 @@ static void begin_works(examination *all) {
 }
 
 /* Waits until a worker has ended, and takes its result. */
-static void end_work(examination *all) {
+static void end_work(schedule *all) {
   const size_t n = isolate_any(all->workers, all->running);
   work *w = all->at_work[n];
   isolated end = isolate_end(all->workers[n]);
@@ -413,7 +413,7 @@ static void end_work(examination *all) {
 
 /* Adds to the failed check of a kernel that hung how many exams were left out because of it: formats that print
    failures alone tell it, too. */
-static void tell_left_out(const examination *all, record_memory *in) {
+static void tell_left_out(const schedule *all, record_memory *in) {
   for (size_t n = 0; n < all->exams; n++) {
     work *w = &all->works[n];
     if (all->hung[w->kernel] != w) continue;
@@ -445,7 +445,7 @@ static int larger_first(const void *a, const void *b) {
   return in_order(a, b);
 }
 
-static work work_of(examination *all, const run_work *of) {
+static work work_of(schedule *all, const run_work *of) {
   const run_request *r = all->request;
   work w = {.all = all, .of = *of};
   if (of->kind == RUN_ROWS) {
@@ -460,7 +460,7 @@ static work work_of(examination *all, const run_work *of) {
   return w;
 }
 
-static void open_examination(examination *all, const run_works *own) {
+static void open_schedule(schedule *all, const run_works *own) {
   all->count = own->count;
   all->works = memory_take(all->count, sizeof *all->works);
   all->hung = memory_take(all->request->kernel_count + 1, sizeof(*all->hung));
@@ -472,13 +472,13 @@ static void open_examination(examination *all, const run_works *own) {
   qsort(all->works, all->count, sizeof *all->works, larger_first);
 }
 
-static void close_examination(examination *all) {
+static void close_schedule(schedule *all) {
   for (size_t n = 0; n < all->count; n++) free(all->works[n].text);
   free(all->works);
   free(all->hung);
 }
 
-static void collect_results(examination *all, findings *f) {
+static void collect_results(schedule *all, findings *f) {
   record_result *results = record_allocate(&f->memory, all->exams, sizeof *results);
   for (size_t n = 0; n < all->exams; n++) all->works[n].result = keep(f, record_of_text_result(all->works[n].text));
   tell_left_out(all, &f->memory);
@@ -489,7 +489,7 @@ static void collect_results(examination *all, findings *f) {
 }
 
 /* Sets what was found of encodings, with their contracts, in the order of the request. */
-static void collect_encodings(const examination *all, findings *f) {
+static void collect_encodings(const schedule *all, findings *f) {
   const run_exam *asked = &all->request->exam;
   const record_encodings **found = record_allocate(&f->memory, all->count, sizeof *found);
   record_encodings *made = &f->of.encodings;
@@ -523,7 +523,7 @@ static void collect_encodings(const examination *all, findings *f) {
   made->skipped = counts.skipped;
 }
 
-static void collect_profiles(const examination *all, findings *f) {
+static void collect_profiles(const schedule *all, findings *f) {
   record_profile *curves = record_allocate(&f->memory, all->count - all->exams, sizeof *curves);
   f->of.profile = curves;
   f->of.has_unique = true;
@@ -536,15 +536,15 @@ static void collect_profiles(const examination *all, findings *f) {
 
 /* Does the works. Returns false if no process could be created. */
 static bool examine_all(const run_request *request, const run_works *own, findings *f) {
-  examination all = {.request = request};
-  open_examination(&all, own);
+  schedule all = {.request = request};
+  open_schedule(&all, own);
   for (begin_works(&all); all.running; begin_works(&all)) end_work(&all);
   if (!all.fork_failed) {
     collect_results(&all, f);
     collect_profiles(&all, f);
     collect_encodings(&all, f);
   }
-  close_examination(&all);
+  close_schedule(&all);
   return !all.fork_failed;
 }
 

@@ -106,13 +106,13 @@ INLINE void add_pairs(add_variant as, destination here, int64_t first, int64_t s
 
 /* The pairs of a chunk, and the bytes of a row at which their columns start. */
 typedef struct column_span {
-  const cr_table *table;
+  const cr_constants *cr;
   int64_t pair, count, first, second;
 } column_span;
 
 INLINE void start_rotations(column_span of, int64_t position, rotation *at) {
   for (int64_t i = 0; i < of.count; i += LANES, at++) {
-    const angle_table *angles = of.table->angles;
+    const angle_constants *angles = of.cr->angles;
     sincos_of(turns_at(angles, of.pair + i, position), true, &at->sine, &at->cosine);
     at->step_sin = load_aligned(angles->step_sin + of.pair + i);
     at->step_cos = load_aligned(angles->step_cos + of.pair + i);
@@ -133,7 +133,7 @@ TARGET static __attribute__((noinline)) void recompute_uncertain(column_span of,
   for (int lane = 0; lane < LANES && i + lane < of.count; lane++)
     for (int cosine = 0; cosine < 2; cosine++)
       if (cr_is_uncertain(both[cosine][lane], bits))
-        both[cosine][lane] = cr_value(of.table, POSENC_F32, position, of.pair + i + lane, cosine);
+        both[cosine][lane] = cr_value(of.cr, POSENC_F32, position, of.pair + i + lane, cosine);
 }
 
 /* Adds at most eight pairs of a row, and rotates them to the next row. */
@@ -178,17 +178,17 @@ INLINE int64_t block_at(int64_t position, int64_t rows) {
   return rows < most ? rows : most;
 }
 
-INLINE void add_block(add_variant as, const cr_table *table, const posenc_problem *problem, int64_t position,
+INLINE void add_block(add_variant as, const cr_constants *cr, const posenc_problem *problem, int64_t position,
                       int64_t rows, destination here) {
   const int64_t pairs = problem->dim / 2, half_bytes = pairs * bytes_of(as);
   for (int64_t pair = 0; pair < pairs; pair += CHUNK) {
     const int64_t count = pairs - pair < CHUNK ? pairs - pair : CHUNK;
     const int64_t first = (as.interleaved ? 2 : 1) * pair * bytes_of(as), second = first + half_bytes;
-    add_rows(as, here, (column_span){table, pair, count, first, second}, position, rows);
+    add_rows(as, here, (column_span){cr, pair, count, first, second}, position, rows);
   }
 }
 
-INLINE void add_as(add_variant as, const cr_table *table, const posenc_problem *problem, const posenc_slice *slice,
+INLINE void add_as(add_variant as, const cr_constants *cr, const posenc_problem *problem, const posenc_slice *slice,
                    const char *x, char *out) {
   enum { AHEAD = 12288 };
   const int64_t row_bytes = problem->dim * bytes_of(as),
@@ -199,7 +199,7 @@ INLINE void add_as(add_variant as, const cr_table *table, const posenc_problem *
     for (int64_t r = 0, rows; r < slice->rows; r += rows, here = row_of(here, rows)) {
       const int64_t position = problem->first + (slice->index ? slice->index[r] : slice->row + r);
       rows = block_at(position, slice->index ? 1 : slice->rows - r);
-      add_block(as, table, problem, position, rows, here);
+      add_block(as, cr, problem, position, rows, here);
     }
   }
 }
@@ -212,22 +212,22 @@ static bool are_whole(const posenc_problem *problem, const posenc_slice *slice, 
 
 TARGET void add_avx512(const void *constants, const posenc_problem *problem, const posenc_slice *slice, bool streamed,
                        const void *x, void *out) {
-  const cr_table *table = (const cr_table *)constants;
+  const cr_constants *cr = (const cr_constants *)constants;
   const char *from = (const char *)x;
   char *to = (char *)out;
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS,
              cosine_first = problem->layout == POSENC_INTERLEAVED_CS || problem->layout == POSENC_SPLIT_CS;
   if (interleaved && streamed && are_whole(problem, slice, out)) {
-    add_as((add_variant){POSENC_F32, true, cosine_first, true}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_F32, true, cosine_first, true}, cr, problem, slice, from, to);
     store_fence();
   } else if (problem->dtype == POSENC_F32 && interleaved) {
-    add_as((add_variant){POSENC_F32, true, cosine_first, false}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_F32, true, cosine_first, false}, cr, problem, slice, from, to);
   } else if (problem->dtype == POSENC_F32) {
-    add_as((add_variant){POSENC_F32, false, cosine_first, false}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_F32, false, cosine_first, false}, cr, problem, slice, from, to);
   } else if (interleaved) {
-    add_as((add_variant){POSENC_BF16, true, cosine_first, false}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_BF16, true, cosine_first, false}, cr, problem, slice, from, to);
   } else {
-    add_as((add_variant){POSENC_BF16, false, cosine_first, false}, table, problem, slice, from, to);
+    add_as((add_variant){POSENC_BF16, false, cosine_first, false}, cr, problem, slice, from, to);
   }
 }
 #else

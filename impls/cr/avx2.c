@@ -22,7 +22,7 @@ const posenc_kernel posenc_kernel_cr_avx2 = {
     .provenance = "as cr-portable; posenc, 2026",
     CR_CONTRACT,
 #ifdef HAVE_AVX2
-    CR_FUNCTIONS(execute, stage_samples),
+    CR_FUNCTIONS(execute, write_stages),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -14,14 +14,14 @@ enum { VECTORS = 8, STREAM_VECTORS = 8, STREAMS = true, SHIFT_FROM = 1 << 21, SU
 
 /* Adds without making rows, where add_avx512 can. Tables with many tiny sines are applied by rows, since add_avx512
    would recompute these. */
-static posenc_status apply_fused(const void *table, const posenc_problem *problem, const posenc_slice *slice,
+static posenc_status apply_fused(const void *cr, const posenc_problem *problem, const posenc_slice *slice,
                                  const void *x, void *out) {
   static const posenc_kernel rows = {.execute = execute};
-  const posenc_stores stores = ((const cr_table *)table)->angles->stores;
-  const apply_source source = {.kernel = &rows, .constants = table, .loops = &apply_loops_avx512, .stores = stores};
-  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING || ((const cr_table *)table)->in_sums)
+  const posenc_stores stores = ((const cr_constants *)cr)->angles->stores;
+  const apply_source source = {.kernel = &rows, .constants = cr, .loops = &apply_loops_avx512, .stores = stores};
+  if (problem->op != POSENC_ADD || problem->padding != POSENC_NO_PADDING || ((const cr_constants *)cr)->in_sums)
     return apply_rows(&source, problem, slice, x, out);
-  add_avx512(table, problem, slice, apply_streams(stores, problem, slice, x, out), x, out);
+  add_avx512(cr, problem, slice, apply_streams(stores, problem, slice, x, out), x, out);
   return POSENC_OK;
 }
 #endif
@@ -35,7 +35,7 @@ const posenc_kernel posenc_kernel_cr_avx512 = {
     .provenance = "as cr-portable; posenc, 2026",
     CR_CONTRACT,
 #ifdef HAVE_AVX512
-    CR_FUNCTIONS(execute, stage_samples),
+    CR_FUNCTIONS(execute, write_stages),
     .apply = apply_fused,
 #else
     .absent = KERNEL_LEFT_OUT,

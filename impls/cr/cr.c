@@ -90,8 +90,8 @@ const char *cr_can_do(const posenc_problem *problem) {
   return angle_can_do(problem);
 }
 
-void cr_release(void *table) {
-  cr_table *made = (cr_table *)table;
+void cr_release(void *cr) {
+  cr_constants *made = (cr_constants *)cr;
   if (made->angles) angle_release(made->angles);
   free(made->memory);
   free(made);
@@ -99,8 +99,8 @@ void cr_release(void *table) {
 
 /* Copies the constants of the first pairs after the last pair. Lanes after the last pair then compute the first
    columns of the next row or, where no table needs them, elements that are rarely uncertain. */
-static void pad(cr_table *made, size_t padded, size_t copies) {
-  const angle_table *angles = made->angles;
+static void pad(cr_constants *made, size_t padded, size_t copies) {
+  const angle_constants *angles = made->angles;
   const size_t pairs = (size_t)made->pairs;
   for (size_t i = pairs; i < padded; i++) {
     angles->turn_high[i] = angles->turn_high[i - pairs];
@@ -120,18 +120,18 @@ static uint64_t mix(uint64_t sum, uint64_t word) {
   return (x << 23 | x >> 41) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-uint64_t cr_digest(const cr_table *table, const posenc_problem *problem) {
-  const angle_table *angles = table->angles;
+uint64_t cr_digest(const cr_constants *cr, const posenc_problem *problem) {
+  const angle_constants *angles = cr->angles;
   const int64_t step = posenc_layout_columns(problem->layout, problem->dim).step;
-  uint64_t sums[7] = {0}, digest = (uint64_t)table->pairs;
-  for (int64_t i = 0; i < table->pairs; i++) {
+  uint64_t sums[7] = {0}, digest = (uint64_t)cr->pairs;
+  for (int64_t i = 0; i < cr->pairs; i++) {
     sums[0] = mix(sums[0], angles->turn_high[i]);
     sums[1] = mix(sums[1], angles->turn_low[i]);
     sums[2] = mix(sums[2], round_bits_of(angles->step_sin[i]));
     sums[3] = mix(sums[3], round_bits_of(angles->step_cos[i]));
-    sums[4] = mix(sums[4], round_bits_of(table->twice_cosine[step * i]));
-    sums[5] = mix(sums[5], round_bits_of(table->block_sin[i]));
-    sums[6] = mix(sums[6], round_bits_of(table->block_cos[i]));
+    sums[4] = mix(sums[4], round_bits_of(cr->twice_cosine[step * i]));
+    sums[5] = mix(sums[5], round_bits_of(cr->block_sin[i]));
+    sums[6] = mix(sums[6], round_bits_of(cr->block_cos[i]));
   }
   for (int n = 0; n < 7; n++) digest = mix(digest, sums[n]);
   return mix(digest, KERNEL_BLOCK << 8 | CR_ADVANCES);
@@ -143,14 +143,15 @@ static double *allocate(size_t entries, size_t arrays) {
   return __builtin_mul_overflow(entries, arrays * sizeof(double), &bytes) ? NULL : (double *)kernel_alloc(bytes);
 }
 
-static void find_sincos(const cr_table *made, size_t index, int64_t position, posenc_sum *sine, posenc_sum *cosine) {
+static void find_sincos(const cr_constants *made, size_t index, int64_t position, posenc_sum *sine,
+                        posenc_sum *cosine) {
   const u128 turn = wide_turn(made->angles, (int64_t)index, position);
   *sine = wide_sum(wide_sine(turn));
   *cosine = wide_sum(wide_cosine(turn));
 }
 
 /* Computes the constants of sums.h. Entries after the last pair are 0, whose elements are not uncertain. */
-static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
+static bool prepare_sums(cr_constants *made, size_t padded, size_t copies) {
   enum { PAIR_ARRAYS = 8, COLUMN_ARRAYS = 3 };
   const size_t arrays = PAIR_ARRAYS + COLUMN_ARRAYS * copies;
   cr_sums *sums = &made->sums;
@@ -186,7 +187,7 @@ static bool prepare_sums(cr_table *made, size_t padded, size_t copies) {
   return true;
 }
 
-static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_t padded, size_t copies) {
+static bool prepare_doubles(cr_constants *made, const posenc_problem *problem, size_t padded, size_t copies) {
   made->memory = allocate(padded, copies + 2);
   if (!made->memory) return false;
   made->twice_cosine = made->memory;
@@ -205,8 +206,8 @@ static bool prepare_doubles(cr_table *made, const posenc_problem *problem, size_
 }
 
 /* Returns the upper 128 bits of the attention factor's mantissa. */
-static u128 mantissa_of(const cr_table *table) {
-  const uint64_t *limb = table->exact_factor.mantissa.limb;
+static u128 mantissa_of(const cr_constants *cr) {
+  const uint64_t *limb = cr->exact_factor.mantissa.limb;
   return u128_of(limb[3], limb[2]);
 }
 
@@ -215,7 +216,7 @@ static u128 mantissa_of(const cr_table *table) {
  * Recomputing such an element takes 50 ns, while sums take 0.3 ns per element more than doubles. Single rows, such as
  * those of a list, take 10 ns per element in sums, so tables of a few rows are made in doubles.
  */
-static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) {
+static bool has_tiny_sines(const cr_constants *made, const posenc_problem *problem) {
   enum { FEWEST = 64 };
   const double first = (double)problem->first, end = first + (double)problem->rows;
   double tiny = 0.0;
@@ -226,7 +227,7 @@ static bool has_tiny_sines(const cr_table *made, const posenc_problem *problem) 
   return problem->rows >= FEWEST && tiny > (double)problem->rows * (double)problem->dim / 128.0;
 }
 
-static void find_factor(cr_table *made, const posenc_problem *problem) {
+static void find_factor(cr_constants *made, const posenc_problem *problem) {
   made->exact_factor = angle_attention(problem);
   const posenc_sum part = wide_sum((wide){u128_right(mantissa_of(made), 1), false});
   made->factor.high = ldexp(part.high, made->exact_factor.exponent);
@@ -234,10 +235,10 @@ static void find_factor(cr_table *made, const posenc_problem *problem) {
   made->scaled_error = ldexp(CR_ERROR, made->exact_factor.exponent);
 }
 
-posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **cr) {
   const size_t padded = angle_padded(problem),
                copies = (size_t)posenc_layout_columns(problem->layout, problem->dim).step;
-  cr_table *made = (cr_table *)calloc(1, sizeof *made);
+  cr_constants *made = (cr_constants *)calloc(1, sizeof *made);
   void *angles;
   if (!made) return POSENC_OUT_OF_MEMORY;
   made->pairs = problem->dim / 2;
@@ -245,7 +246,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
   if (made->is_scaled) find_factor(made, problem);
   bool is_made = angle_prepare(problem, options, &angles) == POSENC_OK;
   if (is_made) {
-    made->angles = (angle_table *)angles;
+    made->angles = (angle_constants *)angles;
     made->in_sums = problem->dtype == POSENC_F64;
     if (!made->in_sums) is_made = prepare_doubles(made, problem, padded, copies);
     if (is_made && !made->in_sums && !made->certificate.misrounded) {
@@ -261,7 +262,7 @@ posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *op
     cr_release(made);
     return POSENC_OUT_OF_MEMORY;
   }
-  *table = made;
+  *cr = made;
   return POSENC_OK;
 }
 
@@ -272,17 +273,17 @@ static int least_exponent(posenc_dtype dtype) {
 }
 
 /* Whether the angle is 0: sine and cosine are exact. The frequency of an infinite factor is 0, and has no bits. */
-static bool is_angle_0(const cr_table *table, int64_t position, int64_t index) {
-  const angle_table *of = table->angles;
+static bool is_angle_0(const cr_constants *cr, int64_t position, int64_t index) {
+  const angle_constants *of = cr->angles;
   return position == 0 || !(of->turn_high[index] | of->turn_low[index] | of->turn_rest[index]);
 }
 
-posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
+posenc_stages cr_stages(const cr_constants *cr, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine) {
-  const angle_table *angles = table->angles;
+  const angle_constants *angles = cr->angles;
   const uint64_t midpoint_bits = cr_midpoint_bits(problem->dtype);
   const int64_t position = at.center + at.from;
-  const bool is_exact = is_angle_0(table, position, index),
+  const bool is_exact = is_angle_0(cr, position, index),
              sine_uncertain = !is_exact && cr_is_uncertain(sine, midpoint_bits),
              cosine_uncertain = !is_exact && cr_is_uncertain(cosine, midpoint_bits);
   posenc_stages stages = {.frequency = angle_radians(angles->turn_high[index], angles->turn_low[index]),
@@ -298,12 +299,12 @@ posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, ro
   return stages;
 }
 
-bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+bool cr_exact_stages(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows,
                      posenc_stages *stages) {
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t i = 0; i < table->pairs; i++, stages++) {
-      const u128 turn = wide_turn(table->angles, i, problem->first + row + r);
-      stages->frequency = angle_radians(table->angles->turn_high[i], table->angles->turn_low[i]);
+    for (int64_t i = 0; i < cr->pairs; i++, stages++) {
+      const u128 turn = wide_turn(cr->angles, i, problem->first + row + r);
+      stages->frequency = angle_radians(cr->angles->turn_high[i], cr->angles->turn_low[i]);
       stages->phase = angle_phase(u128_high(turn), u128_low(turn));
       stages->sine = wide_sum(wide_sine(turn));
       stages->cosine = wide_sum(wide_cosine(turn));
@@ -311,45 +312,45 @@ bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64
   return true;
 }
 
-double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
-  if (is_angle_0(table, position, index) && !(cosine && table->is_scaled)) return cosine;
-  const int exponent = table->is_scaled ? table->exact_factor.exponent : 0, bits = cr_precision(dtype),
+double cr_value(const cr_constants *cr, posenc_dtype dtype, int64_t position, int64_t index, bool cosine) {
+  if (is_angle_0(cr, position, index) && !(cosine && cr->is_scaled)) return cosine;
+  const int exponent = cr->is_scaled ? cr->exact_factor.exponent : 0, bits = cr_precision(dtype),
             least = least_exponent(dtype) - exponent;
-  const u128 turn = wide_turn(table->angles, index, position);
+  const u128 turn = wide_turn(cr->angles, index, position);
   wide value = cosine ? wide_cosine(turn) : wide_sine(turn);
-  if (table->is_scaled) value = wide_times(value, mantissa_of(table));
+  if (cr->is_scaled) value = wide_times(value, mantissa_of(cr));
   if (wide_decides(value, bits, least)) return ldexp(wide_round(value, bits, least), exponent);
 
-  const fixed exact_turn = wider_turn(table->angles, index, position);
+  const fixed exact_turn = wider_turn(cr->angles, index, position);
   wider exact = cosine ? wider_cosine(exact_turn) : wider_sine(exact_turn);
-  if (table->is_scaled) exact = wider_times(exact, table->exact_factor.mantissa);
+  if (cr->is_scaled) exact = wider_times(exact, cr->exact_factor.mantissa);
   return ldexp(wider_round(exact, bits, least), exponent);
 }
 
-void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
+void cr_element(const cr_constants *cr, const posenc_problem *problem, int64_t position, int64_t column, void *row) {
   const posenc_columns at = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t half = problem->dim / 2, index = at.step == 2 ? column / 2 : column % half;
   const bool cosine = column == at.cos + index * at.step;
-  round_to(problem->dtype, row, column, cr_value(table, problem->dtype, position, index, cosine));
+  round_to(problem->dtype, row, column, cr_value(cr, problem->dtype, position, index, cosine));
 }
 
-void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out) {
+void cr_correct(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t first = problem->first + row, row_bytes = (int64_t)kernel_row_bytes(problem);
-  const uint32_t *list = table->certificate.misrounded;
+  const uint32_t *list = cr->certificate.misrounded;
   int64_t at = 0;
-  for (int64_t end = table->certificate.count; at < end;) { /* bisects for the first entry from `first` on */
+  for (int64_t end = cr->certificate.count; at < end;) { /* bisects for the first entry from `first` on */
     const int64_t middle = at + (end - at) / 2;
     if (certificate_position(list[middle]) < first)
       at = middle + 1;
     else
       end = middle;
   }
-  for (; at < table->certificate.count; at++) {
+  for (; at < cr->certificate.count; at++) {
     const int64_t position = certificate_position(list[at]);
     if (position >= first + rows) return;
     const int64_t column =
         (certificate_cosine(list[at]) ? columns.cos : columns.sin) + columns.step * certificate_index(list[at]);
-    cr_element(table, problem, position, column, out + (position - first) * row_bytes);
+    cr_element(cr, problem, position, column, out + (position - first) * row_bytes);
   }
 }

@@ -154,9 +154,9 @@ typedef struct cr_sums {
 
 /* Constants of a plan. With in_sums, only angles, the factors and sums are set. Otherwise arrays have one entry per
    frequency, followed by at least CR_NEXT_PAIRS of the first entries again. */
-typedef struct cr_table {
+typedef struct cr_constants {
   int64_t pairs;
-  angle_table *angles;
+  angle_constants *angles;
   bool in_sums;   /* rows are made by sums.h */
   bool is_scaled; /* the problem has an attention factor */
   angle_factor exact_factor;
@@ -169,10 +169,10 @@ typedef struct cr_table {
   double *twice_cosine;          /* of one position, rounded to nearest; one entry per column if interleaved */
   double *block_sin, *block_cos; /* angle_sincos of a block, 32 positions */
   struct certificate certificate;
-} cr_table;
+} cr_constants;
 
-posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
-void cr_release(void *table);
+posenc_status cr_prepare(const posenc_problem *problem, const posenc_options *options, void **cr);
+void cr_release(void *cr);
 const char *cr_can_do(const posenc_problem *problem);
 
 /* Returns the number of bits of the format's significand, including the hidden one. */
@@ -210,23 +210,23 @@ static inline bool cr_needs_double(double x, posenc_dtype dtype) {
 }
 
 /* Returns the stages of a pair at row `from` of a block, whose sine and cosine the fast path computed. */
-posenc_stages cr_stages(const cr_table *table, const posenc_problem *problem, rotation_block at, int64_t index,
+posenc_stages cr_stages(const cr_constants *cr, const posenc_problem *problem, rotation_block at, int64_t index,
                         double sine, double cosine);
 
 /* Writes the stages of whole rows of a table with in_sums, as cr_value computes them. */
-bool cr_exact_stages(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+bool cr_exact_stages(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows,
                      posenc_stages *stages);
 
 /* Returns the sine or cosine of a pair, times the attention factor, correctly rounded to the format. */
-double cr_value(const cr_table *table, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
+double cr_value(const cr_constants *cr, posenc_dtype dtype, int64_t position, int64_t index, bool cosine);
 
 /* Returns a digest of all constants of a plan that the results of the fast path depend on. */
-uint64_t cr_digest(const cr_table *table, const posenc_problem *problem);
+uint64_t cr_digest(const cr_constants *cr, const posenc_problem *problem);
 
 /* Recomputes the elements that the certificate lists, in rows that were made without the rounding test. */
-void cr_correct(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
+void cr_correct(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows, char *out);
 
 /* Writes one correctly rounded element into the row at `row`. */
-void cr_element(const cr_table *table, const posenc_problem *problem, int64_t position, int64_t column, void *row);
+void cr_element(const cr_constants *cr, const posenc_problem *problem, int64_t position, int64_t column, void *row);
 
 #endif

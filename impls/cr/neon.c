@@ -21,7 +21,7 @@ const posenc_kernel posenc_kernel_cr_neon = {
     .provenance = "as cr-portable; posenc, 2026",
     CR_CONTRACT,
 #ifdef HAVE_NEON
-    CR_FUNCTIONS(execute, stage_samples),
+    CR_FUNCTIONS(execute, write_stages),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

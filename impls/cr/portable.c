@@ -21,5 +21,5 @@ const posenc_kernel posenc_kernel_cr_portable = {
         "three-term recurrence of the multiple angle (Chebyshev); rounding test after Ziv, ACM TOMS 17(3), 1991; "
         "this combination: posenc, 2026",
     CR_CONTRACT,
-    CR_FUNCTIONS(execute, stage_samples),
+    CR_FUNCTIONS(execute, write_stages),
 };

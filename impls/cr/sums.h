@@ -134,10 +134,10 @@ INLINE void run_sums(sum_variant as, destination to, sum_span from, bool back, c
                *behind = (back ? columns->now : columns->before) + from.place,
                *behind_low = (back ? columns->now_low : columns->before_low) + from.place,
                *grid = columns->grid + from.place, *error = columns->error + from.place;
-  const cr_sums *by = &to.table->sums;
+  const cr_sums *by = &to.cr->sums;
   const double *head = by->twice_head + from.constants, *tail = by->twice_tail + from.constants,
                *twice = by->twice_cosine + from.constants;
-  const posenc_sum factor = to.table->factor;
+  const posenc_sum factor = to.cr->factor;
   doubles t[SUM_VECTORS], r[SUM_VECTORS], s_before[SUM_VECTORS], e_before[SUM_VECTORS], above[SUM_VECTORS];
   UNROLL(8)
   for (int v = 0; v < SUM_VECTORS; v++) {
@@ -169,7 +169,7 @@ TARGET static __attribute__((noinline)) void recompute_sums(destination to, sum_
   for (int n = 0; n < found->count; n++)
     for (int64_t i = 0; i < from.count; i++)
       if (rounds_differently(to.problem->dtype, found->low[n][i], found->high[n][i]))
-        cr_element(to.table, to.problem, to.at.center + found->rows[n], from.column + i,
+        cr_element(to.cr, to.problem, to.at.center + found->rows[n], from.column + i,
                    to.out + (found->rows[n] - to.at.from) * to.row_bytes);
 }
 
@@ -201,7 +201,7 @@ INLINE void sum_tiles(sum_variant as, destination to, sum_span from) {
 }
 
 /* Rotates (sine, cosine) by an angle, or back. */
-INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by_cosine) {
+INLINE void rotate_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by_cosine) {
   if (back) by_sine = (sums){-by_sine.high, -by_sine.low};
   const sums minus = {-by_sine.high, -by_sine.low};
   const sums turned = sums_add(sums_product(*sine, by_cosine), sums_product(*cosine, by_sine));
@@ -210,11 +210,11 @@ INLINE void turn_sums(bool back, sums *sine, sums *cosine, sums by_sine, sums by
 }
 
 /* Computes anchors from their angles; after the last pair of a chunk all values are 0. */
-TARGET static __attribute__((noinline)) void seed_sums(const cr_table *table, int64_t pair, int64_t count,
+TARGET static __attribute__((noinline)) void seed_sums(const cr_constants *cr, int64_t pair, int64_t count,
                                                        int64_t position, sum_anchors *at) {
   uint64_t high[SUM_CHUNK] = {0}, low[SUM_CHUNK] = {0};
   for (int64_t i = 0; i < count; i++) {
-    const u128 turn = wide_turn(table->angles, pair + i, position);
+    const u128 turn = wide_turn(cr->angles, pair + i, position);
     high[i] = u128_high(turn);
     low[i] = u128_low(turn);
   }
@@ -233,8 +233,8 @@ TARGET static __attribute__((noinline)) void seed_sums(const cr_table *table, in
 INLINE void advance_sums(const cr_sums *by, int64_t pair, int64_t count, sum_anchors *at) {
   for (int64_t i = 0; i < count; i += LANES) {
     sums sine = sums_load(at->sine + i, at->sine_low + i), cosine = sums_load(at->cosine + i, at->cosine_low + i);
-    turn_sums(false, &sine, &cosine, sums_load(by->block_sin + pair + i, by->block_sin_low + pair + i),
-              sums_load(by->block_cos + pair + i, by->block_cos_low + pair + i));
+    rotate_sums(false, &sine, &cosine, sums_load(by->block_sin + pair + i, by->block_sin_low + pair + i),
+                sums_load(by->block_cos + pair + i, by->block_cos_low + pair + i));
     store_aligned(at->sine + i, sine.high);
     store_aligned(at->sine_low + i, sine.low);
     store_aligned(at->cosine + i, cosine.high);
@@ -264,10 +264,10 @@ INLINE void store_columns(bool interleaved, double *to, doubles first, doubles s
   store_aligned(to + (interleaved ? LANES : SUM_CHUNK), interleaved ? zip_high(first, second) : second);
 }
 
-INLINE void find_sum_columns(const cr_table *table, posenc_dtype dtype, int64_t pair, int64_t count,
+INLINE void find_sum_columns(const cr_constants *cr, posenc_dtype dtype, int64_t pair, int64_t count,
                              const sum_anchors *at, posenc_columns columns, sum_columns *to) {
-  const cr_sums *by = &table->sums;
-  const double factor = table->is_scaled ? ldexp(1.0, table->exact_factor.exponent) : 1.0;
+  const cr_sums *by = &cr->sums;
+  const double factor = cr->is_scaled ? ldexp(1.0, cr->exact_factor.exponent) : 1.0;
   const bool interleaved = columns.step == 2, cosine_first = columns.cos < columns.sin;
   for (int64_t i = 0; i < SUM_CHUNK; i += LANES) {
     const int64_t place = columns.step * i, from = i < count ? pair + i : pair;
@@ -278,7 +278,7 @@ INLINE void find_sum_columns(const cr_table *table, posenc_dtype dtype, int64_t 
     const sums step_sine = sums_load(by->step_sin + from, by->step_sin_low + from),
                step_cosine = sums_load(by->step_cos + from, by->step_cos_low + from);
     sums sine = x[cosine_first], cosine = x[!cosine_first];
-    turn_sums(true, &sine, &cosine, step_sine, step_cosine);
+    rotate_sums(true, &sine, &cosine, step_sine, step_cosine);
     before[cosine_first] = sine;
     before[!cosine_first] = cosine;
     const doubles step = any ? step_sine.high : (doubles){0},
@@ -298,30 +298,30 @@ INLINE void sum_block(sum_maker *make, const destination *to, int64_t pair, int6
   const int64_t pairs = to->problem->dim / 2, column = columns.step * pair;
   const int parts = columns.step == 1 ? 2 : 1;
   sum_columns found;
-  find_sum_columns(to->table, to->problem->dtype, pair, count, at, columns, &found);
+  find_sum_columns(to->cr, to->problem->dtype, pair, count, at, columns, &found);
   for (int n = 0; n < parts; n++) make(to, column + n * pairs, columns.step * count, column, n * SUM_CHUNK, &found);
 }
 
 /* The first chunk has `ahead` pairs, so that the following chunks begin at cache lines and can be streamed. */
-TARGET static void execute_sums(sum_maker *make, const cr_table *table, const posenc_problem *problem, int64_t ahead,
+TARGET static void execute_sums(sum_maker *make, const cr_constants *cr, const posenc_problem *problem, int64_t ahead,
                                 int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
-  destination to = {.table = table, .problem = problem, .row_bytes = (int64_t)kernel_row_bytes(problem)};
+  destination to = {.cr = cr, .problem = problem, .row_bytes = (int64_t)kernel_row_bytes(problem)};
   for (int64_t run = 0, end; run < rows; run = end) {
     end = rows - run < SUM_RUN ? rows : run + SUM_RUN - KERNEL_BLOCK;
-    for (int64_t pair = 0, count; pair < table->pairs; pair += count) {
+    for (int64_t pair = 0, count; pair < cr->pairs; pair += count) {
       const int64_t most = pair == 0 && ahead ? ahead : SUM_CHUNK;
       sum_anchors at;
-      count = table->pairs - pair < most ? table->pairs - pair : most;
+      count = cr->pairs - pair < most ? cr->pairs - pair : most;
       for (int64_t done = run; done < end; done += to.at.to - to.at.from) {
         const int64_t position = problem->first + row + done;
         to.at = rotation_block_at(position, end - done);
         if (rows == 1) to.at = (rotation_block){position, 0, 1};
         to.out = out + done * to.row_bytes;
         if (done == run)
-          seed_sums(table, pair, count, to.at.center, &at);
+          seed_sums(cr, pair, count, to.at.center, &at);
         else
-          advance_sums(&table->sums, pair, count, &at);
+          advance_sums(&cr->sums, pair, count, &at);
         sum_block(make, &to, pair, count, &at, columns);
       }
     }
@@ -339,19 +339,19 @@ SUM_MAKER(make_sums_f64_streamed, .dtype = POSENC_F64, .streamed = STREAMS)
 SUM_MAKER(make_sums_narrow, .dtype = to->problem->dtype)
 SUM_MAKER(make_sums_scaled, .dtype = to->problem->dtype, .scaled = true)
 
-static void execute_in_sums(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows,
+static void execute_in_sums(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows,
                             char *out) {
   enum { LEAST_PART = 256 }; /* fewest columns for streaming rows that begin within a cache line */
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1,
                 step = posenc_layout_columns(problem->layout, problem->dim).step;
-  const bool can = columns == 0 || (columns > 0 && columns % step == 0 && table->pairs * step >= LEAST_PART);
+  const bool can = columns == 0 || (columns > 0 && columns % step == 0 && cr->pairs * step >= LEAST_PART);
   sum_maker *const plain = problem->dtype == POSENC_F64 ? make_sums_f64 : make_sums_narrow;
-  sum_maker *const make = table->is_scaled ? make_sums_scaled : plain;
-  if (can && make == make_sums_f64 && store_streams(table->angles->stores, problem, rows, out)) {
-    execute_sums(make_sums_f64_streamed, table, problem, columns / step, row, rows, out);
+  sum_maker *const make = cr->is_scaled ? make_sums_scaled : plain;
+  if (can && make == make_sums_f64 && store_streams(cr->angles->stores, problem, rows, out)) {
+    execute_sums(make_sums_f64_streamed, cr, problem, columns / step, row, rows, out);
     store_fence();
   } else {
-    execute_sums(make, table, problem, 0, row, rows, out);
+    execute_sums(make, cr, problem, 0, row, rows, out);
   }
 }
 

@@ -146,7 +146,7 @@ const posenc_kernel posenc_kernel_cr_sve = {
     .provenance = "as cr-portable; posenc, 2026",
     CR_CONTRACT,
 #ifdef HAVE_SVE
-    CR_FUNCTIONS(execute, stage_samples),
+    CR_FUNCTIONS(execute, write_stages),
 #else
     .absent = KERNEL_LEFT_OUT,
 #endif

@@ -2,7 +2,7 @@
 /*
  * The fast path of the correctly rounded kernels, for any instruction set. A kernel includes the header of its
  * instruction set (lib/simd: LANES, FUSED, types and operations of vectors), defines the constants below, and includes
- * this file, which makes `execute` and `stage_samples` of it. Without one of the constants it does not compile.
+ * this file, which makes `execute` and `write_stages` of it. Without one of the constants it does not compile.
  *
  *   VECTORS         vectors of columns that are computed together in registers, an even number
  *   STREAM_VECTORS  the same for streaming stores, at least as many
@@ -40,7 +40,7 @@ typedef struct anchor_sincos {
 } anchor_sincos;
 
 /* Rotates (x, y) from x to y by an angle; with the arguments (y, x), back. */
-INLINE void turn(doubles *x, doubles *y, doubles sine, doubles cosine) {
+INLINE void rotate_pairs(doubles *x, doubles *y, doubles sine, doubles cosine) {
   const doubles before = *x;
   *x = multiply_add(*x, cosine, *y * sine);
   *y = multiply_subtract(*y, cosine, before * sine);
@@ -48,34 +48,34 @@ INLINE void turn(doubles *x, doubles *y, doubles sine, doubles cosine) {
 
 /* Returns turns_at of LANES pairs. Pairs after the last one are the first pairs of the next row, at the next
    position. */
-INLINE u64s row_turns_at(const cr_table *table, int64_t pair, int64_t position) {
-  const u64s turns = turns_at(table->angles, pair, position);
-  if (__builtin_expect(pair + LANES <= table->pairs, 1)) return turns;
+INLINE u64s row_turns_at(const cr_constants *cr, int64_t pair, int64_t position) {
+  const u64s turns = turns_at(cr->angles, pair, position);
+  if (__builtin_expect(pair + LANES <= cr->pairs, 1)) return turns;
   const i64s index = lane_numbers() + pair;
-  return turns + (load_u64s(table->angles->turn_high + pair) & (u64s)(index >= table->pairs));
+  return turns + (load_u64s(cr->angles->turn_high + pair) & (u64s)(index >= cr->pairs));
 }
 
 /* Computes anchors from their angles. */
-INLINE void seed_anchor(const cr_table *table, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
+INLINE void seed_anchor(const cr_constants *cr, int64_t pair, int64_t count, int64_t position, anchor_sincos *at) {
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine, cosine;
-    sincos_of(row_turns_at(table, pair + i, position), true, &sine, &cosine);
+    sincos_of(row_turns_at(cr, pair + i, position), true, &sine, &cosine);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
 }
 
 /* Computes the anchors of the block around `center`. */
-TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_table *table, int64_t pair, int64_t count,
+TARGET static __attribute__((noinline)) void find_anchor_sincos(const cr_constants *cr, int64_t pair, int64_t count,
                                                                 int64_t center, anchor_sincos *at) {
   const int64_t exact = cr_exact_anchor(center);
-  seed_anchor(table, pair, count, exact, at);
+  seed_anchor(cr, pair, count, exact, at);
   for (int64_t i = 0; i < count || i % TAIL; i += LANES) {
     doubles sine = load_aligned(at->sine + i), cosine = load_aligned(at->cosine + i);
-    const doubles block_sin = load_constants(table->block_sin + pair + i),
-                  block_cos = load_constants(table->block_cos + pair + i);
+    const doubles block_sin = load_constants(cr->block_sin + pair + i),
+                  block_cos = load_constants(cr->block_cos + pair + i);
     for (int64_t position = exact; position < center; position += KERNEL_BLOCK)
-      turn(&sine, &cosine, block_sin, block_cos);
+      rotate_pairs(&sine, &cosine, block_sin, block_cos);
     store_aligned(at->sine + i, sine);
     store_aligned(at->cosine + i, cosine);
   }
@@ -108,7 +108,7 @@ INLINE void place_columns(pair_order as, double *to, doubles sine, doubles cosin
 
 /* Finds the columns of at most PART pairs. Their anchors are `from` pairs into the chunk `found`. With ANCHOR_ADVANCED
    they are those of the block before, and are replaced there by those of this block. */
-INLINE void find_columns(pair_order as, const cr_table *table, int64_t first, int64_t count, anchor_sincos *found,
+INLINE void find_columns(pair_order as, const cr_constants *cr, int64_t first, int64_t count, anchor_sincos *found,
                          int64_t from, anchors *at) {
   const int64_t step = as.interleaved ? 2 : 1;
   double *const sines = found->sine + from, *const cosines = found->cosine + from;
@@ -116,28 +116,28 @@ INLINE void find_columns(pair_order as, const cr_table *table, int64_t first, in
     const int64_t pair = first + i;
     doubles sine = load_aligned(sines + i), cosine = load_aligned(cosines + i);
     if (as.use == ANCHOR_ADVANCED) {
-      turn(&sine, &cosine, load_constants(table->block_sin + pair), load_constants(table->block_cos + pair));
+      rotate_pairs(&sine, &cosine, load_constants(cr->block_sin + pair), load_constants(cr->block_cos + pair));
       store_aligned(sines + i, sine);
       store_aligned(cosines + i, cosine);
     }
     place_columns(as, at->now + step * i, sine, cosine);
     if (as.use == ANCHOR_ALONE) continue;
-    turn(&cosine, &sine, load_constants(table->angles->step_sin + pair),
-         load_constants(table->angles->step_cos + pair));
+    rotate_pairs(&cosine, &sine, load_constants(cr->angles->step_sin + pair),
+                 load_constants(cr->angles->step_cos + pair));
     place_columns(as, at->before + step * i, sine, cosine);
   }
 }
 
-INLINE void find_anchors(pair_order as, const cr_table *table, int64_t pair, int64_t count, anchor_sincos *found,
+INLINE void find_anchors(pair_order as, const cr_constants *cr, int64_t pair, int64_t count, anchor_sincos *found,
                          int64_t from, anchors *at) {
   if (as.interleaved && as.cosine_first)
-    find_columns((pair_order){true, true, as.use}, table, pair, count, found, from, at);
+    find_columns((pair_order){true, true, as.use}, cr, pair, count, found, from, at);
   else if (as.interleaved)
-    find_columns((pair_order){true, false, as.use}, table, pair, count, found, from, at);
+    find_columns((pair_order){true, false, as.use}, cr, pair, count, found, from, at);
   else if (as.cosine_first)
-    find_columns((pair_order){false, true, as.use}, table, pair, count, found, from, at);
+    find_columns((pair_order){false, true, as.use}, cr, pair, count, found, from, at);
   else
-    find_columns((pair_order){false, false, as.use}, table, pair, count, found, from, at);
+    find_columns((pair_order){false, false, as.use}, cr, pair, count, found, from, at);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------ */
@@ -152,33 +152,33 @@ INLINE void execute_block(column_maker *make, const destination *to, pair_span c
     const int64_t pair = chunk.first + done, count = chunk.count - done < PART ? chunk.count - done : PART;
     const int64_t column = step * pair;
     anchors at;
-    find_anchors(order, to->table, pair, count, found, done, &at);
+    find_anchors(order, to->cr, pair, count, found, done, &at);
     for (int n = 0; n < spans; n++)
-      make(to, column + n * pairs, step * count, to->table->twice_cosine + column, at.now + n * PART,
+      make(to, column + n * pairs, step * count, to->cr->twice_cosine + column, at.now + n * PART,
            at.before + n * PART);
   }
 }
 
 /* A single row is computed as an anchor, without a certificate: certificates hold for rows that are computed from the
    anchor of their block. */
-TARGET static void execute_row(column_maker *make, const cr_table *table, const posenc_problem *problem, pair_span span,
-                               int64_t row, char *out) {
+TARGET static void execute_row(column_maker *make, const cr_constants *cr, const posenc_problem *problem,
+                               pair_span span, int64_t row, char *out) {
   const int64_t position = problem->first + row;
-  const destination to = {table, problem, out, (int64_t)kernel_row_bytes(problem), {position, 0, 1}};
+  const destination to = {cr, problem, out, (int64_t)kernel_row_bytes(problem), {position, 0, 1}};
   const pair_order order = pair_order_of(problem, ANCHOR_ALONE);
   for (int64_t done = 0; done < span.count; done += CHUNK) {
     const pair_span chunk = {span.first + done, span.count - done < CHUNK ? span.count - done : CHUNK};
     anchor_sincos found;
-    seed_anchor(table, chunk.first, chunk.count, position, &found);
+    seed_anchor(cr, chunk.first, chunk.count, position, &found);
     execute_block(make, &to, chunk, &found, order);
   }
 }
 
 /* The blocks from one exact anchor to the next are computed for one chunk of pairs after the other. */
-TARGET static void execute_rows(column_maker *make, const cr_table *table, const posenc_problem *problem,
+TARGET static void execute_rows(column_maker *make, const cr_constants *cr, const posenc_problem *problem,
                                 pair_span span, int64_t row, int64_t rows, char *out) {
   pair_order order = pair_order_of(problem, ANCHOR_FOUND);
-  destination to = {.table = table, .problem = problem, .out = out, .row_bytes = (int64_t)kernel_row_bytes(problem)};
+  destination to = {.cr = cr, .problem = problem, .out = out, .row_bytes = (int64_t)kernel_row_bytes(problem)};
   for (int64_t begin = 0, end; begin < rows; begin = end) {
     const int64_t position = problem->first + row + begin, center = rotation_block_at(position, rows - begin).center;
     const int64_t left = cr_exact_anchor(center) + CR_ADVANCES * KERNEL_BLOCK + KERNEL_BLOCK / 2 - position;
@@ -189,7 +189,7 @@ TARGET static void execute_rows(column_maker *make, const cr_table *table, const
       for (int64_t done = begin; done < end; done += to.at.to - to.at.from) {
         to.at = rotation_block_at(problem->first + row + done, rows - done);
         to.out = out + done * to.row_bytes;
-        if (done == begin) find_anchor_sincos(table, chunk.first, chunk.count, to.at.center, &found);
+        if (done == begin) find_anchor_sincos(cr, chunk.first, chunk.count, to.at.center, &found);
         order.use = done > begin ? ANCHOR_ADVANCED : ANCHOR_FOUND;
         execute_block(make, &to, chunk, &found, order);
       }
@@ -214,10 +214,10 @@ INLINE void row_of(rotation_block at, const double *twice_cosine, int64_t count,
 }
 
 /* Writes the stages of whole rows, computed by the same operations as `execute`. */
-TARGET static bool stage_samples(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
-                                 posenc_stages *stages) {
-  const cr_table *table = (const cr_table *)constants;
-  if (table->in_sums) return cr_exact_stages(table, problem, row, rows, stages);
+TARGET static bool write_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
+                                posenc_stages *stages) {
+  const cr_constants *cr = (const cr_constants *)constants;
+  if (cr->in_sums) return cr_exact_stages(cr, problem, row, rows, stages);
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const int64_t other = columns.step == 1 ? PART : 1; /* from the first column of a pair to the second */
@@ -226,16 +226,16 @@ TARGET static bool stage_samples(const void *constants, const posenc_problem *pr
     const rotation_block at = rotation_block_at(problem->first + row + r, 1);
     for (int64_t pair = 0; pair < pairs; pair += PART) {
       const int64_t count = pairs - pair < PART ? pairs - pair : PART;
-      const double *twice_cosine = table->twice_cosine + columns.step * pair;
+      const double *twice_cosine = cr->twice_cosine + columns.step * pair;
       anchor_sincos found;
       anchors x;
-      find_anchor_sincos(table, pair, count, at.center, &found);
-      find_anchors(pair_order_of(problem, ANCHOR_FOUND), table, pair, count, &found, 0, &x);
+      find_anchor_sincos(cr, pair, count, at.center, &found);
+      find_anchors(pair_order_of(problem, ANCHOR_FOUND), cr, pair, count, &found, 0, &x);
       row_of(at, twice_cosine, columns.step * count, x.now, x.before);
       if (columns.step == 1) row_of(at, twice_cosine, count, x.now + PART, x.before + PART);
       for (int64_t i = 0; i < count; i++)
         *stages++ =
-            cr_stages(table, problem, at, pair + i, x.now[columns.step * i + sine], x.now[columns.step * i + cosine]);
+            cr_stages(cr, problem, at, pair + i, x.now[columns.step * i + sine], x.now[columns.step * i + cosine]);
     }
   }
   return true;
@@ -300,56 +300,56 @@ static const dtype_makers makers[] = {
     [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
 };
 
-static bool is_certified(const cr_table *table, const posenc_problem *problem, int64_t row, int64_t rows) {
+static bool is_certified(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows) {
   const int64_t first = problem->first + row;
-  return FUSED && table->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
+  return FUSED && cr->certificate.misrounded && first >= 0 && first <= CERTIFIED_POSITIONS - rows;
 }
 
 /* Aligns vectors to cache lines where the rows allow it, by making the first columns of the first row and the last
    columns of the last row separately. Only aligned vectors can be streamed; with regular stores, alignment is faster
    from SHIFT_FROM bytes on. */
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const cr_table *table = (const cr_table *)constants;
+  const cr_constants *cr = (const cr_constants *)constants;
   char *to = (char *)out;
-  if (table->in_sums) {
-    execute_in_sums(table, problem, row, rows, to);
+  if (cr->in_sums) {
+    execute_in_sums(cr, problem, row, rows, to);
     return;
   }
   const dtype_makers *of = &makers[problem->dtype];
-  const pair_span all = {0, table->pairs};
+  const pair_span all = {0, cr->pairs};
   if (rows == 1) {
-    execute_row(table->is_scaled ? scaled_alone : of->alone, table, problem, all, row, to);
+    execute_row(cr->is_scaled ? scaled_alone : of->alone, cr, problem, all, row, to);
     return;
   }
-  if (table->is_scaled) {
-    execute_rows(scaled_rows, table, problem, all, row, rows, to);
+  if (cr->is_scaled) {
+    execute_rows(scaled_rows, cr, problem, all, row, rows, to);
     return;
   }
-  const int64_t pairs = table->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
+  const int64_t pairs = cr->pairs, element = (int64_t)posenc_dtype_bytes(problem->dtype),
                 row_bytes = (int64_t)kernel_row_bytes(problem), last = rows - 1;
   const int64_t columns = STREAMS ? store_columns_to_line(problem, out) : -1;
   const bool can_shift =
       columns > 0 && columns % 2 == 0 && posenc_layout_columns(problem->layout, problem->dim).step == 2;
   const bool streams = (columns == 0 || can_shift) && TILE * element % STORE_LINE == 0 &&
-                       store_streams(table->angles->stores, problem, rows, out);
-  const bool certified = is_certified(table, problem, row, rows);
+                       store_streams(cr->angles->stores, problem, rows, out);
+  const bool certified = is_certified(cr, problem, row, rows);
   column_maker *const regular = certified ? of->certified : of->regular,
                       *const streaming = certified ? of->certified_streamed : of->streamed,
                       *const make = streams ? streaming : regular;
   if (can_shift && (streams || rows * row_bytes >= SHIFT_FROM)) {
     const int64_t shift = columns / 2;
     const pair_span shifted = {shift, pairs};
-    execute_row(of->alone, table, problem, (pair_span){0, shift}, row, to);
-    execute_row(of->alone, table, problem, (pair_span){shift, pairs - shift}, row + last, to + last * row_bytes);
+    execute_row(of->alone, cr, problem, (pair_span){0, shift}, row, to);
+    execute_row(of->alone, cr, problem, (pair_span){shift, pairs - shift}, row + last, to + last * row_bytes);
     if (last > 1)
-      execute_rows(make, table, problem, shifted, row, last, to);
+      execute_rows(make, cr, problem, shifted, row, last, to);
     else
-      execute_row(of->alone, table, problem, shifted, row, to);
+      execute_row(of->alone, cr, problem, shifted, row, to);
   } else {
-    execute_rows(make, table, problem, all, row, rows, to);
+    execute_rows(make, cr, problem, all, row, rows, to);
   }
   if (streams) store_fence();
-  if (certified) cr_correct(table, problem, row, rows, to);
+  if (certified) cr_correct(cr, problem, row, rows, to);
 }
 
 #endif

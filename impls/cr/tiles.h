@@ -27,7 +27,7 @@ typedef struct uncertain_rows {
 
 /* Where a block is stored. Passed by value, so that output stores cannot alias it. */
 typedef struct destination {
-  const cr_table *table;
+  const cr_constants *cr;
   const posenc_problem *problem;
   char *out;         /* the row `at.from` of the block */
   int64_t row_bytes; /* from one row to the next */
@@ -74,8 +74,8 @@ INLINE doubles load_constants(const double *from) {
 }
 
 /* Stores a row of a tile times the attention factor; returns whether a rounding is uncertain. */
-INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const doubles *x) {
-  const double factor = table->factor.high, error = table->scaled_error;
+INLINE bool store_scaled_row(variant as, const cr_constants *cr, char *out, const doubles *x) {
+  const double factor = cr->factor.high, error = cr->scaled_error;
   u64s any = {0};
   UNROLL(8)
   for (int v = 0; v < as.vectors; v += 2) {
@@ -86,10 +86,10 @@ INLINE bool store_scaled_row(variant as, const cr_table *table, char *out, const
   return any_bits(any);
 }
 
-INLINE void store_row(variant as, const cr_table *table, char *out, int row, const doubles *x, uncertain_rows *found) {
+INLINE void store_row(variant as, const cr_constants *cr, char *out, int row, const doubles *x, uncertain_rows *found) {
   bool uncertain;
   if (as.scaled) {
-    uncertain = store_scaled_row(as, table, out, x);
+    uncertain = store_scaled_row(as, cr, out, x);
   } else {
     flags any = no_flags();
     UNROLL(8)
@@ -132,10 +132,10 @@ INLINE void run_recurrence(variant as, destination to, column_span from, bool ba
   out += (first - at.from) * row_bytes;
   for (int n = 0; n < rows; n += 2) {
     const int row = first + way * n, next = row + way;
-    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    if (row >= at.from && row < at.to) store_row(as, to.cr, out, row, now, found);
     advance(as, before, now, from.twice_cosine);
     out += way * row_bytes;
-    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, to.table, out, next, before, found);
+    if (n + 1 < rows && next >= at.from && next < at.to) store_row(as, to.cr, out, next, before, found);
     advance(as, now, before, from.twice_cosine);
     out += way * row_bytes;
   }
@@ -157,7 +157,7 @@ INLINE void run_recurrence_wide(variant as, destination to, column_span from, bo
   out += (first - at.from) * to.row_bytes;
   for (int n = 0; n < rows; n++, out += way * to.row_bytes) {
     const int row = first + way * n;
-    if (row >= at.from && row < at.to) store_row(as, to.table, out, row, now, found);
+    if (row >= at.from && row < at.to) store_row(as, to.cr, out, row, now, found);
     UNROLL(8)
     for (int v = 0; v < as.vectors; v++) {
       const doubles was = load_aligned(before + v * LANES);
@@ -180,26 +180,26 @@ INLINE bool rounds_differently(posenc_dtype dtype, double low, double high) {
 }
 
 /* Whether the rounding of an element times the attention factor is uncertain. */
-INLINE bool is_between(const cr_table *table, posenc_dtype dtype, double x) {
-  const double scaled = x * table->factor.high;
-  return rounds_differently(dtype, scaled - table->scaled_error, scaled + table->scaled_error);
+INLINE bool is_between(const cr_constants *cr, posenc_dtype dtype, double x) {
+  const double scaled = x * cr->factor.high;
+  return rounds_differently(dtype, scaled - cr->scaled_error, scaled + cr->scaled_error);
 }
 
 TARGET static __attribute__((noinline)) void recompute_uncertain(destination to, column_span from,
                                                                  const uncertain_rows *found) {
   const posenc_dtype dtype = to.problem->dtype;
-  const bool scaled = to.table->is_scaled;
+  const bool scaled = to.cr->is_scaled;
   for (int n = 0; n < found->count; n++) {
     if (to.at.center + found->rows[n] == 0 && !has_next_row(to, from) && !scaled) continue; /* an exact anchor */
     for (int64_t i = 0; i < from.count; i++) {
       const double x = found->columns[n][i];
-      const bool is_uncertain = scaled ? is_between(to.table, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
+      const bool is_uncertain = scaled ? is_between(to.cr, dtype, x) : cr_is_uncertain(x, cr_midpoint_bits(dtype));
       if (dtype == POSENC_F32 || scaled ? !is_uncertain : !cr_needs_double(x, dtype)) continue;
       const bool is_next = from.column + i >= to.problem->dim;
       const int64_t column = from.column + i - (is_next ? to.problem->dim : 0), row = found->rows[n] + is_next;
       char *out = to.out + (row - to.at.from) * to.row_bytes;
       if (is_uncertain)
-        cr_element(to.table, to.problem, to.at.center + row, column, out);
+        cr_element(to.cr, to.problem, to.at.center + row, column, out);
       else
         round_to(dtype, out, column, x);
     }

@@ -15,7 +15,7 @@
 
 /* The constants of a plan. */
 typedef struct plan {
-  cr_table *table;
+  cr_constants *cr;
   uint64_t number; /* from 1 on, of the plans of this process */
 } plan;
 
@@ -38,7 +38,7 @@ static posenc_status prepare(const posenc_problem *problem, const posenc_options
 
 static void release(void *constants) {
   plan *made = constants;
-  cr_release(made->table);
+  cr_release(made->cr);
   free(made);
 }
 
@@ -68,8 +68,8 @@ static pair_request request_of(const plan *p, const posenc_problem *table) {
                         .each = 1,
                         .share = 1,
                         .padding = table->padding,
-                        .is_scaled = p->table->is_scaled,
-                        .factor = p->table->is_scaled ? p->table->factor.high : 1.0,
+                        .is_scaled = p->cr->is_scaled,
+                        .factor = p->cr->is_scaled ? p->cr->factor.high : 1.0,
                         .terms = PAIR_TERMS};
 }
 
@@ -88,7 +88,7 @@ static void set_least(pair_request *request, const int64_t *positions) {
 }
 
 static void set_turns(const plan *p) {
-  device_set_turns(p->number, p->table->pairs, p->table->angles->turn_high, p->table->angles->turn_low);
+  device_set_turns(p->number, p->cr->pairs, p->cr->angles->turn_high, p->cr->angles->turn_low);
 }
 
 /* Returns how many of `count` things of this many elements are in one command: at least one. */
@@ -115,7 +115,7 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     for (int64_t n = 0; n < count; n++) {
       const int64_t r = uncertain[n] / problem->dim, column = uncertain[n] % problem->dim;
       float *const own = (float *)(void *)(here + (size_t)r * row_bytes);
-      cr_element(p->table, problem, request.first + r, column, own);
+      cr_element(p->cr, problem, request.first + r, column, own);
       if (device_stays()) device_write(uncertain[n], own[column]);
     }
   }
@@ -131,8 +131,8 @@ static float (*recomputed(const plan *p, const pair_request *request, const int6
   for (int64_t n = 0; exact && n < count; n++) {
     const int64_t position = position_of(request, positions, uncertain[n] / request->pairs);
     const int64_t index = uncertain[n] % request->pairs;
-    exact[n][0] = (float)cr_value(p->table, POSENC_F32, position, index, false);
-    exact[n][1] = (float)cr_value(p->table, POSENC_F32, position, index, true);
+    exact[n][0] = (float)cr_value(p->cr, POSENC_F32, position, index, false);
+    exact[n][1] = (float)cr_value(p->cr, POSENC_F32, position, index, true);
   }
   return exact;
 }
@@ -194,7 +194,7 @@ static posenc_status apply(const void *constants, const posenc_problem *problem,
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-static posenc_stages stages_of(const cr_table *table, int64_t index, int64_t position) {
+static posenc_stages stages_of(const cr_constants *table, int64_t index, int64_t position) {
   const uint64_t high = table->angles->turn_high[index], low = table->angles->turn_low[index];
   const pair_turn turn = pair_turn_at(high, low, position);
   static const pair_terms terms = PAIR_TERMS;
@@ -215,7 +215,7 @@ static bool stages(const void *constants, const posenc_problem *problem, int64_t
                    posenc_stages *found) {
   const plan *p = constants;
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t i = 0; i < p->table->pairs; i++) *found++ = stages_of(p->table, i, problem->first + row + r);
+    for (int64_t i = 0; i < p->cr->pairs; i++) *found++ = stages_of(p->cr, i, problem->first + row + r);
   return true;
 }
 

@@ -213,9 +213,9 @@ const char *device_open(void) {
   return why;
 }
 
-opencl_answer opencl_ask(void) {
+opencl_reply opencl_ask(void) {
   const char *refusal = device_open();
-  return (opencl_answer){refusal, device.name, device.is_gpu};
+  return (opencl_reply){refusal, device.name, device.is_gpu};
 }
 
 /* ---- commands ---------------------------------------------------------------------------------- */
@@ -420,8 +420,8 @@ double opencl_rate(bool scales, size_t bytes) {
   return best;
 }
 #else
-opencl_answer opencl_ask(void) {
-  return (opencl_answer){opencl_cr.absent, "", false};
+opencl_reply opencl_ask(void) {
+  return (opencl_reply){opencl_cr.absent, "", false};
 }
 
 bool opencl_stay(void) {

@@ -12,14 +12,14 @@
 extern posenc_kernel opencl_cr;
 
 /* The result of opening the device in a process. */
-typedef struct opencl_answer {
+typedef struct opencl_reply {
   const char *refusal; /* why the kernel cannot run here, or null */
   const char *device;  /* its name */
   bool is_gpu;
-} opencl_answer;
+} opencl_reply;
 
 /* Opens the device and compiles the kernel for it: in a worker, as a process with an open device must not fork. */
-opencl_answer opencl_ask(void);
+opencl_reply opencl_ask(void);
 
 /* Functions of the device for times (bench/bench.h). After opencl_stay all rows of a call are made by one command, and
    x and the results stay in the device: x as it was when its memory was allocated. False if the device tells no

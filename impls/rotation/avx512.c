@@ -132,14 +132,14 @@ INLINE void store_row(const target *to, int64_t row, const state *at, int vector
 }
 
 /* Computes the states of `vectors` vectors of pairs at an anchor. A call takes no more time than a copy. */
-TARGET static __attribute__((noinline)) void find_anchor(const angle_table *angles, int64_t pair, int64_t position,
+TARGET static __attribute__((noinline)) void find_anchor(const angle_constants *angles, int64_t pair, int64_t position,
                                                          int vectors, state *at) {
   for (int v = 0; v < vectors; v++)
     sincos_of(turns_at(angles, pair + v * LANES, position), false, &at->sine[v], &at->cosine[v]);
 }
 
 /* Computes rows at.from .. at.to of `vectors` vectors of pairs. The last vector has `last_pairs` pairs. */
-INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rotation_block at, int vectors,
+INLINE void tile(const angle_constants *angles, const target *to, int64_t pair, rotation_block at, int vectors,
                  int last_pairs) {
   state step, back, anchor, forward, backward;
   find_anchor(angles, pair, at.center, vectors, &anchor);
@@ -164,8 +164,8 @@ INLINE void tile(const angle_table *angles, const target *to, int64_t pair, rota
 
 /* One variant per way to store, layout family and dtype, so that no branch is left in the loops. The first `peeled`
    pairs are not streamed. */
-INLINE void execute_as(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows, char *out,
-                       posenc_dtype dtype, bool interleaved, bool streamed, int64_t peeled) {
+INLINE void execute_as(const angle_constants *angles, const posenc_problem *problem, int64_t row, int64_t rows,
+                       char *out, posenc_dtype dtype, bool interleaved, bool streamed, int64_t peeled) {
   const int64_t pairs = problem->dim / 2;
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
@@ -200,7 +200,7 @@ INLINE void execute_as(const angle_table *angles, const posenc_problem *problem,
   }
 }
 
-INLINE void execute_stored(const angle_table *angles, const posenc_problem *problem, int64_t row, int64_t rows,
+INLINE void execute_stored(const angle_constants *angles, const posenc_problem *problem, int64_t row, int64_t rows,
                            char *out, bool streamed, int64_t peeled) {
   const bool interleaved = problem->layout == POSENC_INTERLEAVED || problem->layout == POSENC_INTERLEAVED_CS;
   switch (problem->dtype) {
@@ -223,7 +223,7 @@ INLINE void execute_stored(const angle_table *angles, const posenc_problem *prob
 }
 
 TARGET static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const angle_table *angles = (const angle_table *)constants;
+  const angle_constants *angles = (const angle_constants *)constants;
   char *to = (char *)out;
   const int64_t columns = store_columns_to_line(problem, out),
                 step = posenc_layout_columns(problem->layout, problem->dim).step;

@@ -84,8 +84,8 @@ INLINE void store_row(posenc_dtype dtype, bool interleaved, const target *to, in
 }
 
 /* Computes the rows of a block, for the pairs from `pair` on. */
-INLINE void tile(posenc_dtype dtype, bool interleaved, bool cosine_first, const angle_table *angles, const target *to,
-                 int64_t pair, rotation_block at) {
+INLINE void tile(posenc_dtype dtype, bool interleaved, bool cosine_first, const angle_constants *angles,
+                 const target *to, int64_t pair, rotation_block at) {
   state forward, backward;
   doubles cosine[VECTORS], on[VECTORS], back[VECTORS];
   UNROLL(8)
@@ -109,8 +109,8 @@ INLINE void tile(posenc_dtype dtype, bool interleaved, bool cosine_first, const 
   }
 }
 
-INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *angles, const posenc_problem *problem,
-                       int64_t row, int64_t rows, char *out) {
+INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_constants *angles,
+                       const posenc_problem *problem, int64_t row, int64_t rows, char *out) {
   const posenc_columns columns = posenc_layout_columns(problem->layout, problem->dim);
   const bool cosine_first = columns.cos < columns.sin;
   const int64_t pairs = problem->dim / 2, second = cosine_first ? columns.sin : columns.cos;
@@ -130,7 +130,7 @@ INLINE void execute_as(posenc_dtype dtype, bool interleaved, const angle_table *
 
 /* One variant for each dtype and kind of layout, so that no branch is left in the loops. */
 static void execute(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows, void *out) {
-  const angle_table *angles = (const angle_table *)constants;
+  const angle_constants *angles = (const angle_constants *)constants;
   char *to = (char *)out;
   if (posenc_layout_columns(problem->layout, problem->dim).step == 2)
     ROUND_DISPATCH(problem->dtype, execute_as, true, angles, problem, row, rows, to);

@@ -11,7 +11,7 @@ typedef struct state {
   double sine[TILE], cosine[TILE];
 } state;
 
-static void anchor(state *at, const angle_table *angles, int64_t pair, int64_t position) {
+static void anchor(state *at, const angle_constants *angles, int64_t pair, int64_t position) {
   for (int i = 0; i < TILE; i++)
     angle_sincos(angle_at(angles->turn_high[pair + i], angles->turn_low[pair + i], position), &at->sine[i],
                  &at->cosine[i]);
@@ -56,8 +56,8 @@ static void store_row(const target *to, int64_t row, const state *at, int64_t pa
 }
 
 /* Computes rows [from, to) of the block around `center`, as offsets from the center. */
-static void block(const angle_table *angles, const target *out, int64_t pair, int64_t pairs, int64_t center, int from,
-                  int to) {
+static void block(const angle_constants *angles, const target *out, int64_t pair, int64_t pairs, int64_t center,
+                  int from, int to) {
   const double *step_sin = angles->step_sin + pair, *step_cos = angles->step_cos + pair;
   double back_sin[TILE];
   state forward, backward;
@@ -83,8 +83,8 @@ static void execute(const void *constants, const posenc_problem *problem, int64_
     const rotation_block at = rotation_block_at(problem->first + row + done, rows - done);
     to.out = (char *)out + done * to.row_bytes;
     for (int64_t pair = 0; pair < pairs; pair += TILE)
-      block((const angle_table *)constants, &to, pair, pairs - pair < TILE ? pairs - pair : TILE, at.center, at.from,
-            at.to);
+      block((const angle_constants *)constants, &to, pair, pairs - pair < TILE ? pairs - pair : TILE, at.center,
+            at.from, at.to);
     done += at.to - at.from;
   }
 }

@@ -61,9 +61,9 @@ static inline double rotation_within_one(double x) {
 }
 
 /* Returns the phase of a frequency at row at.from of a block, as the rotations compute it. */
-posenc_sum rotation_phase(const angle_table *angles, int64_t index, rotation_block at);
+posenc_sum rotation_phase(const angle_constants *angles, int64_t index, rotation_block at);
 
-/* The `stages` function of all rotation kernels. constants: an angle_table. */
+/* The `stages` function of all rotation kernels. constants: an angle_constants. */
 bool rotation_stages(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,
                      posenc_stages *stages);
 

@@ -43,8 +43,9 @@ differences explain_differences(makers *m, const table_window *w, int64_t rows, 
   return d;
 }
 
-/* Returns the distance of the closest maker, from more and more rows of the window until it is more than `limit`. */
-static double distance_of(makers *m, const table_window *w, double limit) {
+/* Returns the distance of the closest maker, from more and more rows of the window until it is more than
+   `best_so_far`. */
+static double distance_of(makers *m, const table_window *w, double best_so_far) {
   static const int64_t stages[] = {5, WINDOW_SOME_ROWS, INT64_MAX};
   double closest = INFINITY;
   for (size_t stage = 0; stage < sizeof stages / sizeof *stages; stage++) {
@@ -56,7 +57,7 @@ static double distance_of(makers *m, const table_window *w, double limit) {
       if (by->compared) least = fmin(least, maker_distance(by));
     }
     closest = least;
-    if (closest > limit || stages[stage] >= w->count) break;
+    if (closest > best_so_far || stages[stage] >= w->count) break;
   }
   return closest;
 }
@@ -172,16 +173,18 @@ static bool add_near(const search *s, makers *m, double distance) {
 }
 
 /* Returns the distance of the closest maker. Damaged columns are left out if the others are explained without them. */
-static double distance_without_bad(search *s, makers *m, double limit) {
-  const double damage = 0.1, square = m->how.amplitude * m->how.amplitude, distance = distance_of(m, &s->window, limit);
+static double distance_without_bad(search *s, makers *m, double best_so_far) {
+  const double damage = 0.1, square = m->how.amplitude * m->how.amplitude,
+               distance = distance_of(m, &s->window, best_so_far);
   if (!(distance > 0.1 * good_part * square) || !explain_mark_bad(s, m, &m->all[0], damage)) return distance;
   m->how.bad = s->bad;
-  return distance_of(m, &s->window, limit);
+  return distance_of(m, &s->window, best_so_far);
 }
 
 /* Compares a hypothesis with the table and keeps it if it is better. */
 static void consider(search *s, const making *how, explanation *e) {
-  const double limit = e->found ? e->distance : INFINITY, hopeless = 0.35, square = how->amplitude * how->amplitude;
+  const double best_so_far = e->found ? e->distance : INFINITY, hopeless = 0.35,
+               square = how->amplitude * how->amplitude;
   makers m;
   makers_open(&m, how, false, s->window.count);
   /* A few rows may show such large errors that no recipe can have them. */
@@ -191,12 +194,12 @@ static void consider(search *s, const making *how, explanation *e) {
     return;
   }
   const bool has_others = add_near(s, &m, at_first);
-  double distance = distance_without_bad(s, &m, limit);
+  double distance = distance_without_bad(s, &m, best_so_far);
   if (has_others && distance <= 4.0 * good_part * square) {
     makers_close(&m);
     makers_open(&m, how, false, s->window.count);
     add_near(s, &m, 0.0);
-    distance = distance_without_bad(s, &m, limit);
+    distance = distance_without_bad(s, &m, best_so_far);
   }
   if (explanation_is_better(e, distance))
     *e = (explanation){.found = true,

@@ -140,7 +140,7 @@ static line find_line(const mark *marks, size_t count) {
   line l = {0};
   for (size_t n = 0; n < sizeof loose / sizeof *loose; n++) {
     l = through_two(marks, count, loose[n]);
-    for (int turn = 0; turn < 2; turn++) improve(&l, marks, count, loose[n]);
+    for (int pass = 0; pass < 2; pass++) improve(&l, marks, count, loose[n]);
     if (l.on_it * 10 >= (int64_t)count * 9) break;
   }
   return l;

@@ -352,7 +352,7 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
   if (!kernel) options.max_ulp = 0.5;
-  if (kernel) isolate_turn(kernel);
+  if (kernel) isolate_kernel(kernel);
   if ((kernel && posenc_kernel_refusal(kernel, &problem, &options)) || posenc_problem_refusal(&problem)) return false;
   posenc_plan *plan;
   const posenc_status status = posenc_plan_create(&plan, &problem, &options);
@@ -370,7 +370,7 @@ static bool compare(grid *g, const posenc_kernel *kernel, maker by[POSENC_AXES])
   }
   free(made);
   free(from);
-  if (kernel) isolate_turn(kernel);
+  if (kernel) isolate_kernel(kernel);
   posenc_plan_destroy(plan);
   return true;
 }

@@ -269,7 +269,7 @@ static double position_within(const reader *r, int64_t row, const axis_part *of,
 static double find_position(const reader *r, int64_t row, const axis_part *of, const double *usual, int count) {
   reader near_by = *r;
   near_by.rounding = r->unit;
-  near_by.relative = fmin(r->relative, 4.0 * limit_unit(POSENC_F32));
+  near_by.relative = fmin(r->relative, 4.0 * tolerance_unit(POSENC_F32));
   const double position = r->is_recovered ? -1.0 : position_within(&near_by, row, of, usual, count);
   return position >= 0.0 ? position : position_within(r, row, of, usual, count);
 }
@@ -431,7 +431,7 @@ static bool find_chunks(reader *r, posenc_axes *axes) {
   return axes->count > 1;
 }
 
-static bool find_turns(reader *r, posenc_axes *axes) {
+static bool find_cycle(reader *r, posenc_axes *axes) {
   int64_t left = r->at.pairs;
   *axes = axes_of(CYCLE, POSENC_AXES_CYCLIC, POSENC_AXES_CONTINUED);
   for (int a = 1; a < CYCLE; a++) {
@@ -485,7 +485,7 @@ static bool is_continued(reader *r) {
   if (extent_of(r, 0, 1, few) >= AXIS_LEAST && find_chunks(r, &axes) &&
       (explains_as_models_do(r, &axes) || explains(r, &axes)))
     return true;
-  return extent_of(r, 0, CYCLE, few) >= AXIS_LEAST && find_turns(r, &axes) &&
+  return extent_of(r, 0, CYCLE, few) >= AXIS_LEAST && find_cycle(r, &axes) &&
          (explains_as_models_do(r, &axes) || explains(r, &axes));
 }
 
@@ -573,9 +573,9 @@ static bool is_of_expected(reader *r) {
    sines. */
 static bool find(reader *r, const columns *first) {
   formula formulas[FORMULAS_MAX];
-  for (int turn = 0; turn < 2; turn++) {
-    r->at = turn && first->part == TABLE_BOTH ? columns_exchanged(first) : *first;
-    if (turn && first->part != TABLE_BOTH) r->at.part = TABLE_SIN;
+  for (int pass = 0; pass < 2; pass++) {
+    r->at = pass && first->part == TABLE_BOTH ? columns_exchanged(first) : *first;
+    if (pass && first->part != TABLE_BOTH) r->at.part = TABLE_SIN;
     r->found->zeros = 0; /* sines of position 0 are zeros, too */
     while (r->at.part != TABLE_SIN && r->found->zeros < r->w->count && r->w->zero[r->found->zeros]) r->found->zeros++;
     measure(r);
@@ -608,7 +608,7 @@ bool sections_find(const table_window *w, const identify_request *request, secti
   *found = (sections){.zeros = 0};
   if (!w->finite || at.pairs < PAIRS_LEAST || at.dim != w->dim || at.dim % 2) return false;
   /* The bound of recovered values is that of pairs that are hardly turned. */
-  r.least_unit = fmin(request->error, limit_of_value(w->held, limit_unit(w->held), LIMIT_OF_PAIR)) +
+  r.least_unit = fmin(request->error, tolerance_of_value(w->held, tolerance_unit(w->held), ROUNDINGS_OF_PAIR)) +
                  ldexp(1.0, format_of(w->held)->least);
   r.unit = ldexp(1.0, -format_of(w->held)->precision) + (is_double ? 0x1p-50 : 0x1p-23);
   r.relative = is_double ? 0x1p-48 : 0x1p-20;

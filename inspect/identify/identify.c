@@ -471,12 +471,12 @@ static double farthest_of(const making *how, int64_t rows) {
   return most;
 }
 
-/* Whether it is a table, and no element is beyond the limit of a check that is given none (reference/accuracy.h); if
-   it is of f64, of code in f64. */
+/* Whether it is a table, and no element is beyond the tolerance of a check that is given none (reference/accuracy.h);
+   if it is of f64, of code in f64. */
 static bool is_within(const identify_request *request, const identity *found) {
   const bool has_zeros = found->paddings == 1 && request->asked && found->padding == request->asked->padding;
-  const double unit = limit_unit(POSENC_F32), most = limit_most(farthest_of(&found->how, found->rows), unit) +
-                                                     limit_of_value(found->held, unit, LIMIT_OF_TABLE);
+  const double unit = tolerance_unit(POSENC_F32), most = tolerance_most(farthest_of(&found->how, found->rows), unit) +
+                                                         tolerance_of_value(found->held, unit, ROUNDINGS_OF_TABLE);
   return found->verdict == IDENTIFY_TABLE && !found->unexplained && found->max_abs <= most * found->how.amplitude &&
          !found->damage_count && !found->not_finite && (!found->paddings || has_zeros) &&
          (found->held != POSENC_F64 || identity_arithmetic(found) == POSENC_F64);
@@ -586,9 +586,9 @@ static bool are_even(const search *s, const double *positions) {
    scale: the first identity that has them is `even` instead. */
 static bool judge_as_times(search *s, const identity *unread, const making *how, identity *found, identity *even) {
   making at = *how;
-  for (int turn = 0; turn < 2 && at.columns.pairs >= FORMULA_EVIDENT; turn++) {
-    if (turn && how->columns.part == TABLE_BOTH) at.columns = columns_exchanged(&how->columns);
-    if (turn && how->columns.part != TABLE_BOTH) at.columns.part = TABLE_SIN;
+  for (int pass = 0; pass < 2 && at.columns.pairs >= FORMULA_EVIDENT; pass++) {
+    if (pass && how->columns.part == TABLE_BOTH) at.columns = columns_exchanged(&how->columns);
+    if (pass && how->columns.part != TABLE_BOTH) at.columns.part = TABLE_SIN;
     take(found, unread);
     s->best.found = s->also.found = false;
     search_list_of(s, &at);

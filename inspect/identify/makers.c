@@ -125,7 +125,7 @@ static void add_kernel(makers *m, const posenc_kernel *kernel) {
   const posenc_problem problem = problem_of(&m->how, m->first, m->range);
   posenc_options options = posenc_default_options();
   options.kernel = kernel;
-  isolate_turn(kernel);
+  isolate_kernel(kernel);
   if (!kernel->stages || posenc_problem_refusal(&problem) || posenc_kernel_refusal(kernel, &problem, &options)) return;
   maker one = {.kernel = kernel};
   if (posenc_plan_create(&one.plan, &problem, &options) != POSENC_OK) memory_end();
@@ -146,7 +146,7 @@ static void find_grouped(makers *m) {
 
 /* Finds the angle of each column, and its largest error. */
 static void find_angles(makers *m) {
-  const double of_f32 = limit_unit(POSENC_F32);
+  const double of_f32 = tolerance_unit(POSENC_F32);
   const bool is_both = m->how.columns.part == TABLE_BOTH, is_twice = m->how.columns.layout == POSENC_DUPLICATED,
              is_grouped = m->how.axes && m->how.axes->grouped && (is_both || is_twice);
   if (is_grouped) find_grouped(m);
@@ -154,7 +154,7 @@ static void find_angles(makers *m) {
     column_angle *p = &m->angles[c];
     if (!is_grouped) p->index = columns_index(&m->how.columns, c, &p->cosine);
     p->axis = m->how.axes ? axes_axis(m->how.axes, p->index) : 0;
-    p->growth = limit_of_angle((double)m->exact->w[p->index], (double)m->exact->w[0], p->index, of_f32);
+    p->growth = tolerance_of_angle((double)m->exact->w[p->index], (double)m->exact->w[0], p->index, of_f32);
   }
 }
 
@@ -180,7 +180,7 @@ void makers_add(makers *m, const posenc_kernel *const *kernels, size_t count) {
 
 void makers_close(makers *m) {
   for (size_t n = 0; n < m->count; n++) {
-    isolate_turn(m->all[n].kernel);
+    isolate_kernel(m->all[n].kernel);
     posenc_plan_destroy(m->all[n].plan);
   }
   fast_destroy(m->exact->reference);
@@ -218,7 +218,7 @@ static void fill_exact(makers *m, double position) {
 }
 
 static void fill_stages(makers *m, const maker *by, double position) {
-  isolate_turn(by->kernel);
+  isolate_kernel(by->kernel);
   posenc_plan_stages(by->plan, (int64_t)position - m->first, 1, m->stages);
   for (int64_t c = 0; c < m->how.columns.dim; c++) {
     const posenc_stages *pair = &m->stages[m->angles[c].index];
@@ -238,7 +238,7 @@ double makers_room(const makers *m, int64_t row, int64_t column) {
   const column_angle *of = &m->angles[column];
   const double there = making_position(&m->how, row),
                position = m->how.axes ? axis_position(m->how.axes, of->axis, (int64_t)there) : there;
-  const double of_value = limit_of_value(m->how.held, limit_unit(POSENC_F32), LIMIT_OF_TABLE);
+  const double of_value = tolerance_of_value(m->how.held, tolerance_unit(POSENC_F32), ROUNDINGS_OF_TABLE);
   return m->how.amplitude * (of->growth * fabs(position) + of_value);
 }
 

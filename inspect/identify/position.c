@@ -399,11 +399,11 @@ static estimate log_ratio(const table_window *w, const columns *s, int64_t i, in
   const double most = 2.8;
   double squares = 0.0, products = 0.0, left = 0.0;
   int64_t count = 0;
-  for (int turn = 0; turn < 2; turn++)
+  for (int pass = 0; pass < 2; pass++)
     for (int64_t row = 0; row < w->count; row++) {
       const estimate fast = phase_of(w, s, row, i, amplitude), slow = phase_of(w, s, row, slowest, amplitude);
       if (w->zero[row] || fabs(fast.value) > most || fabs(slow.value) < slow.error) continue;
-      if (turn) {
+      if (pass) {
         const double rest = fast.value - products / squares * slow.value;
         left += rest * rest;
         count++;

@@ -186,7 +186,7 @@ static bool are_from_zero(const pair_sums *all, double unit) {
 
 /* Whether the slowest pair that visibly rotates does so backwards from row to row, and its angles are not those of
    positions from 0 on, which may be in any order. Then all sines are negated. */
-static bool turn_forward(const pair_sums *all, double unit) {
+static bool rotate_forward(const pair_sums *all, double unit) {
   const int64_t half = all->dim / 2;
   double turned = 0.0;
   for (int64_t i = half - 1; i >= 0 && fabs(turned) <= FITTING_UNITS * unit; i--) {
@@ -243,7 +243,7 @@ static void recover_by(source *s, const guess *of, recovered *found) {
   found->start = g.start;
   found->dim = g.dim;
   found->error = s->unit * (s->op == POSENC_ROPE ? VISIBLE_UNITS : 1.0 + s->largest);
-  found->back = s->op == POSENC_ROPE && turn_forward(&all, s->unit);
+  found->back = s->op == POSENC_ROPE && rotate_forward(&all, s->unit);
   found->table = make_table(&all, s->held);
 }
 

@@ -14,7 +14,7 @@
 
 /* Exchanges sines and cosines if most pairs rotate backwards. Either the cosine comes first or the rows are reversed,
    which phases decide later. */
-static void turn_columns(search *s) {
+static void reverse_columns(search *s) {
   int64_t votes = 0;
   for (int64_t i = 0; i < s->columns.pairs; i++)
     if (fabs(s->frequencies[i].value) > 3.0 * s->frequencies[i].error) votes += s->frequencies[i].value > 0.0 ? 1 : -1;
@@ -366,10 +366,10 @@ void search_list_of(search *s, const making *how) {
 
 void search_list(search *s) {
   if (s->columns.pairs < LIST_PAIRS_LEAST) return;
-  for (int turn = 0; turn < 2 && !explanation_is_good(&s->best); turn++) {
+  for (int pass = 0; pass < 2 && !explanation_is_good(&s->best); pass++) {
     formula formulas[FORMULAS_MAX];
-    columns at = turn && s->columns.part == TABLE_BOTH ? columns_exchanged(&s->columns) : s->columns;
-    if (turn && s->columns.part != TABLE_BOTH) at.part = TABLE_SIN;
+    columns at = pass && s->columns.part == TABLE_BOTH ? columns_exchanged(&s->columns) : s->columns;
+    if (pass && s->columns.part != TABLE_BOTH) at.part = TABLE_SIN;
     const size_t count = list_formulas(&s->window, &at, formulas);
     for (size_t n = 0; n < count && !explanation_is_good(&s->best); n++) explain_list(s, &at, &formulas[n]);
   }
@@ -436,7 +436,7 @@ void search_columns(search *s) {
   find_offset(s);
   s->columns = columns_find(&s->window);
   waves_frequencies(&s->window, &s->columns, &s->sampling, s->frequencies);
-  if (s->columns.part == TABLE_BOTH) turn_columns(s);
+  if (s->columns.part == TABLE_BOTH) reverse_columns(s);
 }
 
 /* Tries a formula at first positions that explain phases with errors of f32. */
@@ -510,15 +510,15 @@ size_t search_run(search *s) {
   const bool on_line = count > 0 && formulas[0].most;
   if (evident && !on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);
   /* The second pass is for recipes whose angles are less accurate than f32, so that many positions nearly fit. */
-  for (int turn = 0; turn < 2; turn++) {
-    s->coarse = turn;
+  for (int pass = 0; pass < 2; pass++) {
+    s->coarse = pass;
     const bool wide = s->window.held == POSENC_F32 || s->window.held == POSENC_F64;
     const bool told = wide ? explanation_is_rounding(s, &s->best)
                            : explanation_is_scaled(&s->best) || explanation_is_within(s, &s->best, 0.05);
-    if (turn && !told) trial_formulas(s, &s->columns, formulas, count);
+    if (pass && !told) trial_formulas(s, &s->columns, formulas, count);
     if (!explanation_is_exact(&s->best) && !explanation_is_within(s, &s->best, 0.25) && s->columns.pairs > 1 &&
         !explanation_is_scaled(&s->best))
-      explain_usual(s, turn);
+      explain_usual(s, pass);
   }
   s->coarse = false;
   if (evident && on_line && !explanation_is_rounding(s, &s->best)) search_scaled(s, formulas, count);

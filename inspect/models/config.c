@@ -492,12 +492,12 @@ static void add_llama3(json_t *rope, const posenc_scaling *s) {
 
 /* Returns the number of pairs that turn, if their factors are equal and those of all others infinite; otherwise 0. */
 static int64_t proportional_pairs(const posenc_scaling *s, int64_t dim) {
-  int64_t turned = 0;
+  int64_t rotated = 0;
   if (s->kind != POSENC_SCALING_LONGROPE || s->attention != 1.0) return 0;
-  while (turned < dim / 2 && s->factors[turned] == s->factors[0] && !isinf(s->factors[turned])) turned++;
-  for (int64_t i = turned; i < dim / 2; i++)
+  while (rotated < dim / 2 && s->factors[rotated] == s->factors[0] && !isinf(s->factors[rotated])) rotated++;
+  for (int64_t i = rotated; i < dim / 2; i++)
     if (!isinf(s->factors[i])) return 0;
-  return turned < dim / 2 ? turned : 0;
+  return rotated < dim / 2 ? rotated : 0;
 }
 
 static void add_proportional(json_t *rope, const posenc_scaling *s, int64_t pairs, int64_t dim) {

@@ -52,12 +52,12 @@ const char *pairs_mistake(posenc_layout right) {
   return right == POSENC_SPLIT ? "pairs are neighbours, not halves" : "pairs are halves, not neighbours";
 }
 
-const char *written_mistake(posenc_layout turned) {
-  return turned == POSENC_SPLIT ? "halves are turned, and written as neighbours"
-                                : "neighbours are turned, and written as halves";
+const char *written_mistake(posenc_layout rotated) {
+  return rotated == POSENC_SPLIT ? "halves are turned, and written as neighbours"
+                                 : "neighbours are turned, and written as halves";
 }
 
-const char *turn_mistake(bool inverse) {
+const char *direction_mistake(bool inverse) {
   return inverse ? "pairs are turned forward" : "pairs are turned back";
 }
 
@@ -395,21 +395,21 @@ static void suspect_columns(const model_rope *rope, const posenc_problem *asked,
 static void suspect_share(const posenc_problem *asked, suspect_list *list) {
   const posenc_scaling *s = &asked->scaling;
   const int64_t pairs = asked->dim / 2;
-  int64_t turned = 0;
-  while (s->factors && turned < pairs && isfinite(s->factors[turned])) turned++;
-  if (turned == 0 || turned == pairs) return;
+  int64_t rotated = 0;
+  while (s->factors && rotated < pairs && isfinite(s->factors[rotated])) rotated++;
+  if (rotated == 0 || rotated == pairs) return;
   posenc_problem other = *asked;
   other.scaling = posenc_scaling_none();
   suspects_add(list, &other, "%lld columns are turned, not %lld: all of a head", (long long)asked->dim,
-               (long long)(2 * turned));
+               (long long)(2 * rotated));
   double *factors = memory_take((size_t)pairs, sizeof *factors);
   for (int64_t i = 0; i < pairs; i++)
-    factors[i] = i < turned ? s->factors[i] * pow(asked->base, (double)i / (double)turned - (double)i / (double)pairs)
-                            : INFINITY;
+    factors[i] = i < rotated ? s->factors[i] * pow(asked->base, (double)i / (double)rotated - (double)i / (double)pairs)
+                             : INFINITY;
   other.scaling = *s;
   other.scaling.factors = factors;
   suspects_add(list, &other, "the frequencies are those of %lld columns, not of all %lld of a head",
-               (long long)(2 * turned), (long long)asked->dim);
+               (long long)(2 * rotated), (long long)asked->dim);
 }
 
 static void suspect_length(const model_rope *rope, double length, const posenc_problem *asked, suspect_list *list) {

@@ -31,7 +31,7 @@ typedef struct model_rope {
      section_count is 0. The problem of a rope has one axis. */
   int64_t sections[POSENC_AXES];
   int section_count;
-  bool in_turns;
+  bool is_cyclic;
   double scale;  /* factor of the positions */
   char grid[96]; /* --grid for the axes of a picture; "" if they are not known, or there are none */
   bool has_grid; /* the rope has such axes */
@@ -101,8 +101,8 @@ const char *position_mistake(size_t n, long double right, long double *wrong);
 /* Return the words for mistakes of a rope: pairs that are the other ones than the layout's; those of a layout that are
    written as the others; and the other direction. */
 const char *pairs_mistake(posenc_layout right);
-const char *written_mistake(posenc_layout turned);
-const char *turn_mistake(bool inverse);
+const char *written_mistake(posenc_layout rotated);
+const char *direction_mistake(bool inverse);
 
 /* Write the words for rows that are WHAT; for those at another position than the right one; and for elements that are
    WHAT. Of several, the words have the first one. */

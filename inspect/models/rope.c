@@ -159,11 +159,11 @@ static bool read_proportional(reader *r) {
   words_number(r->w, FACTOR, &factor);
   words_number(r->w, ROTARY_SHARE, &share);
   if (r->w->failed || !rope->has_dim) return words_missing(r->w, HEAD);
-  const int64_t pairs = rope->head / 2, turned = (int64_t)floor(share * (double)rope->head / 2.0);
+  const int64_t pairs = rope->head / 2, rotated = (int64_t)floor(share * (double)rope->head / 2.0);
   rope->dim = rope->head;
-  if (turned == pairs && !(factor > 1.0)) return true;
+  if (rotated == pairs && !(factor > 1.0)) return true;
   double *factors = keep_factors(r, memory_take((size_t)pairs, sizeof *factors), pairs);
-  for (int64_t i = 0; i < pairs; i++) factors[i] = i < turned ? factor : INFINITY;
+  for (int64_t i = 0; i < pairs; i++) factors[i] = i < rotated ? factor : INFINITY;
   rope->scaling = posenc_scaling_longrope(1.0, 2, factors);
   rope->scaling.attention = 1.0;
   return true;
@@ -378,7 +378,7 @@ static bool read_grid(reader *r) {
 static bool read_sections(reader *r) {
   int64_t count;
   double *pairs = words_list(r->w, SECTIONS, &count);
-  words_flag(r->w, SECTIONS_INTERLEAVED, &r->rope->in_turns);
+  words_flag(r->w, SECTIONS_INTERLEAVED, &r->rope->is_cyclic);
   for (int64_t n = 0; pairs && n < count && !r->w->failed; n++) {
     if (!(pairs[n] >= 0.0 && pairs[n] <= SECTION_MOST && pairs[n] == rint(pairs[n])))
       words_fail(r->w, "%s %g: not a number of pairs", words_name(r->w, SECTIONS).text, pairs[n]);

@@ -83,7 +83,7 @@ posenc_status apply(const apply_source *from, const posenc_problem *problem, con
 posenc_status apply_rows(const apply_source *from, const posenc_problem *problem, const posenc_slice *slice,
                          const void *x, void *out);
 
-/* Adds correctly rounded values of a cr_table to x without making rows. The padding row is not zeroed. `streamed`:
+/* Adds correctly rounded values of a cr_constants to x without making rows. The padding row is not zeroed. `streamed`:
    if it can be, as vectors of f32 are that are whole and lie at cache lines. */
 void add_avx512(const void *table, const posenc_problem *problem, const posenc_slice *slice, bool streamed,
                 const void *x, void *out);

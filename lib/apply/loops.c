@@ -105,9 +105,9 @@ enum { CHUNK_STEPS = 8 };
 
 /* Cosines and sines in the order in which the vectors of x need them: a vector of each for a step, or two for halves of
    bf16. The sign of the direction is part of `sine`. */
-typedef struct turns {
+typedef struct rotations {
   floats cosine[2 * CHUNK_STEPS], sine[2 * CHUNK_STEPS];
-} turns;
+} rotations;
 
 INLINE floats with_sign(floats x, uint32_t sign) {
   return (floats)((u32s)x ^ sign);
@@ -121,7 +121,7 @@ INLINE int64_t step_of(rope_variant as) {
 /* Pairs of halves: reorders the cosines and sines, which are separate in the row. For bf16, the values of even index
    precede those of odd index in each step. */
 INLINE void order_halves(rope_variant as, uint32_t sign, int steps, const float *cosines, const float *sines,
-                         turns *to) {
+                         rotations *to) {
   UNROLL(8)
   for (int n = 0; n < steps; n++, cosines += step_of(as), sines += step_of(as)) {
     if (as.dtype == POSENC_F32) {
@@ -139,7 +139,7 @@ INLINE void order_halves(rope_variant as, uint32_t sign, int steps, const float 
 
 /* Pairs of neighbours: reorders columns of the row, in which each cosine is next to its sine. For f32 each value is
    repeated, with alternating signs for the sines; for bf16 it is not, as one u32 holds a pair. */
-INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const float *row, turns *to) {
+INLINE void order_neighbours(rope_variant as, uint32_t sign, int steps, const float *row, rotations *to) {
   const u32s signs = (u32s){EACH(SIGN_EVEN)} ^ sign;
   UNROLL(8)
   for (int n = 0; n < steps; n++, row += step_of(as)) {
@@ -162,7 +162,7 @@ INLINE void fetch_ahead(rope_variant as, const char *x) {
 }
 
 /* Rotates pairs (a, b); each b is `other` bytes after its a. */
-INLINE void turn_halves(rope_variant as, int steps, const turns *by, const char *x, char *out, int64_t other) {
+INLINE void rotate_halves(rope_variant as, int steps, const rotations *by, const char *x, char *out, int64_t other) {
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
@@ -182,7 +182,7 @@ INLINE void turn_halves(rope_variant as, int steps, const turns *by, const char 
   }
 }
 
-INLINE void turn_neighbours(rope_variant as, int steps, const turns *by, const char *x, char *out) {
+INLINE void rotate_neighbours(rope_variant as, int steps, const rotations *by, const char *x, char *out) {
   const int64_t bytes = step_of(as) * bytes_of(as.dtype);
   UNROLL(8)
   for (int n = 0; n < steps; n++, x += bytes, out += bytes) {
@@ -208,16 +208,16 @@ INLINE void rope_steps(rope_variant as, int steps, const posenc_problem *problem
   x += from * bytes;
   out += from * bytes;
   for (; rows > 0; rows--, row += dim) {
-    turns by;
+    rotations by;
     if (as.neighbours)
       order_neighbours(as, sign, steps, row, &by);
     else
       order_halves(as, sign, steps, row, row + half, &by);
     for (int64_t head = 0; head < heads; head++, x += dim * bytes, out += dim * bytes)
       if (as.neighbours)
-        turn_neighbours(as, steps, &by, x, out);
+        rotate_neighbours(as, steps, &by, x, out);
       else
-        turn_halves(as, steps, &by, x, out, half * bytes);
+        rotate_halves(as, steps, &by, x, out, half * bytes);
   }
 }
 
@@ -229,8 +229,8 @@ INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t fr
   NARROWER.rope(problem, as.fetch, from, 1, row, x, out);
 }
 #else
-INLINE void turn_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
-                     int64_t other) {
+INLINE void rotate_one(posenc_dtype dtype, uint32_t sign, float cosine, float sine, const char *x, char *out,
+                       int64_t other) {
   const float a = load_one(dtype, x), b = load_one(dtype, x + other), s = sign ? -sine : sine;
   store_one(dtype, out, a * cosine - b * s);
   store_one(dtype, out + other, b * cosine + a * s);
@@ -242,8 +242,8 @@ INLINE void rope_rest(rope_variant as, const posenc_problem *problem, int64_t fr
   const int64_t bytes = bytes_of(as.dtype), half = problem->dim / 2, head_bytes = problem->dim * bytes;
   for (int64_t head = 0; head < problem->heads; head++, x += head_bytes, out += head_bytes)
     for (int64_t i = from; i < to; i += as.neighbours ? 2 : 1)
-      turn_one(as.dtype, sign, row[i], row[as.neighbours ? i + 1 : half + i], x + i * bytes, out + i * bytes,
-               as.neighbours ? bytes : half * bytes);
+      rotate_one(as.dtype, sign, row[i], row[as.neighbours ? i + 1 : half + i], x + i * bytes, out + i * bytes,
+                 as.neighbours ? bytes : half * bytes);
 }
 #endif
 

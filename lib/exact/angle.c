@@ -78,7 +78,7 @@ size_t angle_padded(const posenc_problem *problem) {
   return (size_t)(problem->dim / 2 + 2 * ANGLE_PADDING - 1) / ANGLE_PADDING * ANGLE_PADDING;
 }
 
-posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table) {
+posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **constants) {
   const size_t pairs = (size_t)(problem->dim / 2), padded = angle_padded(problem);
   const size_t header = 64;
   size_t bytes;
@@ -88,7 +88,7 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   if (!memory) return POSENC_OUT_OF_MEMORY;
   memset(memory, 0, bytes);
 
-  angle_table *angles = (angle_table *)(void *)memory;
+  angle_constants *angles = (angle_constants *)(void *)memory;
   angles->turn_high = (uint64_t *)(void *)(memory + header);
   angles->turn_low = angles->turn_high + padded;
   angles->turn_rest = angles->turn_low + padded;
@@ -99,10 +99,10 @@ posenc_status angle_prepare(const posenc_problem *problem, const posenc_options 
   angle_turns(problem, angles->turn_high, angles->turn_low, angles->turn_rest, angles->turn_last);
   for (size_t i = 0; i < pairs; i++)
     angle_sincos(angle_at(angles->turn_high[i], angles->turn_low[i], 1), &angles->step_sin[i], &angles->step_cos[i]);
-  *table = angles;
+  *constants = angles;
   return POSENC_OK;
 }
 
-void angle_release(void *table) {
-  free(table);
+void angle_release(void *constants) {
+  free(constants);
 }

@@ -24,19 +24,19 @@ enum { ANGLE_PADDING = 32 };
 #define ANGLE_MAX_POSITION (INT64_C(1) << 62)
 
 /* The constants of a plan with angles. Arrays have angle_padded entries, one per frequency, and are 64-byte aligned. */
-typedef struct angle_table {
+typedef struct angle_constants {
   uint64_t *turn_high, *turn_low;  /* high and low half of floor(2^128 × fraction of a turn per position), ± 1 */
   uint64_t *turn_rest, *turn_last; /* the 64 bits after turn_low, and the next 64 */
   double *step_sin, *step_cos;     /* angle_sincos of one position */
   posenc_stores stores;            /* the choice of the plan's options */
-} angle_table;
+} angle_constants;
 
 /* Returns the number of entries of an array, including padding. */
 size_t angle_padded(const posenc_problem *problem);
 
 /* The functions prepare, release and can_do of kernels whose constants are angles alone. */
-posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **table);
-void angle_release(void *table);
+posenc_status angle_prepare(const posenc_problem *problem, const posenc_options *options, void **constants);
+void angle_release(void *constants);
 const char *angle_can_do(const posenc_problem *problem);
 
 /* Computes fractions of a turn, dim/2 of each part: `high`, `low` and `rest` are floor(2^192 × fraction), ± 1; `last`
@@ -123,7 +123,7 @@ typedef struct wide {
 
 /* Returns the fraction of a turn at a position, |position| <= 2^62, in units of 2^-128, with an error below 1.5
    units. */
-u128 wide_turn(const angle_table *angles, int64_t index, int64_t position);
+u128 wide_turn(const angle_constants *angles, int64_t index, int64_t position);
 
 /* Return sin and cos of a result of wide_turn. The error, including that of the turn, is at most 2^-122. Whole quarters
    of a turn give exact results. */
@@ -132,7 +132,7 @@ wide wide_cosine(u128 turn);
 
 /* Returns 2 cos of a frequency, the angle of position 1, which must be at most one radian; rounded to nearest. Takes
    about 5 ns. */
-double wide_twice_cosine(const angle_table *angles, int64_t index);
+double wide_twice_cosine(const angle_constants *angles, int64_t index);
 
 /* Returns x × mantissa × 2^-128, truncated. */
 wide wide_times(wide x, u128 mantissa);
@@ -156,7 +156,7 @@ typedef struct wider {
 
 /* Returns the fraction of a turn at a position, |position| <= 2^62. The error is that of the frequency times the
    position. Frequency i is within i × 2^-232 (frequency.c); with a scaling or a denominator below 1, within 2^-190. */
-fixed wider_turn(const angle_table *angles, int64_t index, int64_t position);
+fixed wider_turn(const angle_constants *angles, int64_t index, int64_t position);
 
 /* Return sin and cos of a turn as given, with an error of at most 2^-248. Whole quarters of a turn give exact
    results. */

@@ -56,7 +56,7 @@ static u128 product(u128 a, u128 b) {
  * units; for any dim that fits in memory, the error of the 256-bit arithmetic before that is smaller (frequency.c).
  * 2^62 positions multiply both to at most half a unit. Truncation adds one unit.
  */
-u128 wide_turn(const angle_table *angles, int64_t index, int64_t position) {
+u128 wide_turn(const angle_constants *angles, int64_t index, int64_t position) {
   const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
   const u128 turn = u128_of(angles->turn_high[index], angles->turn_low[index]);
   const u128 carried = upper(u128_product(angles->turn_rest[index], distance));
@@ -172,7 +172,7 @@ static uint64_t upper_product(uint64_t a, uint64_t b) {
  * terms are added up, this is 10 and 11/24, and the error of 1 - cos w is below 11 + 11/2 + 1. An uncertain result is
  * recomputed by wide_cosine.
  */
-double wide_twice_cosine(const angle_table *angles, int64_t index) {
+double wide_twice_cosine(const angle_constants *angles, int64_t index) {
   enum { FIRST = TERMS - 10, ERROR = 18, DROPPED = 11 };
   const uint64_t half = UINT64_C(1) << (DROPPED - 1), below = 2 * half - 1;
   const uint64_t quarters = angles->turn_high[index] << 2 | angles->turn_low[index] >> 62;
@@ -194,7 +194,7 @@ static fixed without_turns(fixed a) {
   return a;
 }
 
-fixed wider_turn(const angle_table *angles, int64_t index, int64_t position) {
+fixed wider_turn(const angle_constants *angles, int64_t index, int64_t position) {
   const uint64_t distance = position < 0 ? -(uint64_t)position : (uint64_t)position;
   const fixed turn = {
       {angles->turn_last[index], angles->turn_rest[index], angles->turn_low[index], angles->turn_high[index], 0}};

@@ -18,7 +18,7 @@ INLINE u64s multiply_high(u64s a, u64s b) {
 }
 
 /* Returns angle_at of LANES frequencies, from index `pair` on. */
-INLINE u64s turns_at(const angle_table *angles, int64_t pair, int64_t position) {
+INLINE u64s turns_at(const angle_constants *angles, int64_t pair, int64_t position) {
   if (LANES < 8) { /* without 64-bit vector products, scalar ones are faster */
     u64s turns = {0};
     UNROLL(8)

@@ -101,12 +101,13 @@ static int merit(const record_kernel *kernel, const record_table *table) {
 
 /* Returns the fastest kernel, or one with more merit whose time does not differ significantly. With few timings many
    differences are not significant, so its median must also be almost as small. */
-static const char *pick(const record_report *report, samples *times, const record_table *table, const field *in) {
+static const char *pick(const record_report *report, repetition_index *times, const record_table *table,
+                        const field *in) {
   const record_kernel *best = fastest(report, table, in), *picked = best;
   RECORD_EACH(kernel, report, kernels) {
     if (!isfinite(report_median_ns(table, kernel->name)) || !is_in(in, kernel, table)) continue;
     if (merit(kernel, table) <= merit(picked, table)) continue;
-    const record_ratio ratio = samples_ratio(times, "hot", table->shape.name, best->name, kernel->name);
+    const record_ratio ratio = repetitions_ratio(times, "hot", table->shape.name, best->name, kernel->name);
     if (ratio.low <= 1 && ratio.estimate < tie) picked = kernel;
   }
   return picked ? picked->name : NULL;
@@ -115,16 +116,16 @@ static const char *pick(const record_report *report, samples *times, const recor
 /* ---- by how much ---- */
 
 /* Compares two kernels, and adds the second's name. The ratio is not there without a second. */
-static record_ratio compare(samples *times, const char *table, const char *first, const char *second) {
+static record_ratio compare(repetition_index *times, const char *table, const char *first, const char *second) {
   if (!second || strcmp(first, second) == 0) return record_empty_ratio();
-  record_ratio made = samples_ratio(times, "hot", table, first, second);
+  record_ratio made = repetitions_ratio(times, "hot", table, first, second);
   made.kernel = second;
   return made;
 }
 
 /* Makes an answer. Returns false if there is none. */
-static bool make_answer(record_answer *made, const record_report *report, samples *times, const record_table *table,
-                        const char *footprint, answer_budget most) {
+static bool make_answer(record_answer *made, const record_report *report, repetition_index *times,
+                        const record_table *table, const char *footprint, answer_budget most) {
   const char *name = table->shape.name, *kernel = pick(report, times, table, &(field){.most = most});
   if (!kernel) return false;
   const char *slow = isfinite(report_median_ns(table, answer_literal)) ? answer_literal : NULL;
@@ -155,7 +156,7 @@ static const record_table *largest(const record_report *report, double most) {
   return chosen;
 }
 
-void answer_make(record_report *report, samples *times, record_memory *in) {
+void answer_make(record_report *report, repetition_index *times, record_memory *in) {
   const record_table *reference = report_table(report, report->headline.shape);
   const double cache = strtod(record_fact_text(&report->environment.timing, "l2"), NULL);
   const struct {
@@ -220,7 +221,8 @@ static const char *find_now(const record_report *report, const record_table *tab
 
 /* Returns the library's own choice, if the record has it and it was timed and passed its checks; else the fastest
    kernel, if it is a table of f32. */
-static const char *find_choice(const record_report *report, samples *times, const record_table *table, bool serial) {
+static const char *find_choice(const record_report *report, repetition_index *times, const record_table *table,
+                               bool serial) {
   const char *told = report_choice(report, table->shape.name, serial);
   const record_kernel *kernel = report_kernel(report, told);
   if (kernel && answer_counts(kernel) && isfinite(report_median_ns(table, told))) return told;
@@ -228,7 +230,7 @@ static const char *find_choice(const record_report *report, samples *times, cons
   return pick(report, times, table, &(field){.most = ANSWER_ONE, .serial = serial, .own = true});
 }
 
-void answer_uses(record_report *report, samples *times, record_memory *in) {
+void answer_uses(record_report *report, repetition_index *times, record_memory *in) {
   const record_table *table = report_table(report, report->headline.shape);
   record_use *uses = record_allocate(in, USES, sizeof *uses);
   report->uses = uses;
@@ -260,7 +262,7 @@ bool answer_is_choice(const record_report *report, bool serial, const char *kern
 }
 
 /* Compares a kernel with the default, the literal formula and the first subject, each if both were timed. */
-static record_subject make_subject(const record_report *report, samples *times, const char *kernel,
+static record_subject make_subject(const record_report *report, repetition_index *times, const char *kernel,
                                    const char *standard, const char *first) {
   const record_table *table = report_table(report, report->headline.shape);
   const char *const others[] = {standard, answer_literal, first};
@@ -279,7 +281,7 @@ static record_subject make_subject(const record_report *report, samples *times, 
                           .has_over_first = true};
 }
 
-void answer_subjects(record_report *report, samples *times, record_memory *in) {
+void answer_subjects(record_report *report, repetition_index *times, record_memory *in) {
   const record_use *standard = answer_find_use(report, USE_DEFAULT);
   record_subject *subjects = record_allocate(in, report->kernels_count, sizeof *subjects);
   const char *first = NULL;
@@ -317,8 +319,8 @@ static bool is_rival(const record_kernel *kernel, const record_table *table, con
 }
 
 /* Makes an entry. Returns false if the chosen kernel was not timed. */
-static bool make_regret(record_regret *made, const record_report *report, samples *times, const record_table *table,
-                        const char *chosen, bool serial) {
+static bool make_regret(record_regret *made, const record_report *report, repetition_index *times,
+                        const record_table *table, const char *chosen, bool serial) {
   const char *fastest = chosen, *name = table->shape.name;
   const record_kernel *taken = report_kernel(report, chosen);
   double least = report_median_ns(table, chosen);
@@ -335,11 +337,11 @@ static bool make_regret(record_regret *made, const record_report *report, sample
                           .kernel = chosen,
                           .fastest = fastest,
                           .ratio = fastest == chosen ? record_empty_ratio()
-                                                     : samples_ratio(times, "hot", name, fastest, chosen)};
+                                                     : repetitions_ratio(times, "hot", name, fastest, chosen)};
   return true;
 }
 
-void regret_make(record_report *report, samples *times, record_memory *in) {
+void regret_make(record_report *report, repetition_index *times, record_memory *in) {
   record_regret *made = record_allocate(in, 2 * report->choices_count, sizeof *made);
   report->regret = made;
   RECORD_EACH(choice, report, choices) {

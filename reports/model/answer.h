@@ -26,7 +26,7 @@ answer_budget answer_budget_called(const char *name);
  * If times do not differ significantly from the fastest one's, a correctly rounded kernel is preferred, then one of a
  * single thread.
  */
-void answer_make(record_report *report, samples *times, record_memory *in);
+void answer_make(record_report *report, repetition_index *times, record_memory *in);
 
 /* How the shape of the headline is computed, a table of f32 unless others were asked for: as the library does by
    default, as it does with all threads, with the fastest sines of another library, and, for comparison, by the fastest
@@ -38,7 +38,7 @@ typedef enum answer_use { USE_DEFAULT, USE_THREADS, USE_LIBRARY, USE_NOW, USES }
 
 /* Adds the "uses" to the report. The library's own choices are facts of the accuracy record's environment; if they are
    missing, the times decide. */
-void answer_uses(record_report *report, samples *times, record_memory *in);
+void answer_uses(record_report *report, repetition_index *times, record_memory *in);
 
 /* Returns that use, or null if there is none. */
 const record_use *answer_find_use(const record_report *report, answer_use use);
@@ -50,7 +50,7 @@ bool answer_is_choice(const record_report *report, bool serial, const char *kern
 
 /* Adds the "subjects" to the report, which has its uses: the kernels that were selected, those of plugins first, with
    their times beside the kernel of the use default, the literal formula, and the first of them. */
-void answer_subjects(record_report *report, samples *times, record_memory *in);
+void answer_subjects(record_report *report, repetition_index *times, record_memory *in);
 
 /* The name of the kernel that computes the formula literally. */
 extern const char answer_literal[];

@@ -35,7 +35,7 @@ static bool is_ok(const record_result *result) {
 typedef struct makings {
   const record_accuracy *accuracy;
   const record_timing *timing;
-  samples *times;
+  repetition_index *times;
   const char *shape, *table, *mode;
   choice_budget budget;
   const choice_workload *work;
@@ -50,7 +50,7 @@ static double borne(const makings *from, double plan_seconds) {
 /* Collects the timings of a kernel in a mode, sorted, in from->times->values. Returns their number, and their median in
    *median. */
 static size_t collect(const makings *from, const char *mode, const char *kernel, const char *figure, double *median) {
-  const size_t count = samples_collect(from->times, mode, from->shape, kernel, figure);
+  const size_t count = repetitions_collect(from->times, mode, from->shape, kernel, figure);
   *median = count ? statistics_median(from->times->values, count) : NAN;
   return count;
 }
@@ -58,9 +58,9 @@ static size_t collect(const makings *from, const char *mode, const char *kernel,
 /* Collects the timings of a kernel's plans. If there are none, the plan that was made before the calls were timed has a
    time, once for each of their timings. Returns the number, and whether plans were timed. */
 static size_t collect_plans(const makings *from, const char *kernel, bool *is_timed) {
-  const size_t count = samples_collect(from->times, "plan", from->shape, kernel, "real_time");
+  const size_t count = repetitions_collect(from->times, "plan", from->shape, kernel, "real_time");
   *is_timed = count > 0;
-  return count ? count : samples_collect(from->times, from->mode, from->shape, kernel, "plan_once_ns");
+  return count ? count : repetitions_collect(from->times, from->mode, from->shape, kernel, "plan_once_ns");
 }
 
 /* Makes a candidate. Returns false if the kernel was not timed. */
@@ -156,7 +156,7 @@ static void mark_front(record_candidate *candidates, size_t count) {
    as what disturbs one may disturb both. Returns their number, and whether the spread of plans is in them. */
 static size_t collect_sums(const makings *from, const char *kernel, double *sums, bool *is_known) {
   const double *const values = from->times->values;
-  size_t count = samples_collect(from->times, from->mode, from->shape, kernel, "real_time");
+  size_t count = repetitions_collect(from->times, from->mode, from->shape, kernel, "real_time");
   for (size_t i = 0; i < count; i++) sums[i] = from->work->share * values[i];
   *is_known = true;
   if (from->work->calls == 0) return count;
@@ -260,7 +260,7 @@ static record_choice choose(const makings *from, const record_candidate *candida
 record_choice choice_of(const record_accuracy *accuracy, const record_timing *timed, const char *shape,
                         const char *table, const char *mode, choice_budget budget, const choice_workload *work,
                         record_memory *in) {
-  samples *times = samples_open(timed);
+  repetition_index *times = repetitions_open(timed);
   double *sums = memory_take(2 * times->count, sizeof *sums);
   const makings from = {accuracy, timed, times, shape, table, mode, budget, work, {sums, sums + times->count}};
   record_candidate *candidates = record_allocate(in, accuracy->kernels_count, sizeof *candidates);
@@ -268,7 +268,7 @@ record_choice choice_of(const record_accuracy *accuracy, const record_timing *ti
   mark_front(candidates, count);
   const record_choice made = choose(&from, candidates, count);
   free(sums);
-  samples_close(times);
+  repetitions_close(times);
   return made;
 }
 

@@ -25,12 +25,12 @@ enum { MODES = sizeof modes / sizeof *modes };
 typedef struct row_records {
   const record_accuracy *accuracy;
   const record_timing *timing; /* or null */
-  samples *times;
+  repetition_index *times;
   document *made;
   record_memory *in;
 } row_records;
 
-_Static_assert((int)SHAPE_NAME <= (int)SAMPLE_NAME, "a record may have the name of any shape");
+_Static_assert((int)SHAPE_NAME <= (int)REPETITION_NAME, "a record may have the name of any shape");
 
 /* ---- small pieces ---- */
 
@@ -71,14 +71,14 @@ static bool is_recipe(const row_records *m, const char *kernel) {
 /* Returns the first number of a counter, NaN if there is none. Null as kernel selects any. */
 static double first_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel,
                        const char *counter) {
-  return samples_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN;
+  return repetitions_collect(m->times, mode, shape_name, kernel, counter) ? m->times->values[0] : NAN;
 }
 
 static record_ratio speed_up_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
   if (strcmp(kernel, answer_literal) == 0 ||
-      !samples_collect(m->times, mode, shape_name, answer_literal, "ns_per_element"))
+      !repetitions_collect(m->times, mode, shape_name, answer_literal, "ns_per_element"))
     return record_empty_ratio();
-  return samples_ratio(m->times, mode, shape_name, kernel, answer_literal);
+  return repetitions_ratio(m->times, mode, shape_name, kernel, answer_literal);
 }
 
 /* The forms of a counter in a report, see counters.def. */
@@ -87,12 +87,12 @@ static record_ratio speed_up_of(const row_records *m, const char *mode, const ch
   made.name = first_of(m, mode, shape_name, kernel, #name);                                                            \
   made.has_##name = true;
 #define PUT_SPREAD(name)                                                                                               \
-  made.name = samples_spread(m->times, mode, shape_name, kernel, #name);                                               \
+  made.name = repetitions_spread(m->times, mode, shape_name, kernel, #name);                                           \
   made.has_##name = true;
 
 /* Returns the times of a kernel, which are not there if it was not timed. */
 static record_row_timing timing_of(const row_records *m, const char *mode, const char *shape_name, const char *kernel) {
-  const size_t repetitions = samples_collect(m->times, mode, shape_name, kernel, "ns_per_element");
+  const size_t repetitions = repetitions_collect(m->times, mode, shape_name, kernel, "ns_per_element");
   record_row_timing made = record_empty_row_timing();
   if (repetitions == 0) return made;
   made.there = made.has_repetitions = true;
@@ -100,7 +100,7 @@ static record_row_timing timing_of(const row_records *m, const char *mode, const
 #define COUNTER(in_report, name, unit, meaning) PUT_##in_report(name)
 #include "records/counters.def"
   made.has_plan_ns = strcmp(mode, "hot") == 0;
-  if (made.has_plan_ns) made.plan_ns = samples_spread(m->times, "plan", shape_name, kernel, "plan_ns");
+  if (made.has_plan_ns) made.plan_ns = repetitions_spread(m->times, "plan", shape_name, kernel, "plan_ns");
   made.speed_up = speed_up_of(m, mode, shape_name, kernel);
   made.has_speed_up = true;
   return made;
@@ -171,7 +171,8 @@ static record_table table_of(const row_records *m, const char *mode, const char 
                        .has_sweep = true,
                        .has_applied = true,
                        .shape = shape_of_name(m, mode, name),
-                       .limit_bytes_per_second = samples_spread(m->times, mode, name, NULL, "limit_bytes_per_second"),
+                       .limit_bytes_per_second =
+                           repetitions_spread(m->times, mode, name, NULL, "limit_bytes_per_second"),
                        .has_limit_bytes_per_second = true,
                        .rows = rows,
                        .rows_count = count};
@@ -213,7 +214,7 @@ static void set_mode(const row_records *m, const char *mode, const record_table 
 
 static bool was_timed(const row_records *m, const char *shape_name) {
   for (size_t i = 0; i < MODES; i++)
-    if (samples_collect(m->times, modes[i], shape_name, NULL, "ns_per_element") > 0) return true;
+    if (repetitions_collect(m->times, modes[i], shape_name, NULL, "ns_per_element") > 0) return true;
   return false;
 }
 
@@ -452,7 +453,7 @@ static void set_base(const row_records *m, const char *command) {
 }
 
 void document_make(document *made, const record_accuracy *accuracy, const record_timing *timing, const char *command) {
-  *made = (document){.of = record_empty_report(), .times = samples_open(timing)};
+  *made = (document){.of = record_empty_report(), .times = repetitions_open(timing)};
   const row_records m = {accuracy, timing, made->times, made, &made->memory};
   record_report *report = &made->of;
   set_base(&m, command);
@@ -466,7 +467,7 @@ void document_make(document *made, const record_accuracy *accuracy, const record
 }
 
 void document_free(document *made) {
-  samples_close(made->times);
+  repetitions_close(made->times);
   record_release(&made->memory);
 }
 
@@ -480,7 +481,7 @@ static double middle_half(const double *sorted, size_t n, double median) {
   return n > 1 ? (sorted[n - 1 - n / 4] - sorted[n / 4]) / median : NAN;
 }
 
-static double most_turns(const samples *times) {
+static double most_slots(const repetition_index *times) {
   double most = 0;
   for (size_t i = 0; i < times->count; i++) most = fmax(most, times->all[i].entry->turn); /* fmax ignores NaN */
   return most;
@@ -495,9 +496,9 @@ typedef struct found {
 } found;
 
 /* Adds a shape, all of whose repetitions are adjacent in the order by name. */
-static void add_shape(found *f, samples *times, size_t first, size_t end, double turns) {
+static void add_shape(found *f, repetition_index *times, size_t first, size_t end, double slots) {
   const char *of = times->by_name[first]->shape;
-  const size_t count = samples_collect(times, mode, of, NULL, counter);
+  const size_t count = repetitions_collect(times, mode, of, NULL, counter);
   if (count == 0) return;
   const double median = statistics_median(times->values, count); /* sorts the values */
   const double half = middle_half(times->values, count, median);
@@ -513,34 +514,34 @@ static void add_shape(found *f, samples *times, size_t first, size_t end, double
   }
   for (size_t i = first; i < end; i++) {
     const record_benchmark *entry = times->by_name[i]->entry;
-    const double turn = entry->turn, share = entry->limit_bytes_per_second / median;
-    if (!isfinite(share) || !(share > 0) || !isfinite(turn)) continue;
-    if (turn <= turns / 3) f->early[f->early_count++] = share;
-    if (turn > turns * 2 / 3) f->late[f->late_count++] = share;
+    const double slot = entry->turn, share = entry->limit_bytes_per_second / median;
+    if (!isfinite(share) || !(share > 0) || !isfinite(slot)) continue;
+    if (slot <= slots / 3) f->early[f->early_count++] = share;
+    if (slot > slots * 2 / 3) f->late[f->late_count++] = share;
   }
 }
 
-record_stability stability_make(samples *times, double others) {
+record_stability stability_make(repetition_index *times, double others) {
   found f = {.halves = memory_take(times->count, sizeof *f.halves),
              .early = memory_take(times->count, sizeof *f.early),
              .late = memory_take(times->count, sizeof *f.late)};
-  const double turns = most_turns(times);
+  const double slots = most_slots(times);
   for (size_t first = 0, end; first < times->count; first = end) {
-    const sample *one = times->by_name[first];
+    const timed_repetition *one = times->by_name[first];
     for (end = first + 1; end < times->count && strcmp(times->by_name[end]->mode, one->mode) == 0 &&
                           strcmp(times->by_name[end]->shape, one->shape) == 0;)
       end++;
-    if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, turns);
+    if (strcmp(one->mode, mode) == 0) add_shape(&f, times, first, end, slots);
   }
-  const bool turned = f.early_count && f.late_count;
+  const bool has_both = f.early_count && f.late_count;
   const record_stability made = {.there = f.shapes > 0,
                                  .measured = (int64_t)f.measured,
                                  .shapes = (int64_t)f.shapes,
                                  .typical = f.half_count ? statistics_median(f.halves, f.half_count) : NAN,
                                  .worst = f.half_count ? f.worst : NAN,
                                  .shape = f.shape ? f.shape : record_null,
-                                 .drift = turned ? samples_ratio_of(f.early, f.early_count, f.late, f.late_count)
-                                                 : record_empty_ratio(),
+                                 .drift = has_both ? repetitions_ratio_of(f.early, f.early_count, f.late, f.late_count)
+                                                   : record_empty_ratio(),
                                  .others = f.shapes ? others : NAN,
                                  .has_others = true};
   free(f.halves);

@@ -59,11 +59,11 @@ posenc_dtype report_dtype(const record_table_shape *of);
 
 /* Makes the documents of reports from their records, and the parts of these documents. */
 
-/* A report. Its texts are those of the records that it is made of, which must outlive it, and of their samples. */
+/* A report. Its texts are those of the records that it is made of, which must outlive it, and of their repetitions. */
 typedef struct document {
   record_report of;
   record_memory memory;
-  samples *times;
+  repetition_index *times;
 } document;
 
 /* Makes a report, for document_free. `timing` may be null. */
@@ -77,7 +77,7 @@ void claims_make(record_report *report, record_memory *in);
 /* Returns how steady the machine was, from the timings with hot caches, as the limit of a shape is measured again
    beside each kernel. `others` is the share of the processors that other processes used in that time, or NaN. It is not
    there if nothing was timed. */
-record_stability stability_make(samples *times, double others);
+record_stability stability_make(repetition_index *times, double others);
 
 /* ---- causes of errors ------------------------------------------------------------------------------------ */
 
@@ -105,7 +105,7 @@ void causes_make(record_report *report, const record_accuracy *record, record_me
 
 /* Adds the "regret" to the report from its "choices" and times, for every shape that was timed, with one thread and
    with all threads. */
-void regret_make(record_report *report, samples *times, record_memory *in);
+void regret_make(record_report *report, repetition_index *times, record_memory *in);
 
 /* The geometric mean and the largest of the ratios with one thread, or with all; `count` is 0 if there are none. */
 typedef struct regret_summary {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a table: its columns, and of them its rows. A format writes it as a whole. */
+/* Makes a sheet: its columns, and of them its rows. A format writes it as a whole. */
 #include "config.h"
 
 #include "common/memory.h"
@@ -14,14 +14,14 @@
 /* ---- columns ---- */
 
 /* Adds a column with a title of its own, which it takes over. */
-static void add_column(page_table *to, page_column column, char *title) {
+static void add_column(page_sheet *to, page_column column, char *title) {
   column.title = title;
   to->columns = memory_grow(to->columns, to->column_count + 1, sizeof *to->columns);
   to->columns[to->column_count++] = column;
 }
 
 /* Adds a spread to CSV: the median and its ends, a column each. */
-static void add_spread(page_table *to, const page_column *column) {
+static void add_spread(page_sheet *to, const page_column *column) {
   static const struct {
     const char *suffix;
     size_t offset;
@@ -40,9 +40,9 @@ void page_columns(page *p, const page_column *columns, size_t count) {
   for (const page_column *one = columns; one < columns + count; one++) {
     const char *title = p->format->exact ? one->name : one->title; /* null if the format does not have the column */
     if (title && p->format->exact && one->kind == PAGE_SPREAD)
-      add_spread(&p->table, one);
+      add_spread(&p->sheet, one);
     else if (title)
-      add_column(&p->table, *one, memory_copy_text(title));
+      add_column(&p->sheet, *one, memory_copy_text(title));
   }
 }
 
@@ -52,26 +52,26 @@ void page_column_add(page *p, page_column column, const char *title, ...) {
   va_start(arguments, title);
   if (vasprintf(&text, title, arguments) < 0) memory_end();
   va_end(arguments);
-  add_column(&p->table, column, text);
+  add_column(&p->sheet, column, text);
 }
 
-/* ---- tables ---- */
+/* ---- sheets ---- */
 
-void page_table_begin(page *p, const char *caption, bool fit) {
-  p->table.caption = page_dated(p, caption);
-  p->table.fit = fit;
-  p->table.old = p->old;
+void page_sheet_begin(page *p, const char *caption, bool fit) {
+  p->sheet.caption = page_dated(p, caption);
+  p->sheet.fit = fit;
+  p->sheet.old = p->old;
 }
 
-void page_table_end(page *p) {
-  page_table *of = &p->table;
-  if (of->cell_count || p->format->exact) p->format->table(p, of);
+void page_sheet_end(page *p) {
+  page_sheet *of = &p->sheet;
+  if (of->cell_count || p->format->exact) p->format->sheet(p, of);
   for (size_t i = 0; i < of->column_count; i++) free((char *)(uintptr_t)of->columns[i].title);
   for (size_t i = 0; i < of->cell_count; i++) free(of->cells[i].text);
   free(of->columns);
   free(of->cells);
   free(of->caption);
-  *of = (page_table){.caption = NULL};
+  *of = (page_sheet){.caption = NULL};
 }
 
 /* ---- values ---- */
@@ -105,7 +105,7 @@ static void say_cell(page *p, const page_column *column) {
 }
 
 void page_row(page *p, const void *const *of) {
-  page_table *to = &p->table;
+  page_sheet *to = &p->sheet;
   p->of = of;
   for (size_t i = 0; i < to->column_count; i += p->cell->span) {
     to->cells = memory_grow(to->cells, to->cell_count + 1, sizeof *to->cells);
@@ -120,6 +120,6 @@ void page_row(page *p, const void *const *of) {
 }
 
 void page_rest(page *p) {
-  p->cell->span = p->table.column_count - p->column;
+  p->cell->span = p->sheet.column_count - p->column;
   p->cell->prose = true;
 }

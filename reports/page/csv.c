@@ -19,7 +19,7 @@ static void field(FILE *stream, const char *text) {
   fputc('"', stream);
 }
 
-static void table(page *p, const page_table *of) {
+static void sheet(page *p, const page_sheet *of) {
   for (size_t i = 0; i < of->column_count; i++) {
     field(p->stream, of->columns[i].title);
     fputc(i + 1 < of->column_count ? ',' : '\n', p->stream);
@@ -30,4 +30,4 @@ static void table(page *p, const page_table *of) {
   }
 }
 
-const page_format page_csv = {.exact = true, .table = table};
+const page_format page_csv = {.exact = true, .sheet = sheet};

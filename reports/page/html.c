@@ -79,7 +79,7 @@ static void data(page *p, const char *summary) {
   around(p, "<details><summary>", summary, "</summary>\n");
 }
 
-static void cell(page *p, const page_table *of, size_t column, const page_cell_text *cell) {
+static void cell(page *p, const page_sheet *of, size_t column, const page_cell_text *cell) {
   const page_column *under = &of->columns[column];
   const char *number = under->numeric ? "n" : "", *look = cell->prose ? "prose" : number,
              *old = cell->old && !of->old ? "old" : "";
@@ -92,7 +92,7 @@ static void cell(page *p, const page_table *of, size_t column, const page_cell_t
   fputs(column == 0 ? "</th>" : "</td>", p->stream);
 }
 
-static void table(page *p, const page_table *of) {
+static void sheet(page *p, const page_sheet *of) {
   fprintf(p->stream, "<div class=\"table%s%s\"", of->fit ? " fit" : "", of->old ? " old" : "");
   around(p, " role=\"region\" tabindex=\"0\" aria-label=\"", of->caption, "\">\n");
   around(p, "<table>\n<caption>", of->caption, "</caption>\n<thead>\n<tr>");
@@ -144,6 +144,6 @@ const page_format page_html = {
     .text = text,
     .code_block = code_block,
     .data = data,
-    .table = table,
+    .sheet = sheet,
     .figure = figure,
 };

@@ -74,7 +74,7 @@ static void cell(page *p, const page_cell_text *of) {
   for (size_t i = 0; i < of->span; i++) fputs(" |", p->stream);
 }
 
-static void table(page *p, const page_table *of) {
+static void sheet(page *p, const page_sheet *of) {
   plain_markdown(p->stream, of->caption);
   fputs("\n\n|", p->stream);
   for (size_t i = 0; i < of->column_count; i++) {
@@ -125,6 +125,6 @@ const page_format page_markdown = {
     .text = text,
     .code_block = code_block,
     .data = data,
-    .table = table,
+    .sheet = sheet,
     .figure = figure,
 };

@@ -66,15 +66,15 @@ typedef struct page_cell_text {
   bool prose, old;
 } page_cell_text;
 
-/* A table: its columns, and the cells row by row. */
-typedef struct page_table {
+/* A sheet: its columns, and the cells row by row. */
+typedef struct page_sheet {
   char *caption;
   bool fit, old; /* a list on narrow screens; old as a whole, so that its cells need not be called so */
   page_column *columns;
   size_t column_count;
   page_cell_text *cells;
   size_t cell_count;
-} page_table;
+} page_sheet;
 
 typedef struct page {
   const struct page_format *format;
@@ -83,7 +83,7 @@ typedef struct page {
   const char *date;      /* of page_date, or null */
   bool old;              /* whether that is long ago */
   char *const *svg;      /* figures by number, null if there is none */
-  page_table table;      /* the open table, or the columns of the next one */
+  page_sheet sheet;      /* the open sheet, or the columns of the next one */
   page_cell_text *cell;  /* the open cell, which page_say adds to; or null */
   size_t column;         /* its number in its row */
   const void *datum;     /* that of its column */
@@ -91,19 +91,19 @@ typedef struct page {
   bool in_cell;          /* the format is writing a cell */
 } page;
 
-/* A format: HTML, Markdown, or CSV, which has tables alone. */
+/* A format: HTML, Markdown, or CSV, which has sheets alone. */
 typedef struct page_format {
   const char *parts[PAGE_PARTS][2]; /* before and after */
   const char *looks[PAGE_LOOKS][2];
   const char *data_end;
-  bool exact; /* tables have the columns with a name, and exact values */
+  bool exact; /* sheets have the columns with a name, and exact values */
   void (*begin)(page *p, const char *title);
   void (*end)(page *p);
   void (*heading)(page *p, int level, const char *text);
   void (*text)(page *p, page_look look, const char *text); /* writes text of one look */
   void (*code_block)(page *p, const char *text);
   void (*data)(page *p, const char *summary);
-  void (*table)(page *p, const page_table *of);
+  void (*sheet)(page *p, const page_sheet *of);
   void (*figure)(page *p, const char *caption, const char *svg, const char *narrow);
 } page_format;
 
@@ -136,20 +136,20 @@ void page_data(page *p, const char *summary);
 void page_data_end(page *p);
 
 /*
- * Make a table: its columns, each with a title of its own if page_column_add adds it; its caption, once there are all
+ * Make a sheet: its columns, each with a title of its own if page_column_add adds it; its caption, once there are all
  * columns; its rows, of which each column makes a cell from the structs `of`; and its end, which writes it. The first
  * column heads its row. A table that fits is a list on narrow screens, without empty cells. A function of a column may
  * set the date of its cell, and let it reach over the rest of its row as prose. A page lacks a table without rows.
  */
 void page_columns(page *p, const page_column *columns, size_t count);
 __attribute__((format(printf, 3, 4))) void page_column_add(page *p, page_column column, const char *title, ...);
-void page_table_begin(page *p, const char *caption, bool fit);
-#define PAGE_TABLE(p, caption, columns)                                                                                \
-  (page_columns(p, columns, sizeof(columns) / sizeof *(columns)), page_table_begin(p, caption, false))
+void page_sheet_begin(page *p, const char *caption, bool fit);
+#define PAGE_SHEET(p, caption, columns)                                                                                \
+  (page_columns(p, columns, sizeof(columns) / sizeof *(columns)), page_sheet_begin(p, caption, false))
 void page_row(page *p, const void *const *of);
 #define PAGE_ROW(...) ((const void *const[]){__VA_ARGS__})
 void page_rest(page *p);
-void page_table_end(page *p);
+void page_sheet_end(page *p);
 
 /* ---- numbers for readers ----------------------------------------------------------------------------------------- */
 

@@ -215,20 +215,20 @@ static void write_frequency(page *p, const profiles *scanned) {
       words_integer(scanned_rows(scanned)).text, name_profiled(scanned).text);
   page_figure(p, "Error against frequency. Kernels whose errors are within a tenth of each other share a line.",
               p->svg[FIGURE_FREQUENCY]);
-  PAGE_TABLE(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.",
+  PAGE_SHEET(p, "The worst column of each kernel: the frequency with its largest error; report.json has all.",
              frequency_columns);
   RECORD_EACH(profile, scanned, all) {
     const record_column *worst = worst_column(profile);
     if (worst) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = worst));
   }
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void data_frequencies(page *p, const record_report *report) {
-  PAGE_TABLE(p, "", frequency_columns);
+  PAGE_SHEET(p, "", frequency_columns);
   RECORD_EACH(profile, report, profile)
     RECORD_EACH(column, profile, columns) page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_COLUMN] = column));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* ---- maximum usable position ---- */
@@ -268,12 +268,12 @@ static void write_ends(page *p, const profiles *scanned) {
       {"same in f16", true, IN_PROFILE(collisions.f16), .say = say_pair},
       {"same in bf16", true, IN_PROFILE(collisions.bf16), .say = say_pair},
   };
-  PAGE_TABLE(p,
+  PAGE_SHEET(p,
              "First position with an error beyond half an ulp of a format, and first two positions with the same row "
              "in it.",
              columns);
   RECORD_EACH(profile, scanned, all) page_row(p, PAGE_ROW([OF_PROFILE] = profile));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 static void say_norm(page *p, const void *value) {
@@ -298,13 +298,13 @@ static void write_relations(page *p, const profiles *scanned) {
   for (size_t i = 0; i < LANDMARKS; i++)
     page_column_add(p, (page_column){.numeric = true, .say = say_relative, .datum = &landmarks[i].position}, "%s",
                     landmarks[i].name);
-  page_table_begin(
+  page_sheet_begin(
       p,
       "Largest |s² + c² − 1| and where, and largest |PE[p]·PE[q] − Σ cos((p − q) wᵢ)| of two rows from 2⁰, "
       "2¹⁰, … on",
       false);
   RECORD_EACH(profile, scanned, all) page_row(p, PAGE_ROW([OF_PROFILE] = profile));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 static void write_limits(page *p, const record_report *report, const profiles *scanned) {
@@ -371,12 +371,12 @@ static void write_unclaimed(page *p, const record_report *report) {
   RECORD_EACH(table, first, tables)
     page_column_add(p, (page_column){.numeric = true, .say = say_context, .datum = table}, "d = %s, %s",
                     words_plain((double)table->dim).text, words_plain(table->base).text);
-  page_table_begin(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", false);
+  page_sheet_begin(p, "Largest |error| of 16 rows from a position on, by number of columns d and base.", false);
   for (const record_profile *profile = first; profile < end; profile++)
     if (profile->tables_count)
       RECORD_EACH(point, profile->tables, points)
         page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_POSITION] = point, [OF_TABLES] = first->tables));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void write_errors(page *p, const record_report *report) {
@@ -409,12 +409,12 @@ void data_positions(page *p, const record_report *report) {
       {NULL, true, "trig", PAGE_REAL, IN_PARTS(trig)},
       {NULL, true, "store", PAGE_REAL, IN_PARTS(store)},
   };
-  PAGE_TABLE(p, "", columns);
+  PAGE_SHEET(p, "", columns);
   RECORD_EACH(profile, report, profile)
     RECORD_EACH(point, profile, points)
       page_row(p, PAGE_ROW([OF_PROFILE] = profile, [OF_POINT] = point,
                            [OF_PARTS] = point->parts.there ? &point->parts : &none));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void data_histogram(page *p, const record_report *report) {
@@ -425,10 +425,10 @@ void data_histogram(page *p, const record_report *report) {
       {NULL, true, "elements", PAGE_COUNT, PAGE_AT(OF_BIN, record_bin, count)},
   };
   const record_headline *headline = &report->headline;
-  PAGE_TABLE(p, "", columns);
+  PAGE_SHEET(p, "", columns);
   RECORD_EACH(row, headline, rows)
     RECORD_EACH(bin, row, histogram) page_row(p, PAGE_ROW([OF_ROW] = row, [OF_BIN] = bin));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------------------ */
@@ -498,8 +498,8 @@ void write_cases(page *p, const record_report *report) {
     char caption[200];
     snprintf(caption, sizeof caption, "The cases of %.100s: elements nearest to the midpoint of two numbers.",
              file->shape.name);
-    PAGE_TABLE(p, caption, columns);
+    PAGE_SHEET(p, caption, columns);
     RECORD_EACH(row, file, rows) page_row(p, PAGE_ROW(row));
-    page_table_end(p);
+    page_sheet_end(p);
   }
 }

@@ -98,7 +98,7 @@ void write_far(page *p, const record_report *report) {
   if (report->seed != RECORD_NONE) page_say(p, "; the seed %.0f finds it again", (double)report->seed);
   page_say(p, ".");
   page_close(p, PAGE_PARAGRAPH);
-  PAGE_TABLE(
+  PAGE_SHEET(
       p, "Largest error as a share of the bound, and least distance from a midpoint, over the searches of all tables.",
       columns);
   RECORD_EACH(kernel, report, kernels) {
@@ -106,5 +106,5 @@ void write_far(page *p, const record_report *report) {
     const findings found = findings_of(report, kernel->name);
     if (found.worst.of) page_row(p, PAGE_ROW(&found));
   }
-  page_table_end(p);
+  page_sheet_end(p);
 }

@@ -45,7 +45,7 @@ static void kept_bound(page *p, const void *kernel) {
   page_say(p, "%s", bound_on(kernel, p->of[OF_TABLE]).text);
 }
 
-static void write_table(page *p, const record_report *report) {
+static void write_sheet(page *p, const record_report *report) {
 #define IN_TIMING(field) PAGE_AT(OF_ROW, record_row, timing.field)
   static const page_column columns[] = {
       {"maximum error", false, PAGE_AT(OF_ANSWER, record_answer, budget), .say = budget},
@@ -57,7 +57,7 @@ static void write_table(page *p, const record_report *report) {
       {"naive takes", true, PAGE_AT(OF_ANSWER, record_answer, naive), .say = multiple},
       {"bound it keeps", .in = OF_KERNEL, .say = kept_bound},
   };
-  PAGE_TABLE(p,
+  PAGE_SHEET(p,
              caption_of_times(report,
                               "0.5 ulp is correctly rounded, 1 ulp is 2⁻²⁴, one just below 1. Ratios have intervals "
                               "of 90 %, other figures their least and most; ‡ marks wide ones.")
@@ -71,14 +71,14 @@ static void write_table(page *p, const record_report *report) {
       if (kernel && row && strcmp(answer->budget, answer_budgets[n]) == 0)
         page_row(p, PAGE_ROW([OF_ANSWER] = answer, [OF_KERNEL] = kernel, [OF_TABLE] = table, [OF_ROW] = row));
     }
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void write_fastest(page *p, const record_report *report) {
   if (report->answer_count == 0) return;
   page_section(p, report->subjects_count ? "The fastest of these kernels by maximum error"
                                          : "Fastest kernels by maximum error");
-  write_table(p, report);
+  write_sheet(p, report);
 }
 
 /* ---- the library's choices ---- */
@@ -121,10 +121,10 @@ static void write_slower(page *p, const record_report *report) {
       {.title = "fastest", .kind = PAGE_NAME, PAGE_AT(0, record_regret, fastest)},
       {.title = "takes", .numeric = true, PAGE_AT(0, record_regret, ratio), .say = takes},
   };
-  PAGE_TABLE(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns);
+  PAGE_SHEET(p, caption_of_times(report, "Choices that are slower than another kernel.").text, columns);
   RECORD_EACH(one, report, regret)
     if (one->ratio.there && one->ratio.low > 1) page_row(p, PAGE_ROW(one));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void write_regret(page *p, const record_report *report) {

@@ -92,7 +92,7 @@ void front_write_machines(page *p, const record_front_machine *machines, size_t 
   for (size_t i = 0; i < count; i++)
     page_column_add(p, (page_column){.say = say_use, .prose = true, .datum = &machines[i]}, "%s, %.10s",
                     machines[i].label, machines[i].date);
-  page_table_begin(
+  page_sheet_begin(
       p,
       "f32 tables in memory that is in use: how many times as fast as the framework's formula (on a GPU: as the "
       "framework), the share of what the machine can do at best with that memory, the median time (‡: the least and "
@@ -102,7 +102,7 @@ void front_write_machines(page *p, const record_front_machine *machines, size_t 
     RECORD_EACH(use, &machines[i], uses)
       if (!is_written(machines, &machines[i], use)) page_row(p, PAGE_ROW(use));
   page_date(p, NULL);
-  page_table_end(p);
+  page_sheet_end(p);
   write_facts(p, machines, count);
   page_date(p, date);
 }
@@ -142,9 +142,9 @@ void front_write_packages(page *p, const record_package *packages, size_t count)
       packages->machine,
       packages->busy ? ", while other processes ran: such quotients are rough, and times are not told" : "");
   page_columns(p, columns, sizeof columns / sizeof *columns);
-  page_table_begin(p, caption, true);
+  page_sheet_begin(p, caption, true);
   for (const record_package *one = packages; one < packages + count; one++) page_row(p, PAGE_ROW(one));
-  page_table_end(p);
+  page_sheet_end(p);
   page_date(p, date);
 }
 

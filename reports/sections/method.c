@@ -34,11 +34,11 @@ static void write_failures(page *p, const record_report *report) {
   };
   const record_report_checks *checks = &report->checks;
   if (checks->failures_count == 0) return;
-  PAGE_TABLE(p, "What failed.", columns);
+  PAGE_SHEET(p, "What failed.", columns);
   RECORD_EACH(failure, checks, failures)
     page_row(p, PAGE_ROW([OF_FAILURE] = failure, [OF_ROW] = report_row(report_table(report, failure->shape),
                                                                        failure->kernel)));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 void write_checks(page *p, const record_report *report) {
@@ -102,14 +102,14 @@ static void write_gaps(page *p, const record_report *report) {
       {"left out", false, NULL, PAGE_TEXT, PAGE_AT(OF_GAP, gap, what)},
       {"why", .say = why, .prose = true},
   };
-  PAGE_TABLE(p, "What is not on this page, of the kernels that were selected and of the literal formula.", columns);
+  PAGE_SHEET(p, "What is not on this page, of the kernels that were selected and of the literal formula.", columns);
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(kernel, report, kernels) {
       const bool is_shown = kernel->selected || (report->subjects_count && strcmp(kernel->name, answer_literal) == 0);
       const gap found = is_shown ? gap_of(report, table, kernel) : (gap){"", "", NULL};
       if (*found.what) page_row(p, PAGE_ROW([OF_GAP] = &found, [OF_TABLE] = table, [OF_KERNEL] = kernel));
     }
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* Names the states of memory of which there are no times. */
@@ -192,9 +192,9 @@ void write_properties(page *p, const record_report *report) {
   for (size_t i = 0; i < count; i++)
     page_column_add(p, (page_column){.numeric = true, .say = say_count, .datum = checks->properties[i]}, "%s",
                     checks->properties[i]);
-  page_table_begin(p, "Shapes on which each property held.", false);
+  page_sheet_begin(p, "Shapes on which each property held.", false);
   RECORD_EACH(kernel, checks, kernels) page_row(p, PAGE_ROW(kernel));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* ---- kernels ---- */
@@ -248,9 +248,9 @@ void write_claims(page *p, const record_report *report) {
   page_paragraph(p, "What is often said of these encodings, and what the records of this page tell. Claims that are "
                     "decided alike on every machine, and pictures of the encoding, are in doc/sinusoids.md of the "
                     "sources.");
-  PAGE_TABLE(p, "Each claim with its verdict.", columns);
+  PAGE_SHEET(p, "Each claim with its verdict.", columns);
   RECORD_EACH(one, report, claims) page_row(p, PAGE_ROW(one));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* ---- environment ---- */
@@ -261,10 +261,10 @@ static void write_facts(page *p, const char *caption, const record_facts *facts,
       {.title = "fact", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, key)},
       {.title = "value", .kind = PAGE_TEXT, PAGE_AT(0, record_fact, value), .prose = true},
   };
-  PAGE_TABLE(p, caption, columns);
+  PAGE_SHEET(p, caption, columns);
   RECORD_EACH(fact, facts, list)
     if (!known || !record_same_fact(fact, record_find_fact(known, fact->key))) page_row(p, PAGE_ROW(fact));
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* Warns of figures of two builds or two machines in one row. */

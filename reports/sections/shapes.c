@@ -3,7 +3,7 @@
 #include "reports/model/document.h"
 #include "reports/sections/sections.h"
 
-static void write_table(page *p, table_kind kind, const record_report *report, const record_table *table) {
+static void write_sheet(page *p, table_kind kind, const record_report *report, const record_table *table) {
   write_rows(p, kind, table_describe(table).text, table, report);
 }
 
@@ -27,7 +27,7 @@ void write_headline(page *p, const record_report *report) {
       table->shape.name, report_is_timed(report) ? " Times are medians (least–most)." : "",
       rows_share(table, report) ? " Kernels with the same bits share a row, which has the time of the fastest." : "",
       any_sliced(table) ? " †: timed on slices of rows in turn." : "");
-  write_table(p, TABLE_HEADLINE, report, table);
+  write_sheet(p, TABLE_HEADLINE, report, table);
 }
 
 /* Whether the report has results of verification for the table. */
@@ -44,7 +44,7 @@ static void write_list(page *p, const record_report *report, bool applied, const
     if (table->sweep || table->applied != applied) continue;
     any_shown = any_shown || any_sliced(table);
     page_data(p, table->shape.name);
-    write_table(p, applied && !is_verified(table) ? TABLE_TIMES : TABLE_FULL, report, table);
+    write_sheet(p, applied && !is_verified(table) ? TABLE_TIMES : TABLE_FULL, report, table);
     page_data_end(p);
   }
   if (any_shown) page_paragraph(p, "†: timed on slices of rows in turn, %s", sliced);

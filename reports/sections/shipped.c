@@ -85,7 +85,7 @@ void write_shipped(page *p, const record_report *report) {
     page_column_add(p, (page_column){.numeric = true, .in = OF_PROFILE, .say = error, .datum = &places[i].position},
                     "%s", places[i].title);
   page_columns(p, others, sizeof others / sizeof *others);
-  page_table_begin(
+  page_sheet_begin(
       p,
       caption_of_times(report, "Errors over the whole table, or what was sampled of it where that is said, and of rows "
                                "from a position on in the table of dim 128; times are medians (least–most).")
@@ -93,5 +93,5 @@ void write_shipped(page *p, const record_report *report) {
       false);
   RECORD_EACH(kernel, report, kernels)
     if (kernel->recipe) write_recipe(p, report, kernel->name);
-  page_table_end(p);
+  page_sheet_end(p);
 }

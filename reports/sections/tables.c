@@ -206,11 +206,11 @@ void write_rows(page *p, table_kind kind, const char *caption, const record_tabl
   RECORD_EACH(row, table, rows)
     if (is_shown(row)) rows[shown.count++] = row;
   qsort(rows, shown.count, sizeof *rows, compare_rows);
-  page_table_begin(p, table_is_timed(table) ? caption_of_times(report, caption).text : caption, false);
+  page_sheet_begin(p, table_is_timed(table) ? caption_of_times(report, caption).text : caption, false);
   for (; shown.number < shown.count; shown.number++)
     if (stands_for(&shown, shown.number) == shown.number)
       page_row(p, PAGE_ROW([OF_ROW] = rows[shown.number], [OF_TABLE] = table, [OF_PLACE] = &shown));
-  page_table_end(p);
+  page_sheet_end(p);
   free(rows);
   write_refused(p, table);
 }
@@ -225,12 +225,12 @@ static void write_times_of(page *p, const char *state, const record_table *table
 
 void data_times(page *p, const record_report *report) {
   for (size_t i = 0; i < MOST_COLUMNS; i++) page_columns(p, &all_columns[i].head, 1);
-  page_table_begin(p, "", false);
+  page_sheet_begin(p, "", false);
   write_times_of(p, "hot", report->shapes, report->shapes_count);
 #define STATE(name) write_times_of(p, #name, report->name, report->name##_count);
   REPORT_STATES(STATE)
 #undef STATE
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* The element with the largest error in ulp, the largest absolute error, or the largest share of the bound, of a row
@@ -279,12 +279,12 @@ static void write_worst(page *p, const record_table *table, const record_row *ro
 }
 
 void data_accuracy(page *p, const record_report *report) {
-  PAGE_TABLE(p, "", worst_columns);
+  PAGE_SHEET(p, "", worst_columns);
   RECORD_EACH(table, report, shapes)
     RECORD_EACH(row, table, rows) write_worst(p, table, row);
   RECORD_EACH(table, report, cases)
     RECORD_EACH(row, table, rows) write_worst(p, table, row);
-  page_table_end(p);
+  page_sheet_end(p);
 }
 
 /* ---- descriptions ---- */

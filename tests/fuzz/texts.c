@@ -76,7 +76,7 @@ static void use_record(json_t *json, const record_accuracy *accuracy, const reco
   char why[200] = "";
   const char *reason = NULL;
   static char name[] = "a";
-  const compare_limits limits = {.growth = 0, .slower = 5, .alpha = 0.05};
+  const compare_thresholds thresholds = {.growth = 0, .slower = 5, .alpha = 0.05};
   if (accuracy) {
     record_print_tap(accuracy, nowhere);
     record_print_junit(accuracy, nowhere);
@@ -89,7 +89,7 @@ static void use_record(json_t *json, const record_accuracy *accuracy, const reco
   const compare_input side = {accuracy, timing};
   record_memory memory = {NULL};
   record_comparison comparison;
-  if (!compare_records(&comparison, &side, &side, &limits, &memory, &reason) && (!reason || !*reason)) abort();
+  if (!compare_records(&comparison, &side, &side, &thresholds, &memory, &reason) && (!reason || !*reason)) abort();
   record_release(&memory);
   *why = '\0';
   merged_record merged;

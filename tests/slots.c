@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests what the command and a kernel's worker derive from the seed of a turn (bench/turn.h), and the judge of what
+/* Tests what the command and a kernel's worker derive from the seed of a slot (bench/slot.h), and the judge of what
    timed calls wrote (bench/watch.h). No process is started, and no time is taken. */
 #include "config.h"
 
+#include "bench/slot.h"
 #include "bench/timed-subject.h"
-#include "bench/turn.h"
 #include "bench/watch.h"
 #include "common/contract.h"
 #include "common/number.h"
@@ -19,14 +19,14 @@
 
 /* ---- groups ---- */
 
-/* What the groups of one turn break, in a word; null if nothing. */
-static const char *broken_by(const turn_terms *terms) {
+/* What the groups of one slot break, in a word; null if nothing. */
+static const char *broken_by(const slot_terms *terms) {
   const int64_t most = terms->alone ? 1 : least(terms->chain, 4);
   int64_t calls = 0, draws = 0, since = 0;
   int spans = 0;
-  turn t = turn_begin(terms);
-  const turn_group *g = &t.group;
-  for (bool any = false; turn_next(&t); any = true) {
+  slot t = slot_begin(terms);
+  const slot_group *g = &t.group;
+  for (bool any = false; slot_next(&t); any = true) {
     if (g->first != calls || g->calls < 1) return "calls are left out, or made twice";
     calls += g->calls;
     if (g->is_last != (calls == terms->calls)) return "the last group is not the last one";
@@ -40,9 +40,9 @@ static const char *broken_by(const turn_terms *terms) {
     if (calls - g->since > terms->chain) return "a chain is too long";
     if (any && g->draws && !g->is_last && g->first + g->calls - since <= terms->chain) return "x is drawn too often";
     if (g->draws) since = g->first;
-    if (g->is_last ? g->spans != TURN_LAST_SPANS : g->spans && g->spans != TURN_SPANS) return "a number of spans";
+    if (g->is_last ? g->spans != SLOT_LAST_SPANS : g->spans && g->spans != SLOT_SPANS) return "a number of spans";
     spans += g->spans;
-    if (spans > TURN_NOTES) return "there is no room for all spans";
+    if (spans > SLOT_NOTES) return "there is no room for all spans";
   }
   return calls == terms->calls ? NULL : "calls are missing";
 }
@@ -51,28 +51,28 @@ static void test_groups(void) {
   static const int64_t calls[] = {1, 2, 3, 4, 5, 31, 32, 33, 64, 100, 1000, 100000},
                        chains[] = {1, 2, 3, 100, INT64_MAX};
   const char *broken = NULL;
-  int turns = 0;
+  int slots = 0;
   for (size_t c = 0; c < sizeof calls / sizeof *calls && !broken; c++)
     for (size_t n = 0; n < sizeof chains / sizeof *chains && !broken; n++)
-      for (uint64_t seed = 1; seed <= 40 && !broken; seed++, turns++)
-        broken = broken_by(&(turn_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0, 8, 2, 3});
+      for (uint64_t seed = 1; seed <= 40 && !broken; seed++, slots++)
+        broken = broken_by(&(slot_terms){seed << 40 | seed, calls[c], 1, 0, chains[n], seed % 4 == 0, 8, 2, 3});
   bool drawn = true;
-  for (turn t = turn_begin(&(turn_terms){77, 1000, 3, 0, 200, false, 8, 2, 3}); turn_next(&t);)
+  for (slot t = slot_begin(&(slot_terms){77, 1000, 3, 0, 200, false, 8, 2, 3}); slot_next(&t);)
     drawn = drawn && t.group.draws;
   ok(drawn, "x in slices is drawn before each group");
-  ok(!broken, "groups of %d turns: %s", turns, broken ? broken : "all calls once, short chains, a short last group");
+  ok(!broken, "groups of %d slots: %s", slots, broken ? broken : "all calls once, short chains, a short last group");
 }
 
-/* Tests how groups of a long turn are: their number, their sizes, how many are looked at, and where. */
+/* Tests how groups of a long slot are: their number, their sizes, how many are looked at, and where. */
 static void test_sizes(void) {
-  enum { TURNS = 100, CALLS = 3200 };
+  enum { SLOTS = 100, CALLS = 3200 };
   int groups = 0, noted = 0, small = 0, repeated = 0;
-  for (uint64_t seed = 0; seed < TURNS; seed++) {
-    const turn_terms terms = {seed << 20 | 7, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3};
-    uint64_t before[TURN_LAST_SPANS] = {0};
+  for (uint64_t seed = 0; seed < SLOTS; seed++) {
+    const slot_terms terms = {seed << 20 | 7, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3};
+    uint64_t before[SLOT_LAST_SPANS] = {0};
     int spans_before = 0;
-    for (turn t = turn_begin(&terms); turn_next(&t);) {
-      const turn_group *g = &t.group;
+    for (slot t = slot_begin(&terms); slot_next(&t);) {
+      const slot_group *g = &t.group;
       groups++;
       noted += g->spans > 0;
       small += g->calls < CALLS / 32;
@@ -81,14 +81,14 @@ static void test_sizes(void) {
       spans_before = g->spans;
     }
   }
-  ok(groups > 25 * TURNS && groups < 40 * TURNS, "%d groups of a turn", groups / TURNS);
-  ok(noted > 20 * TURNS, "%d of them are looked at", noted / TURNS);
-  ok(small > 5 * TURNS && small < 25 * TURNS, "%d are smaller than the mean", small / TURNS);
-  ok(repeated > noted && repeated < 3 * noted, "%d spans are where those before were", repeated / TURNS);
+  ok(groups > 25 * SLOTS && groups < 40 * SLOTS, "%d groups of a slot", groups / SLOTS);
+  ok(noted > 20 * SLOTS, "%d of them are looked at", noted / SLOTS);
+  ok(small > 5 * SLOTS && small < 25 * SLOTS, "%d are smaller than the mean", small / SLOTS);
+  ok(repeated > noted && repeated < 3 * noted, "%d spans are where those before were", repeated / SLOTS);
   int last[5] = {0};
   for (uint64_t seed = 0; seed < 400; seed++) {
-    turn t = turn_begin(&(turn_terms){seed * 977, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3});
-    while (turn_next(&t)) continue;
+    slot t = slot_begin(&(slot_terms){seed * 977, CALLS, 1, 0, INT64_MAX, false, 8, 2, 3});
+    while (slot_next(&t)) continue;
     last[t.group.calls < 5 ? t.group.calls : 0]++;
   }
   ok(!last[0] && last[1] > 50 && last[2] > 50 && last[3] > 50 && last[4] > 50, "last groups of 1 to 4 calls");
@@ -99,29 +99,29 @@ static void test_sizes(void) {
 static void test_plans(void) {
   bool differ = true, alternate = true, continues = true, any = true;
   for (uint64_t seed = 0; seed < 16; seed++)
-    for (int plans = 2; plans <= TURN_PLANS; plans += TURN_PLANS - 2)
+    for (int plans = 2; plans <= SLOT_PLANS; plans += SLOT_PLANS - 2)
       for (int64_t slices = 1; slices <= 7; slices++)
         for (int64_t from = 0; from < slices; from++) {
-          const turn_terms terms = {seed << 32, 100, slices, from, INT64_MAX, false, TURN_PLANS, plans, 3};
-          bool used[TURN_PLANS] = {false};
+          const slot_terms terms = {seed << 32, 100, slices, from, INT64_MAX, false, SLOT_PLANS, plans, 3};
+          bool used[SLOT_PLANS] = {false};
           int count = 0;
           for (int64_t call = 0; call < 50; call++) {
-            const int64_t slice = turn_slice(&terms, call);
-            const int plan = turn_plan(&terms, call);
-            differ = differ && plan >= 0 && plan < TURN_PLANS &&
-                     (slice != turn_slice(&terms, call + 1) || plan != turn_plan(&terms, call + 1));
+            const int64_t slice = slot_slice(&terms, call);
+            const int plan = slot_plan(&terms, call);
+            differ = differ && plan >= 0 && plan < SLOT_PLANS &&
+                     (slice != slot_slice(&terms, call + 1) || plan != slot_plan(&terms, call + 1));
             alternate =
-                alternate && slice == turn_slice(&terms, call + slices) && plan != turn_plan(&terms, call + slices);
+                alternate && slice == slot_slice(&terms, call + slices) && plan != slot_plan(&terms, call + slices);
             continues = continues && slice == (from + call) % slices;
             count += !used[plan];
             used[plan] = true;
           }
-          any = any && count == plans && (from > 0 || turn_plan(&terms, 0) == (int)seed % TURN_PLANS);
+          any = any && count == plans && (from > 0 || slot_plan(&terms, 0) == (int)seed % SLOT_PLANS);
         }
   ok(differ, "no two successive calls are asked for the same");
   ok(alternate, "a slice is of another plan in the next pass");
-  ok(continues, "slices follow one another, from where the turn before ended");
-  ok(any, "a turn begins with any plan, and uses as many as it should");
+  ok(continues, "slices follow one another, from where the slot before ended");
+  ok(any, "a slot begins with any plan, and uses as many as it should");
 }
 
 static void test_shifts(void) {
@@ -129,10 +129,10 @@ static void test_shifts(void) {
   int64_t before = 0;
   for (uint64_t seed = 0; seed < 50; seed++)
     for (int64_t rows = 1; rows < 3000; rows = 3 * rows + 1) {
-      int64_t shifts[TURN_PLANS];
-      turn_shifts(seed, rows, shifts);
-      for (int p = 0; p < TURN_PLANS; p++) {
-        within = within && shifts[p] >= 0 && shifts[p] <= turn_reach(rows);
+      int64_t shifts[SLOT_PLANS];
+      slot_shifts(seed, rows, shifts);
+      for (int p = 0; p < SLOT_PLANS; p++) {
+        within = within && shifts[p] >= 0 && shifts[p] <= slot_reach(rows);
         for (int q = 0; q < p; q++) apart = apart && shifts[p] != shifts[q];
       }
       within = within && shifts[0] == 0;
@@ -155,7 +155,7 @@ static void are_within(const char *what, const region *r, size_t element) {
   for (int n = 0; n < DRAWN; n++) {
     random_next(&state);
     const span s = region_span(r, state * UINT64_C(0xbf58476d1ce4e5b9), element);
-    const int64_t full = TURN_SPAN / (int64_t)element;
+    const int64_t full = SLOT_SPAN / (int64_t)element;
     within = within && s.part >= 0 && s.part < r->parts && s.row >= 0 && s.row < r->rows && s.column >= 0 &&
              s.column + s.count <= r->width && s.count == (r->width < full ? r->width : full);
     placed = placed && s.at == s.part * r->apart + (r->first + s.row) * r->width + s.column;
@@ -224,7 +224,7 @@ static void test_spoil(void) {
       if (dtype == POSENC_BF16) ((uint16_t *)wide)[i] = (uint16_t)(0x3e80 + i % 0x100);
     }
     memcpy(kept, wide, bytes);
-    turn_spoil(77, dtype, COUNT, wide);
+    slot_spoil(77, dtype, COUNT, wide);
     double least = INFINITY, most = 0.0;
     for (int i = 0; i < COUNT; i++) {
       const double before = element_at(dtype, kept, i), part = fabs(element_at(dtype, wide, i) / before - 1.0);
@@ -233,10 +233,10 @@ static void test_spoil(void) {
     }
     ok(least >= 0x1p-16 && most <= 0x1p-3 && most > 1.5 * least, "%s: each number is changed, by 2^%.1f to 2^%.1f",
        dtype_name(dtype), log2(least), log2(most));
-    turn_spoil(78, dtype, COUNT, wide);
+    slot_spoil(78, dtype, COUNT, wide);
     const bool other = memcmp(kept, wide, bytes) != 0;
-    turn_spoil(78, dtype, COUNT, wide);
-    turn_spoil(77, dtype, COUNT, wide);
+    slot_spoil(78, dtype, COUNT, wide);
+    slot_spoil(77, dtype, COUNT, wide);
     ok(other && memcmp(kept, wide, bytes) == 0, "%s: and restored by the same seed alone", dtype_name(dtype));
   }
 }
@@ -247,9 +247,9 @@ static void test_x(void) {
   uint16_t narrow[COUNT];
   double least = 1.0, most = -1.0, sum = 0.0;
   bool alike = true;
-  turn_fill_x(9, 3, POSENC_F32, 100, COUNT, all);
-  for (int from = 0; from < COUNT; from += 125) turn_fill_x(9, 3, POSENC_F32, 100 + from, 125, parts + from);
-  turn_fill_x(9, 3, POSENC_BF16, 100, COUNT, narrow);
+  slot_fill_x(9, 3, POSENC_F32, 100, COUNT, all);
+  for (int from = 0; from < COUNT; from += 125) slot_fill_x(9, 3, POSENC_F32, 100 + from, 125, parts + from);
+  slot_fill_x(9, 3, POSENC_BF16, 100, COUNT, narrow);
   for (int i = 0; i < COUNT; i++) {
     least = fmin(least, (double)all[i]);
     most = fmax(most, (double)all[i]);
@@ -259,13 +259,13 @@ static void test_x(void) {
   ok(memcmp(all, parts, sizeof all) == 0, "x is the same in parts");
   ok(least < -0.95 && least >= -1.0 && most > 0.95 && most < 1.0 && fabs(sum) < 0.1 * COUNT, "numbers of [-1, 1)");
   ok(alike, "bf16 is the same, cut");
-  turn_fill_x(9, 4, POSENC_F32, 100, COUNT, parts);
+  slot_fill_x(9, 4, POSENC_F32, 100, COUNT, parts);
   int same = 0;
   for (int i = 0; i < COUNT; i++) same += all[i] == parts[i];
   ok(same < COUNT / 100, "the next draw is another");
   int64_t rows[200];
   bool within = true;
-  turn_draw_rows(5, 10, rows, 200);
+  slot_draw_rows(5, 10, rows, 200);
   for (int i = 0; i < 200; i++) within = within && rows[i] >= 0 && rows[i] < 10;
   ok(within, "single rows are rows of the table");
 }
@@ -279,11 +279,11 @@ static const char *only_first(const posenc_problem *problem) {
 /* Makes the problems of a kernel's plans; returns how many there are, -1 if they are not those of the shifts. */
 static int vary(const posenc_problem *problem, const posenc_kernel *kernel) {
   const shape table = shape_of(problem);
-  int64_t shifts[TURN_PLANS];
+  int64_t shifts[SLOT_PLANS];
   timed_subject s = {.shape = &table, .kernel = kernel, .options = posenc_default_options(), .batch = 1};
   s.options.kernel = kernel;
   const bool varied = subject_vary(&s, 9);
-  turn_shifts(9, problem->rows, shifts);
+  slot_shifts(9, problem->rows, shifts);
   for (int p = 0; p < s.plan_count; p++) {
     posenc_problem wanted = *problem;
     wanted.first += shifts[p];
@@ -295,7 +295,7 @@ static int vary(const posenc_problem *problem, const posenc_kernel *kernel) {
 static void test_vary(void) {
   posenc_kernel kernel = *posenc_kernel_find("cr-portable");
   posenc_problem problem = posenc_table(100, 16);
-  ok(vary(&problem, &kernel) == TURN_PLANS, "plans begin later");
+  ok(vary(&problem, &kernel) == SLOT_PLANS, "plans begin later");
   kernel.keeps_rows = true;
   ok(vary(&problem, &kernel) == 2, "two, if a plan holds a table");
   kernel.keeps_rows = false;
@@ -325,19 +325,19 @@ static void test_calls(void) {
                      .buffer = (unsigned char *)memory};
   bool made = subject_vary(&s, 5), alike = true, placed = true;
   s.options.kernel = s.kernel;
-  for (int p = 0; p < TURN_PLANS; p++)
+  for (int p = 0; p < SLOT_PLANS; p++)
     made = made && posenc_plan_create(&s.plans[p], &s.problems[p], &s.options) == POSENC_OK;
   if (!ok(made, "plans are made")) return;
   for (int64_t slices = 1; slices <= 6; slices++)
     for (uint64_t n = 0; n < 8; n++) {
-      const int plans = n % 2 ? TURN_PLANS : 2;
-      const turn_terms terms = {n << 32, CALLS, slices, (int64_t)n % slices, INT64_MAX, false, TURN_PLANS, plans, 5};
+      const int plans = n % 2 ? SLOT_PLANS : 2;
+      const slot_terms terms = {n << 32, CALLS, slices, (int64_t)n % slices, INT64_MAX, false, SLOT_PLANS, plans, 5};
       timing t = {.subject = &s, .mode = sliced[n / 2 % 2], .rows = ROWS / slices};
       timing_place(&t);
       timing_begin(&t, &terms);
       for (int64_t call = 0; call < CALLS; call++) {
         const region r = timing_region(&t);
-        alike = alike && t.slice == turn_slice(&terms, call) && t.plan == turn_plan(&terms, call);
+        alike = alike && t.slice == slot_slice(&terms, call) && t.plan == slot_plan(&terms, call);
         placed = placed && r.first == t.slice * t.rows && r.rows == t.rows && r.width == DIM;
         alike = alike && timing_work(&t) == POSENC_OK;
       }
@@ -351,9 +351,9 @@ static void test_calls(void) {
 static void test_shown(void) {
   enum { ROWS = 70, SOME = 64, PLACES = ROWS - SOME + 1 };
   int seen[PLACES] = {0}, places = 0;
-  bool within = turn_shown(&(turn_terms){.seed = 3}, SOME, SOME) == 0;
+  bool within = slot_shown(&(slot_terms){.seed = 3}, SOME, SOME) == 0;
   for (uint64_t seed = 0; seed < 200; seed++) {
-    const int64_t row = turn_shown(&(turn_terms){.seed = seed << 32}, ROWS, SOME);
+    const int64_t row = slot_shown(&(slot_terms){.seed = seed << 32}, ROWS, SOME);
     within = within && row >= 0 && row < PLACES;
     if (within) places += seen[row]++ == 0;
   }
@@ -593,7 +593,7 @@ static void test_whole(void) {
   if (!ok(kernel, "a table of 150 KiB")) return;
   posenc_execute(plan, 0, ROWS, memory);
   const yardstick y = {.problem = &problem, .batch = 1, .bound = kernel->bound, .judge = j, .held = true};
-  const turn_terms terms = {.calls = 1, .slices = 1, .chain = INT64_MAX, .of = 1, .plans = 1};
+  const slot_terms terms = {.calls = 1, .slices = 1, .chain = INT64_MAX, .of = 1, .plans = 1};
   const evidence e = {read_here, NULL, (const unsigned char *)memory, NULL, 0};
   judgement found = {0};
   ok(trial_of_whole(&y, &terms, &e, &found) && found.compared == ALL && found.broken == 0, "all of it is right");
@@ -624,19 +624,19 @@ static int64_t judge_chain(const posenc_problem *problem, const int made[2], con
   for (int p = 0; p < 2; p++) kernel = kernel_of(&plans[p], &problems[p]);
   if (!kernel) return -1;
   applications_open(&a, problem->dim);
-  turn_fill_x(SEED, DRAW, problem->dtype, 0, problem->rows * width, memory);
+  slot_fill_x(SEED, DRAW, problem->dtype, 0, problem->rows * width, memory);
   for (int p = 0; p < 2; p++)
     for (int n = 0; n < made[p]; n++) {
       const posenc_slice slice = posenc_rows(0, problem->rows);
       posenc_apply(plans[p], &slice, memory, memory);
     }
   if (changed >= 0)
-    turn_spoil(3, problem->dtype, 1, (unsigned char *)memory + (size_t)changed * row_bytes / (size_t)width);
+    slot_spoil(3, problem->dtype, 1, (unsigned char *)memory + (size_t)changed * row_bytes / (size_t)width);
   for (int64_t row = 0; row < problem->rows; row++) {
     applications_begin(&a, problem);
     for (int p = 0; p < 2; p++)
       if (told[p]) applications_add(&a, j, &kernel->bound, row + p * SHIFT, told[p]);
-    turn_fill_x(SEED, DRAW, problem->dtype, row * width, width, own);
+    slot_fill_x(SEED, DRAW, problem->dtype, row * width, width, own);
     applications_judge(&a, j, row, 0, width, own, (unsigned char *)memory + (size_t)row * row_bytes, &found);
     if (!a.held || a.count != told[0] + told[1]) found.broken = -1000;
   }
@@ -757,7 +757,7 @@ int main(void) {
 #else
 
 int main(void) {
-  skip("turns of timed calls", "this build has no Google Benchmark");
+  skip("slots of timed calls", "this build has no Google Benchmark");
   return tap_done();
 }
 
