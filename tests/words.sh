@@ -14,8 +14,9 @@ trap 'exit 99' INT TERM
 folders='include lib impls reference common records verify inspect bench reports tools cli'
 
 # Replaced words that are usual in another meaning, which no script can tell apart, are not looked for: the limit of
-# memory, samples of a table, forms of an option, half an ulp, room for a number.
-kept='limit sample forms half room'
+# memory, samples of a table, forms of an option, half an ulp, room for a number. Names have some of them in one meaning
+# each, see below.
+kept='limit sample forms half room turn answer table examination'
 
 # WORD :: KIND :: EXPRESSION :: REASON: what may stay of a replaced word. KIND is name or text; the expression is awk's,
 # for "FILE NAME" or "FILE LINE".
@@ -38,6 +39,41 @@ claim :: name :: ^records/fields[.]def claims?$ :: what is often said of encodin
 peer :: name :: ^(impls/peers|cli)/ :: the folder of competitors
 peer :: text :: peers[.](json|md) :: files that have the name of their target
 settle :: name :: SETTLED$ :: memory that grows no more
+ROWS
+
+# WORD :: name :: EXPRESSION :: MEANING: where names have a word, "FILE NAME", and what it means there.
+cat >"$work/meanings" <<'ROWS'
+answer :: name :: ^(reports/|records/fields[.]def|cli/measure[.]c) :: what a report says first: a kernel for a budget
+answer :: name :: ^verify/.* (check_)?known_answers$ :: a test of that name, of random bits
+exam :: name :: ^verify/ :: the verification of one thing
+exam :: name :: ^(common|records|cli)/.* ((record_)?run_|array_)?exam(_record)?$ :: of a run, and how it is made
+exam :: name :: ^records/read[.]c add_exam$ :: of a kernel on a shape
+limit :: name :: ^(bench|records|reports|cli/timings[.]c|tools/history-power[.]c) :: what the machine can do
+limit :: name :: ^common/.* (same_)?limits?$ :: what the system allows
+limit :: name :: ^(common|cli)/.* threads_limit$ :: what OpenMP may use
+limit :: name :: ^cli/(options[.]def|report[.]c) (time_limit|add_limit|limit)$ :: the option of a time
+limit :: name :: ^(verify|cli)/.* limit$ :: the field of records: a tolerance
+limit :: name :: ^verify/causes[.]c of_limit$ :: a share of the tolerance
+limit :: name :: ^lib/simd/.* limit$ :: of the numbers that are flagged
+limit :: name :: ^tools/sinusoids[.]c limit$ :: of a sequence
+sample :: name :: ^inspect/ :: of rows
+sample :: name :: ^verify/ :: of rows and elements
+sample :: name :: ^records/.* (record_sample|record_unlike_samples|have_same_samples|sample_of|is_sample)$ :: of elements
+sample :: name :: ^records/(fields[.]def|compare[.]c) (sampled|samples(_count)?)$ :: fields of records
+sample :: name :: ^reports/.* (record_sample|record_unlike_samples|sample_of|words_sample|sampled)$ :: of elements
+table :: name :: ^(include|bench|cli|common|inspect|records|reference|verify|tools)/ :: rows of sines and cosines
+table :: name :: ^lib/(api|apply|exact/round[.]h) :: rows of sines and cosines
+table :: name :: ^impls/(encodings|recipes|opencl)/ :: rows of sines and cosines, or what is learned instead
+table :: name :: ^impls/cr/families[.]h posenc_table$ :: rows of sines and cosines
+table :: name :: ^impls/[a-z0-9-]+[.]c :: rows of sines and cosines
+table :: name :: ^reports/(machines[.]c|model/|sections/) :: rows of sines and cosines, with their times
+table :: name :: ^reports/page/.* (record_)?table$ :: rows of sines and cosines, with their times
+turn :: name :: ^(include|lib|impls|inspect|reference)/ :: 2 pi
+turn :: name :: ^(reports/sections/errors|tools/sinusoids|verify/hardest)[.]c :: 2 pi
+turn :: name :: ^(bench/benchmarks[.]c turn|(records|reports/model)/.* (has_)?turn)$ :: a field of records
+turn :: name :: ^verify/(array|causes|apply)[.]c turn(ed)?$ :: the angle of a pair
+turn :: name :: ^verify/.* (in_turn|check_plans_by_turns)$ :: one after the other
+turn :: name :: ^cli/message[.]c __lsan_is_turned_off$ :: of a library
 ROWS
 
 # ---- words ----
@@ -117,8 +153,10 @@ words=$(for word in $kept; do echo "$word"; done | grep -v -x -F -f - "$work/rep
 check 'it looks at names and texts' sh -c "grep -q '	name	' '$work/found' && grep -q '	text	' '$work/found'"
 
 # Divides what was found: offenders, and rows that allow nothing.
-touch "$work/offenders" "$work/unneeded"
-awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
+divide() { # FILE-OF-ROWS FOUND
+  rm -f "$work/offenders" "$work/unneeded"
+  touch "$work/offenders" "$work/unneeded"
+  awk -F '\t' -v rows="$1" -v to="$work" '
   BEGIN {
     offenders = to "/offenders"
     unneeded = to "/unneeded"
@@ -141,9 +179,21 @@ awk -F '\t' -v rows="$work/exceptions" -v to="$work" '
   END {
     for (i = 1; i <= count; i++)
       if (!uses[i]) print word[i] " :: " kind[i] " :: " expression[i] >unneeded
-  }' "$work/found"
+  }' "$2"
+}
+divide "$work/exceptions" "$work/found"
 offends 'no replaced word is in a document, a comment, a message or a name' "$work/offenders"
 offends 'each row of exceptions is needed' "$work/unneeded"
+
+# A word of several usual meanings has one in the names of a place.
+sources | sort | xargs awk -v words='answer,exam,limit,sample,table,turn' -f "$work/scan.awk" |
+  awk -F '\t' -v OFS='\t' '$2 == "name" { $5 = tolower($5); print }' >"$work/names"
+divide "$work/meanings" "$work/names"
+offends 'names have a word in the meaning that it has in their place' "$work/offenders"
+offends 'each row of meanings is needed' "$work/unneeded"
+for word in answer exam limit sample table turn; do
+  check "the glossary has $word" grep -q -i "[*][*]$word[*][*]" doc/glossary.md
+done
 
 # ---- types ----
 
