@@ -316,6 +316,8 @@ static void judge_exactly(judge *j, const posenc_bound *bound, int table, int64_
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
+/* Makes: near_f32_generic, near_f32_avx2, near_f64_generic, near_f64_avx2, near_f16_generic, near_f16_avx2,
+   near_bf16_generic, near_bf16_avx2. */
 #define DEFINE_NEARS(tier, attributes)                                                                                 \
   DEFINE_NEAR(near_f32_##tier, POSENC_F32, float, float, 0x1p-100, attributes)                                         \
   DEFINE_NEAR(near_f64_##tier, POSENC_F64, double, double, 0, attributes)                                              \
@@ -336,6 +338,7 @@ static near_function *near_of(posenc_dtype dtype) {
 /* Whether all elements are certainly right: they are the float to which all numbers within `wrong` of the sum of angles
    round, or within a x |value| + b of that sum. anchor, step: numbers of a row from a column on, each row followed by
    its second numbers `width` later. */
+/* Makes: near_sum_generic, near_sum_avx2. */
 #define DEFINE_SUM(tier, attributes)                                                                                   \
   attributes static bool near_sum_##tier(const float *got, const double *anchor, const double *step, int64_t width,    \
                                          int64_t count, double wrong, double a, double b) {                            \
@@ -417,6 +420,8 @@ void applications_begin(applications *a, const posenc_problem *problem) {
 }
 
 /* Multiply pairs by others, or by themselves, as complex numbers; and add multiples of others. */
+/* Makes: rotate_by_generic, rotate_by_avx2, rotate_twice_generic, rotate_twice_avx2, add_times_generic,
+   add_times_avx2. */
 #define DEFINE_ADDITIONS(tier, attributes)                                                                             \
   attributes static void rotate_by_##tier(double *restrict sines, double *restrict cosines, const double *restrict s,  \
                                           const double *restrict c, int64_t pairs) {                                   \
@@ -556,6 +561,7 @@ static void judge_applied(const applications *a, const judge *j, int64_t row, in
     }                                                                                                                  \
     return !far;                                                                                                       \
   }
+/* Makes: head_f32_generic, head_f32_avx2, head_bf16_generic, head_bf16_avx2. */
 #define DEFINE_HEADS(tier, attributes)                                                                                 \
   DEFINE_HEAD(head_f32_##tier, POSENC_F32, attributes)                                                                 \
   DEFINE_HEAD(head_bf16_##tier, POSENC_BF16, attributes)

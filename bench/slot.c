@@ -139,6 +139,7 @@ bool slot_has_avx2(void) {
   return known == 2;
 }
 
+/* Makes: fill_f32_generic, fill_f32_avx2, fill_bf16_generic, fill_bf16_avx2. */
 #define DEFINE_FILL(tier, attributes)                                                                                  \
   attributes static void fill_f32_##tier(uint32_t key, uint32_t begin, int64_t count, float *out) {                    \
     _Pragma("omp simd") for (int64_t i = 0; i < count; i++) out[i] =                                                   \
@@ -173,6 +174,7 @@ typedef struct spoiled_bits {
     _Pragma("omp simd") for (int64_t i = 0; i < count; i++) numbers[i] =                                               \
         (type)(numbers[i] ^ (type)1 << (lowest + (random_mix_32(key ^ (uint32_t)i) & mask)));                          \
   }
+/* Makes: spoil_16_generic, spoil_16_avx2, spoil_32_generic, spoil_32_avx2, spoil_64_generic, spoil_64_avx2. */
 #define DEFINE_SPOILS(tier, attributes)                                                                                \
   DEFINE_SPOIL(spoil_16_##tier, uint16_t, attributes)                                                                  \
   DEFINE_SPOIL(spoil_32_##tier, uint32_t, attributes)                                                                  \

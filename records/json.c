@@ -170,6 +170,11 @@ static void put(json_t *made, const char *key, json_t *value) {
 #define TEXTS_OF(key, ...)
 #include "records/fields.def"
 
+/* Makes: record_write_accuracy, record_write_timing, record_write_report, record_write_baseline,
+   record_write_machines, record_write_published, record_write_comparison, record_write_choice, record_write_history,
+   record_write_shape, record_write_check, record_write_run, record_write_result, record_write_profile,
+   record_write_unique, record_write_encodings, record_write_file_check, record_write_identified,
+   record_write_scaling, record_write_fitness. */
 #define WRITE(type)                                                                                                    \
   json_t *record_write_##type(const record_##type *from) {                                                             \
     return write_##type(from);                                                                                         \
@@ -195,6 +200,7 @@ WRITE(identified)
 WRITE(scaling)
 WRITE(fitness)
 
+/* Makes: record_keep_accuracy, record_keep_timing, record_keep_result, record_keep_file_check, record_keep_run. */
 #define KEEP(type)                                                                                                     \
   const record_##type *record_keep_##type(const record_##type *made) {                                                 \
     return record_take_##type(write_##type(made));                                                                     \
@@ -205,6 +211,7 @@ KEEP(result)
 KEEP(file_check)
 KEEP(run)
 
+/* Makes: record_change_accuracy, record_change_timing. */
 #define CHANGE(type)                                                                                                   \
   void record_change_##type(const record_##type **record, const record_##type *changed) {                              \
     const record_##type *kept = record_keep_##type(changed);                                                           \

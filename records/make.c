@@ -416,6 +416,7 @@ static record_result result_of_file(const record_file *from) {
   return made;
 }
 
+/* Makes: record_of_encodings, record_of_file_check. */
 #define ACCURACY_OF(type, item, OTHERS)                                                                                \
   record_accuracy record_of_##type(const record_##type *from, record_memory *in) {                                     \
     record_result *results = record_allocate(in, from->records_count, sizeof *results);                                \

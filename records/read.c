@@ -326,6 +326,8 @@ static bool read_array(const holder *h, const field *f, struct_reader *inner, si
 
 /* ---- structs of nothing ---- */
 
+/* Makes: record_empty_accuracy, record_empty_report, record_empty_table, record_empty_row, record_empty_result,
+   record_empty_benchmark, record_empty_row_timing, record_empty_spread, record_empty_ratio. */
 #define EMPTY(type)                                                                                                    \
   record_##type record_empty_##type(void) {                                                                            \
     reader r = {NULL, {NULL}};                                                                                         \
@@ -485,6 +487,7 @@ const record_timing *record_read_timing(json_t *json, record_fault *fault) {
   return NULL;
 }
 
+/* Makes: record_read_report, record_read_published, record_read_baseline, record_read_package_errors. */
 #define READ(type, schema)                                                                                             \
   const record_##type *record_read_##type(json_t *json, record_fault *fault) {                                         \
     return read_of(json, "schema", schema, read_##type, sizeof(record_##type), fault);                                 \
@@ -494,6 +497,10 @@ READ(published, "posenc-published-2")
 READ(baseline, "posenc-baseline-1")
 READ(package_errors, "posenc-peers-errors-1")
 
+/* Makes: record_take_accuracy, record_take_timing, record_take_report, record_take_baseline, record_take_machines,
+   record_take_published, record_take_comparison, record_take_choice, record_take_history, record_take_run,
+   record_take_result, record_take_profile, record_take_unique, record_take_encodings, record_take_file_check,
+   record_take_identified, record_take_package_times, record_take_fitness. */
 #define TAKE(type)                                                                                                     \
   const record_##type *record_take_##type(json_t *json) {                                                              \
     return read_record(json, read_##type, sizeof(record_##type), NULL);                                                \
@@ -517,6 +524,8 @@ TAKE(identified)
 TAKE(package_times)
 TAKE(fitness)
 
+/* Makes: record_of_text_result, record_of_text_profile, record_of_text_unique, record_of_text_encodings,
+   record_of_text_identified. */
 #define OF_TEXT(type)                                                                                                  \
   const record_##type *record_of_text_##type(const char *text) {                                                       \
     json_t *json = text ? json_loads(text, 0, NULL) : NULL;                                                            \

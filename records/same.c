@@ -143,6 +143,8 @@ static bool are_same_arrays(const void *a, size_t count, const void *b, size_t o
 #define TEXTS_OF(key, ...)
 #include "records/fields.def"
 
+/* Makes: record_same_bound, record_same_kernel, record_same_shape, record_same_table_shape,
+   record_same_environments. */
 #define SAME(type)                                                                                                     \
   bool record_same_##type(const record_##type *a, const record_##type *b) {                                            \
     return is_same_##type(a, b, NULL);                                                                                 \

@@ -186,6 +186,7 @@ INLINE void tally(const errors *e, int count, totals *all) {
   for (int k = 0; k < count; k++) all->bins[e->bin[k]]++;
 }
 
+/* Makes: judge_generic, judge_avx2, judge_avx512, tally_generic, tally_avx2, tally_avx512. */
 #define CHECK(name, attributes, fused)                                                                                 \
   attributes static bool judge_##name(const head_tile *t, const thresholds *l, findings *now) {                        \
     return judge(t, l, now, fused);                                                                                    \

@@ -102,6 +102,7 @@ INLINE void rotate(const fast_lanes *a, const fast_lanes *b, int lanes, fast_lan
   for (int k = 0; k < in_steps(lanes); k++) set_lane(sum, k, rotated(lane(a, k), lane(b, k), fused));
 }
 
+/* Makes: rotate_generic, rotate_avx2, rotate_avx512. */
 #define ROTATE(name, attributes, fused)                                                                                \
   attributes static void rotate_##name(const fast_lanes *a, const fast_lanes *b, int lanes, fast_lanes *sum) {         \
     rotate(a, b, lanes, sum, fused);                                                                                   \
@@ -304,6 +305,7 @@ INLINE bool seek(const fast_lanes *t, const nearness *how, uint64_t *near) {
   return any & SIGN;
 }
 
+/* Makes: seek_generic, seek_avx2, seek_avx512. */
 #define SEEK(name, attributes, fused)                                                                                  \
   attributes static bool seek_##name(const fast_lanes *t, const nearness *how, uint64_t *near) {                       \
     return seek(t, how, near);                                                                                         \
@@ -459,6 +461,7 @@ INLINE void tally(const lane_errors *e, int lanes, totals *all) {
   }
 }
 
+/* Makes: judge_generic, judge_avx2, judge_avx512, tally_generic, tally_avx2, tally_avx512. */
 #define CHECK(name, attributes, fused)                                                                                 \
   attributes static bool judge_##name(const table_tile *t, const unsigned char *row, const thresholds *l,              \
                                       row_estimate *now) {                                                             \

@@ -446,6 +446,7 @@ void arena_tell_faults(void) {
  * Counts words of poison, all bits set. Hardly any block has one, so blocks are counted in a loop that compiles to
  * vectors, and the first word is searched for only in a block that has one.
  */
+/* Makes: poisoned_uint16_t, poisoned_uint32_t, poisoned_uint64_t. */
 #define POISONED(word)                                                                                                 \
   static int64_t poisoned_##word(const unsigned char *out, size_t count, size_t *first) {                              \
     enum { BLOCK = 1024 };                                                                                             \

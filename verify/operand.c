@@ -145,6 +145,7 @@ INLINE void draw_plain(posenc_dtype dtype, int64_t width, uint32_t key, void *x)
 }
 
 typedef void draw_row(posenc_dtype dtype, int64_t width, uint32_t key, void *x);
+/* Makes: draw_plain_generic, draw_plain_avx2. */
 #define DRAW(name, attributes, fused)                                                                                  \
   attributes static void draw_plain_##name(posenc_dtype dtype, int64_t width, uint32_t key, void *x) {                 \
     draw_plain(dtype, width, key, x);                                                                                  \

@@ -183,6 +183,8 @@ static const char *can_do(const posenc_problem *problem) {
 #endif
 
 /* Defines the kernel SYMBOL. Further arguments are fields of its contract. */
+/* Makes: prepare_sleef_f32_u35, prepare_sleef_f32_u10, prepare_libmvec_f32, prepare_sleef_f64_u35,
+   prepare_libmvec_f64, prepare_sleef_f64_u10. */
 #define PEER(symbol, which, ...)                                                                                       \
   static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \
                                         void **constants) {                                                            \

@@ -131,6 +131,7 @@ INLINE void write_rows(pairs_at *pairs, const void *frequencies, const posenc_pr
 }
 
 /* Defines the writer NAME. Its rows have pairs from pairs_of_TYPE with the function SINCOS. */
+/* Makes: libmvec_f32_pairs, libmvec_f64_pairs. */
 #define WRITER(name, type, sincos)                                                                                     \
   INLINE float_pairs name##_pairs(const void *frequencies, int64_t index, int64_t position) {                          \
     return pairs_of_##type(frequencies, index, position, sincos);                                                      \
@@ -169,6 +170,7 @@ WRITER(libmvec_f64, doubles, libmvec_doubles)
 #endif
 
 #ifdef HAVE_SLEEF
+/* Makes: sleef_floats_u10, sleef_floats_u35, sleef_doubles_u10, sleef_doubles_u35. */
 #define SLEEF(accuracy)                                                                                                \
   INLINE float_pairs sleef_floats_##accuracy(floats angles) {                                                          \
     const SLEEF_TYPE() found = SLEEF_FLOAT(accuracy)(angles);                                                          \

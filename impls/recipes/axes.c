@@ -32,6 +32,8 @@ static void execute_axis(axis_keep *keep, axis_pair *pair, const posenc_problem 
   }
 }
 
+/* Makes: execute_diffusers_2d, execute_dinov3, stages_diffusers_2d, stages_dinov3, recipe_diffusers_2d,
+   recipe_dinov3. */
 #define AXIS_RECIPE(symbol, keep, pair, ...)                                                                           \
   static void execute_##symbol(const void *constants, const posenc_problem *problem, int64_t row, int64_t rows,        \
                                void *out) {                                                                            \

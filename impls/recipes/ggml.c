@@ -116,6 +116,7 @@ static bool stages(const void *constants, const posenc_problem *problem, int64_t
   return true;
 }
 
+/* Makes: prepare_ggml_rope, prepare_ggml_cuda_rope, recipe_ggml_rope, recipe_ggml_cuda_rope. */
 #define GGML(symbol, recurred, ...)                                                                                    \
   static posenc_status prepare_##symbol(const posenc_problem *problem, const posenc_options *options,                  \
                                         void **constants) {                                                            \

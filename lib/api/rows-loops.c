@@ -38,6 +38,7 @@ TARGET static void stream_bytes(size_t bytes, const char *from, char *out) {
 }
 
 /* Defines a loop that writes each element twice, as one element of twice the size, to unaligned memory. */
+/* Makes: doubled_uint16_t, doubled_uint32_t. */
 #define DOUBLED(type, twice)                                                                                           \
   INLINE void doubled_##type(size_t bytes, const char *from, char *out) {                                              \
     typedef type single __attribute__((may_alias, aligned(1)));                                                        \
