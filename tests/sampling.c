@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests which rows of a shape verify compares: within the table and the budget, with the first and the last. */
 #include "verify/sampling.h"
+#include "common/digest.h"
 #include "tap.h"
 
 #include <inttypes.h>
@@ -162,6 +163,33 @@ static void test_drawn_rows(void) {
      times[5]);
 }
 
+/* Tests that rows are drawn by the rule of this number: other rows need another number, or samples of before would be
+   compared with them. */
+static void test_rule(void) {
+  static const struct {
+    int rule;
+    uint64_t digest;
+  } known = {1, UINT64_C(0x1da19df628e03ab5)};
+  static const int64_t sizes[] = {6, 100, 4096, 131072, INT64_C(1) << 40}, dims[] = {2, 64, 65, 1024},
+                       budgets[] = {7, 1000, 99999, 1 << 22};
+  uint64_t digest = BYTES_DIGEST_START, random = 1;
+  for (size_t k = 0; k < KINDS; k++)
+    for (int each = 0; each < 5 * 4 * 4; each++) {
+      const posenc_kernel kernel = kernel_of(&kinds[k]);
+      const posenc_problem problem = posenc_table(sizes[each % 5], dims[each / 5 % 4]);
+      const sampling sampled = sampling_of(&kernel, &problem, budgets[each / 20]);
+      for (int64_t n = 0; n < sampled.windows && n < 100; n++) {
+        const window w = sampling_window(&sampled, n, &random);
+        char text[48];
+        digest =
+            bytes_digest(digest, text, (size_t)snprintf(text, sizeof text, "%" PRId64 " %" PRId64 "\n", w.row, w.rows));
+      }
+    }
+  ok(known.rule == ROW_RULE && known.digest == digest,
+     "the rows of rule %d have digest 0x%016" PRIx64 "; those of rule %d, 0x%016" PRIx64, known.rule, known.digest,
+     ROW_RULE, digest);
+}
+
 int main(void) {
   static const posenc_op ops[] = {POSENC_TABLE, POSENC_ADD, POSENC_ROPE, POSENC_ROPE_CACHE};
   static const int64_t dims[] = {2, 4, 64, 1024, 5462, 16384, 65536, 1 << 20};
@@ -192,5 +220,6 @@ int main(void) {
   test_known(&kinds[1], 1000, 16384, 8, 32);
   test_known(&kinds[4], 131072, 1024, 4, 512);
   test_drawn_rows();
+  test_rule();
   return tap_done();
 }

@@ -58,7 +58,6 @@ limit :: name :: ^lib/simd/.* limit$ :: of the numbers that are flagged
 limit :: name :: ^tools/sinusoids[.]c limit$ :: of a sequence
 sample :: name :: ^inspect/ :: of rows
 sample :: name :: ^verify/ :: of rows and elements
-sample :: name :: ^records/.* (record_sample|record_unlike_samples|have_same_samples|sample_of|is_sample)$ :: of elements
 sample :: name :: ^records/(fields[.]def|compare[.]c) (sampled|samples(_count)?)$ :: fields of records
 sample :: name :: ^reports/.* (record_sample|record_unlike_samples|sample_of|words_sample|sampled)$ :: of elements
 table :: name :: ^(include|bench|cli|common|inspect|records|reference|verify|tools)/ :: rows of sines and cosines

@@ -11,8 +11,8 @@
 
 /* The number of the rule by which rows are drawn: sampling.c, and the stream of random numbers in exam.c. Records tell
    it, and their samples are not compared with those of another number. A change by which the same kernel, shape, seed
-   and budget give other rows makes it one more. Then `make baseline` saves tests/baseline.json again, and
-   tests/sampling.c, which repeats the shares and limits, tells which of them have changed. */
+   and budget give other rows needs the next number; tests/sampling.c has a digest of the rows of this one, and repeats
+   the shares and limits. Then `make baseline` saves tests/baseline.json again. */
 enum { ROW_RULE = 1 };
 
 /* Rows row to row + rows - 1. */

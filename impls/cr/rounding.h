@@ -66,7 +66,7 @@ INLINE flags store_pair(posenc_dtype dtype, bool streamed, bool certified, void 
     stream_doubles(to, (doubles)to_floats(a, b));
   } else if (LANES == 2) { /* halves of 8 bytes would need twice as many stores */
     store_floats(to, to_floats(a, b));
-  } else { /* no instruction to join two halves */
+  } else { /* saves the instruction that would join the halves */
     store_half_floats(to, __builtin_convertvector(a, half_floats));
     store_half_floats((float *)to + LANES, __builtin_convertvector(b, half_floats));
   }
