@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests which rows of a shape verify compares: within the table and the budget, with the first and the last. */
+/* Tests which rows of a shape verify compares: within the table and the budget, with the first and the last; and that
+   neither these nor x are drawn otherwise under the same number. */
 #include "verify/sampling.h"
 #include "common/digest.h"
 #include "tap.h"
+#include "verify/checks.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum { MOST_BYTES = 1 << 21, MOST_WINDOWS_TRIED = 2000 };
 
@@ -163,13 +166,20 @@ static void test_drawn_rows(void) {
      times[5]);
 }
 
-/* Tests that rows are drawn by the rule of this number: other rows need another number, or samples of before would be
-   compared with them. */
-static void test_rule(void) {
-  static const struct {
-    int rule;
-    uint64_t digest;
-  } known = {1, UINT64_C(0x1da19df628e03ab5)};
+/* Tests that what is drawn by a rule is what was drawn when it got its number: else it needs another number, or it would
+   be compared with what was drawn before. */
+static void test_number(const char *what, int known, uint64_t known_digest, int rule, uint64_t digest) {
+  ok(known == rule && known_digest == digest,
+     "%s of rule %d have digest 0x%016" PRIx64 "; here of rule %d, 0x%016" PRIx64, what, known, known_digest, rule,
+     digest);
+}
+
+static uint64_t numbers_digest(uint64_t digest, int64_t a, int64_t b) { /* in any byte order */
+  char text[48];
+  return bytes_digest(digest, text, (size_t)snprintf(text, sizeof text, "%" PRId64 " %" PRId64 "\n", a, b));
+}
+
+static void test_row_rule(void) {
   static const int64_t sizes[] = {6, 100, 4096, 131072, INT64_C(1) << 40}, dims[] = {2, 64, 65, 1024},
                        budgets[] = {7, 1000, 99999, 1 << 22};
   uint64_t digest = BYTES_DIGEST_START, random = 1;
@@ -180,14 +190,27 @@ static void test_rule(void) {
       const sampling sampled = sampling_of(&kernel, &problem, budgets[each / 20]);
       for (int64_t n = 0; n < sampled.windows && n < 100; n++) {
         const window w = sampling_window(&sampled, n, &random);
-        char text[48];
-        digest =
-            bytes_digest(digest, text, (size_t)snprintf(text, sizeof text, "%" PRId64 " %" PRId64 "\n", w.row, w.rows));
+        digest = numbers_digest(digest, w.row, w.rows);
       }
     }
-  ok(known.rule == ROW_RULE && known.digest == digest,
-     "the rows of rule %d have digest 0x%016" PRIx64 "; those of rule %d, 0x%016" PRIx64, known.rule, known.digest,
-     ROW_RULE, digest);
+  test_number("rows", 1, UINT64_C(0x1da19df628e03ab5), ROW_RULE, digest);
+}
+
+static void test_x_rule(void) {
+  enum { ROWS = 40, WIDTH = 16 };
+  posenc_problem problem = posenc_table(ROWS, WIDTH / 2);
+  float x[ROWS][WIDTH];
+  operand drawn;
+  uint64_t digest = BYTES_DIGEST_START;
+  problem.op = POSENC_ROPE;
+  problem.heads = 2;
+  operand_open(&drawn, &problem, 7, NULL);
+  operand_draw(&drawn, 0, ROWS, 0, (unsigned char *)x);
+  operand_close(&drawn);
+  for (int64_t row = 0; row < ROWS; row++) /* what other rows have, the reference decides, too */
+    for (int column = 0; operand_is_plain(row) && column < WIDTH; column++)
+      digest = numbers_digest(digest, row, (int64_t)ldexp((double)x[row][column], 40));
+  test_number("x", 1, UINT64_C(0xfbcbcae185cefcc1), X_RULE, digest);
 }
 
 int main(void) {
@@ -220,6 +243,7 @@ int main(void) {
   test_known(&kinds[1], 1000, 16384, 8, 32);
   test_known(&kinds[4], 131072, 1024, 4, 512);
   test_drawn_rows();
-  test_rule();
+  test_row_rule();
+  test_x_rule();
   return tap_done();
 }

@@ -148,8 +148,8 @@ record_explanation explain(subject *s, arena *a, record_memory *in);
 
 /* x depends on a seed, and is drawn again wherever it is needed. */
 
-/* The number of the rule by which x is drawn, for ROW_RULE's purpose (sampling.h): one more when the same kernel, shape
-   and seed give another x. */
+/* The number of the rule by which x is drawn, as ROW_RULE is of rows (sampling.h): the next one when the same kernel,
+   shape and seed give another x. */
 enum { X_RULE = 1 };
 
 typedef struct operand {
