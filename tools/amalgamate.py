@@ -145,11 +145,15 @@ def defined(text):
 
 
 def pasted(text):
-    """Returns the names that macros, called in the first column, make of a prefix and their first argument."""
+    """Returns the names of what macros, called in the first column, define: arguments, or a prefix and the first one."""
     text, names = COMMENT.sub("", text), set()
-    for macro, parameter, body in re.findall(r"^#define (\w+)\((\w+).*?\)((?:.*\\\n)*.*)", text, re.M):
-        for argument in re.findall(rf"^{macro}\((\w+)", text, re.M):
-            names.update(prefix + argument for prefix in re.findall(rf"\b(\w+)##{parameter}\b", body))
+    for macro, parameters, body in re.findall(r"^#define (\w+)\((\w[^)]*)\)((?:.*\\\n)*.*)", text, re.M):
+        parameters = parameters.split(", ")
+        for call in re.findall(rf"^{macro}\((\w[^)]*)", text, re.M):
+            arguments = call.split(", ")
+            names.update(prefix + arguments[0] for prefix in re.findall(rf"\b(\w+)##{parameters[0]}\b", body))
+            names.update(argument for parameter, argument in zip(parameters, arguments)
+                         if re.search(rf"\w {parameter}\(", body))
     return names
 
 

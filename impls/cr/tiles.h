@@ -55,12 +55,12 @@ typedef void column_maker(const destination *to, int64_t column, int64_t count, 
    dtype of tables with an attention factor is known at run time only. */
 typedef struct variant {
   posenc_dtype dtype;
+  int vectors;
+  bool certified, streamed, scaled; /* certified: without rounding test; scaled: with attention factor */
+  bool alone;                       /* the anchor is the only row */
   /* Not used by `alone` and `scaled`: */
   column_maker *rest;   /* makes columns that fill no tile */
   column_maker *tested; /* makes the columns of the next row, where this row is certified */
-  int vectors;
-  bool streamed, certified, scaled; /* certified: without rounding test; scaled: with attention factor */
-  bool alone;                       /* the anchor is the only row */
 } variant;
 
 INLINE int64_t bytes_of(variant as) {
