@@ -166,8 +166,8 @@ static void test_drawn_rows(void) {
      times[5]);
 }
 
-/* Tests that what is drawn by a rule is what was drawn when it got its number: else it needs another number, or it would
-   be compared with what was drawn before. */
+/* Tests that what is drawn by a rule is what was drawn when it got its number: else it needs another number, or it
+   would be compared with what was drawn before. */
 static void test_number(const char *what, int known, uint64_t known_digest, int rule, uint64_t digest) {
   ok(known == rule && known_digest == digest,
      "%s of rule %d have digest 0x%016" PRIx64 "; here of rule %d, 0x%016" PRIx64, what, known, known_digest, rule,

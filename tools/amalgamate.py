@@ -145,7 +145,7 @@ def defined(text):
 
 
 def pasted(text):
-    """Returns the names of what macros, called in the first column, define: arguments, or a prefix and the first one."""
+    """Returns the names that macros, called in the first column, define: arguments, or a prefix and the first one."""
     text, names = COMMENT.sub("", text), set()
     for macro, parameters, body in re.findall(r"^#define (\w+)\((\w[^)]*)\)((?:.*\\\n)*.*)", text, re.M):
         parameters = parameters.split(", ")

@@ -293,11 +293,11 @@ typedef struct dtype_makers {
 static const dtype_makers makers[] = {
     [POSENC_F32] = {f32_regular, WHERE(FUSED, f32_certified), WHERE(STREAMS, f32_streamed),
                     WHERE(FUSED, WHERE(STREAMS, f32_certified_streamed)), f32_alone},
+    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
     [POSENC_F16] = {f16_regular, WHERE(FUSED, f16_certified), WHERE(STREAMS, f16_streamed),
                     WHERE(FUSED, WHERE(STREAMS, f16_certified_streamed)), f16_alone},
     [POSENC_BF16] = {bf16_regular, WHERE(FUSED, bf16_certified), WHERE(STREAMS, bf16_streamed),
                      WHERE(FUSED, WHERE(STREAMS, bf16_certified_streamed)), bf16_alone},
-    [POSENC_F64] = {NULL, NULL, NULL, NULL, NULL}, /* execute_in_sums */
 };
 
 static bool is_certified(const cr_constants *cr, const posenc_problem *problem, int64_t row, int64_t rows) {
