@@ -282,7 +282,9 @@ static bool is_trusted(const record_accuracy *record) {
 int whole_status(const record_accuracy *record) {
   record_memory memory = {NULL};
   const record_accuracy encodings = record_of_encodings(&record->encodings, &memory);
-  const bool are_trusted = is_trusted(record) && (!record->encodings.there || is_trusted(&encodings));
+  const bool has_encodings = record->encodings.there,
+             is_alone = has_encodings && !record->kernels_count && !record->records_count,
+             are_trusted = (is_alone || is_trusted(record)) && (!has_encodings || is_trusted(&encodings));
   record_release(&memory);
   return are_trusted ? EXIT_SUCCESS : STATUS_FAILED_CHECK;
 }

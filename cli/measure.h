@@ -58,7 +58,7 @@ __attribute__((noreturn)) void die_unmeasured(void);
 int accuracy_status(const record_accuracy *record);
 
 /* Returns STATUS_FAILED_CHECK if a check of the record, or of that of encodings in it, failed, or one of them compared
-   nothing; else EXIT_SUCCESS. */
+   nothing; else EXIT_SUCCESS. A record may have encodings alone. */
 int whole_status(const record_accuracy *record);
 
 /* Returns STATUS_FAILED_CHECK if a timing record lacks kernels that crashed, hung or the like, with a line on stderr

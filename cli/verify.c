@@ -236,9 +236,8 @@ static int run(options *given) {
     record_print(globs ? record_write_encodings(&record->encodings) : record_write_accuracy(record),
                  output_stream(out));
   }
-  status = globs ? EXIT_SUCCESS : whole_status(record);
+  status = whole_status(record);
   if (record->encodings.there) level_encodings(&record);
-  if (globs) status = whole_status(record);
   if (lacks_proposal(record)) status = STATUS_FAILED_CHECK;
   if (print) print(record, output_stream(out));
   if (given->github) record_print_github(record, NULL, given->github, stderr);

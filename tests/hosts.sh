@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Other machines, for which a cross compiler builds and whose programs qemu runs, or this machine. A script sources this
-# file. shellcheck shell=sh disable=SC2034,SC2086,SC2154
+# Other machines, for which a cross compiler builds and whose programs qemu runs, or this machine; and the tiers. A
+# script sources this file. shellcheck shell=sh disable=SC2034,SC2086,SC2154
 
-# Sets for a machine what its row of tests/hosts.def has, and the folder of what pkg-config knows of its libraries, which
-# are named after the oldest processor where the compiler is not. Returns false if the machine is not known.
+tier_names() { # [FOLDER]: prints the names of the tiers of these sources, by default of $srcdir, in their order
+  sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' "${1-$srcdir}/lib/simd/tiers.def"
+}
+# Sets for a machine what its row of tests/hosts.def has, and the folder of what pkg-config knows of its libraries,
+# which are named after the oldest processor where the compiler is not. Returns false if the machine is not known.
 describe_host() { # MACHINE
   set -- $(awk -v name="$1" '$1 == name && !/^#/' "$srcdir/tests/hosts.def")
   [ $# -eq 8 ] || return 1

@@ -3,6 +3,7 @@
 # Tests that includes follow the rules of doc/design.md. $srcdir is the source folder.
 # shellcheck disable=SC2086 # lists of folders
 . "${srcdir:-.}/tests/tap.sh"
+. "${srcdir:-.}/tests/hosts.sh"
 cd "${srcdir:-.}" || exit 99
 
 # Each rule is a folder, and the folders or files that the sources in it, without those below it, may include from;
@@ -40,7 +41,7 @@ system='cpuid.h float.h inttypes.h limits.h math.h pthread.h sched.h signal.h st
 system="$system stddef.h stdint.h stdio.h stdlib.h string.h sys/mman.h sys/auxv.h"
 system="$system sys/platform/x86.h time.h unistd.h"
 
-for tier in $(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' lib/simd/tiers.def); do
+for tier in $(tier_names .); do
   system="$system $(sed -n 's/^#include <\(.*\)>.*/\1/p' lib/simd/$tier.h | tr '\n' ' ')"
 done
 
@@ -165,7 +166,7 @@ find $folders tests -name '*.h' -o -name '*.def' | grep -v -x -F -e "$listed")"
 # Names that files of several folders have, of one idea each (doc/design.md). Of instruction sets: the tiers.
 shared='answer apply axes bench compare cr encodings front history identify machines merge model portable record report'
 shared="$shared rope shapes stages timings vectors verify $(
-sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' lib/simd/tiers.def | tr '\n' ' ')"
+tier_names . | tr '\n' ' ')"
 result 'no other files of two folders have one name' "$(
 find $folders -name '*.[ch]' | sed 's|/\([^/]*\)\.[ch]$| \1|' | sort -u | awk '{ print $2 }' | sort | uniq -d |
 while read -r name; do among "$name" "$shared" || find $folders -name "$name.[ch]"; done)"

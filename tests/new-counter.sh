@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests what doc/records.md says of a new counter of the timings: the page's patch is applied to a copy of the sources,
-# and its row alone makes the field of a record, the figures of a report, and the columns of its tables and of times.csv.
-# The files that the patch changes are compiled; only records/ and reports/ are, and linked with what the build has.
+# and its row alone makes the field of a record, the figures of a report, and the columns of its tables and of times.csv;
+# the files that the patch changes are compiled, and records/ and reports/, which are linked with what the build has.
 # Touched by: doc/records.md records reports bench/benchmarks.c bench/serve.c bench/serve.h
 # shellcheck disable=SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
@@ -47,13 +47,15 @@ int main(void) {
   const record_timing *timing = record_read_timing(load("timing.json"), &fault);
   char *figures[FIGURES] = {NULL};
   document made;
-  page csv = {.format = &page_csv, .stream = stdout}, text = {.format = &page_markdown, .stream = stdout, .svg = figures};
+  page csv = {.format = &page_csv, .stream = stdout};
+  page text = {.format = &page_markdown, .stream = stdout, .svg = figures};
   if (!timing) return fputs(fault.text, stderr), 1;
   document_make(&made, accuracy, timing, "");
   data_times(&csv, &made.of);
   write_shapes(&text, &made.of);
-  json_dumpf(json_object_get(json_array_get(json_object_get(json_array_get(json_object_get(record_write_report(&made.of),
-    "shapes"), 0), "rows"), 0), "timing"), stdout, JSON_COMPACT);
+  json_t *shape = json_array_get(json_object_get(record_write_report(&made.of), "shapes"), 0);
+  json_t *row = json_array_get(json_object_get(shape, "rows"), 0);
+  json_dumpf(json_object_get(row, "timing"), stdout, JSON_COMPACT);
 }
 END
 cat >accuracy.json <<'END'

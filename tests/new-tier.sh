@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Tests what doc/adding-a-kernel.md says of a new instruction set: the example's rows are added to a copy of the tree as
-# they stand there, but as instructions of this machine, under a name that no tier will ever have, with the next bit that
-# is free, and behind the last rows, so that the example may be real. The copy builds, passes the tests that a tier must
-# pass, and amalgamates; one whose question no code asks does not. It builds a tree, without the tiers of this machine.
+# they stand there, but as instructions of this machine, under a name that no tier will ever have, with the next bit
+# that is free, and behind the last rows, so that the example may be real. The copy builds, passes the tests that a tier
+# must pass, and amalgamates; one whose question no code asks does not. It builds a tree, without the tiers of this
+# machine.
 # Touched by: doc/adding-a-kernel.md lib impls/cr impls/kernels.def include configure.ac tools/amalgamate.py
 # Touched by: tests/certificates.c tests/isa.c tests/library.c tests/kernels.c tests/includes.sh
 # shellcheck disable=SC2046,SC2086,SC2154 # lists of words; make sets the environment
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
+. "$srcdir/tests/hosts.sh"
 for program in autoreconf patch python3; do command -v $program >/dev/null || skip_all "no $program here"; done
 [ -e "$srcdir/.git" ] || skip_all 'no checkout'
 ! emulated || skip_all 'built for another machine'
@@ -35,22 +37,24 @@ cd tree || exit 99
 sed -n '/^<!-- file rvv.patch -->$/,/^```$/p' doc/adding-a-kernel.md | sed '1,2d; $d' >"$work/example.patch"
 all=$(sed -n 's/^#define POSENC_ISA_ALL \([0-9]*\)u.*/\1/p' include/posenc.h)
 last() { tail -n 1 "$1" | sed 's|[/&]|\\&|g'; }
-sed -i -e "s/^ TIER(.*/ $(last lib/simd/tiers.def)/; s/^ KERNEL(.*/ $(last impls/kernels.def)/" -e "s/^-\(#define POSENC_ISA_ALL \)[0-9]*/-\1$all/" \
+sed -i -e "s/^ TIER(.*/ $(last lib/simd/tiers.def)/; s/^ KERNEL(.*/ $(last impls/kernels.def)/" \
+  -e "s/^-\(#define POSENC_ISA_ALL \)[0-9]*/-\1$all/" \
   -e "s/^+\(#define POSENC_ISA_RVV \)[0-9]*/+\1$((all + 1))/" \
   -e "s/^+\(#define POSENC_ISA_ALL \)[0-9]*/+\1$((2 * all + 1))/" \
   -e "s/^+#if !defined(__riscv).*/+#if !defined($macro)/; s/^+#define TARGET .*/+#define TARGET $target/" \
-  -e "/^+/ { s/__riscv/$macro/; s/RISCV(1ul << .*/EXAMPLE(0))/; s/RISCV(/EXAMPLE(/; s/rvv/example/g; s/RVV/EXAMPLE/g }" \
+  -e "/^+/ { s/__riscv/$macro/; s/RISCV(1ul << .*/EXAMPLE(0))/; s/RISCV(/EXAMPLE(/ }" \
+  -e '/^+/ { s/rvv/example/g; s/RVV/EXAMPLE/g }' \
   "$work/example.patch"
 check "the page's patch applies" there patch -p0 --no-backup-if-mismatch -i "$work/example.patch"
 check 'in its place' eval '! grep -q -i -e fuzz -e fail "$work/out"'
-others=$(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' lib/simd/tiers.def | grep -v -x -e generic -e example |
-  sed 's/^/--disable-/')
+others=$(tier_names . | grep -v -x -e generic -e example | sed 's/^/--disable-/')
 
 mkdir build && cd build || exit 99
 check 'autoreconf' there autoreconf -i ..
 check 'the rules of includes are kept' eval '(cd .. && there sh tests/includes.sh)'
 check 'configure takes the tier' eval 'there ../configure $others --without-benchmark --without-sleef \
-  --without-libmvec --without-opencl --without-kissfft --without-arb CFLAGS=-O2 CXXFLAGS=-O2 && grep -q "^#define HAVE_EXAMPLE 1$" config.h'
+  --without-libmvec --without-opencl --without-kissfft --without-arb CFLAGS=-O2 CXXFLAGS=-O2 &&
+  grep -q "^#define HAVE_EXAMPLE 1$" config.h'
 check 'and has its switch' eval '../configure --help | grep -q -e --disable-example'
 names='isa library certificates kernels'
 check 'it builds' there make -j"$(nproc)" $(printf 'tests/%s ' $names)

@@ -48,7 +48,9 @@ if "$POSENC" list cr-neon | grep -q 'runs here *yes'; then skip 'an older record
   check 'in the order of the list' grep -q '^| kernel | dtype | generic | neon | abacus |' platforms/all/report.md
 fi
 mkdir none
-for program in sh sed awk tr paste grep tail head mkdir cat env basename dirname gnuplot; do ln -s "$(command -v $program)" none; done
+for program in sh sed awk tr paste grep tail head mkdir cat env basename dirname gnuplot; do
+  ln -s "$(command -v $program)" none
+done
 without_compilers() { (PATH=$PWD/none && export PATH && platforms 0 generic s390x); }
 check 'a machine without its compiler' without_compilers
 check 'is skipped, too' contains out 'SKIP s390x: no s390x-linux-gnu-gcc here'

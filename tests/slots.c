@@ -19,7 +19,7 @@
 
 /* ---- groups ---- */
 
-/* What the groups of one slot break, in a word; null if nothing. */
+/* Returns the rule that the groups of one slot break, in a word; null if they keep all. */
 static const char *broken_by(const slot_terms *terms) {
   const int64_t most = terms->alone ? 1 : least(terms->chain, 4);
   int64_t calls = 0, draws = 0, since = 0;

@@ -3,11 +3,13 @@
 # Tests that the command, or the library where there is none, builds, runs and lacks what it should with each switch of
 # configure. Switches that change no flags of the compiler are tried one after the other in one folder, where make
 # compiles only what depends on config.h.
-# Touched by: configure.ac lib/simd/tiers.def Makefile.am bench/modes.c bench/bench.h bench/Makefile.inc cli/Makefile.inc lib/Makefile.inc
+# Touched by: configure.ac lib/simd/tiers.def Makefile.am bench/modes.c bench/bench.h bench/Makefile.inc
+# Touched by: cli/Makefile.inc lib/Makefile.inc tests/hosts.sh
 # Touched by: impls/kernels.am impls/peers impls/opencl tests/tap.sh tests/Makefile.inc
 # shellcheck disable=SC2016,SC2086 # lists of words
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 . "$srcdir/tests/tap.sh"
+. "$srcdir/tests/hosts.sh"
 [ ! -e "$srcdir/config.status" ] || skip_all 'the source folder is configured'
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -49,10 +51,10 @@ times_nothing() {
 mkdir tree && cd tree || exit 99
 try --without-benchmark
 check 'and times nothing' times_nothing
-# Tiers whose header the compiler takes are left out one by one, so that each is once without the narrower ones; those of
-# other architectures all at once.
+# Tiers whose header the compiler takes are left out one by one, so that each is once without the narrower ones; those
+# of other architectures all at once.
 others='' own=''
-for tier in $(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' "$srcdir/lib/simd/tiers.def" | grep -v -x generic); do
+for tier in $(tier_names | grep -v -x generic); do
   if undefined $(macro_of $tier); then others="$others $tier"; else own="$own $tier"; fi
 done
 try --without-sleef --without-opencl --without-kissfft $(printf -- '--disable-%s ' $others)

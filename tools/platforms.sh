@@ -19,7 +19,7 @@ srcdir=$(cd "$srcdir" && pwd)
 top=$PWD/platforms
 mkdir -p "$top"
 . "$srcdir/tests/hosts.sh"
-tiers=$(sed -n 's/^TIER([A-Z0-9_]*, \([a-z0-9]*\),.*/\1/p' "$srcdir/lib/simd/tiers.def")
+tiers=$(tier_names)
 : "${PLATFORMS:=$tiers opencl $(emulated_hosts)}"
 echo '{"context": {"posenc_schema": "posenc-bench-2"}, "benchmarks": []}' >"$top/untimed.json"
 

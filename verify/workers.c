@@ -359,8 +359,8 @@ static void distances_ended(work *w, const isolated *end) {
   record_free(made);
 }
 
-/* What is done for each kind: before its worker begins, which may end it; to begin it; and when it has ended. What uses
-   all processors runs alone. */
+/* The steps of each kind of work: `prepare` comes before the worker, and may end the work; `begin` starts the worker;
+   `ended` takes its result. Work that uses all processors runs alone. */
 static const struct {
   void (*prepare)(work *w);
   lodger *(*begin)(work *w, isolation *how);

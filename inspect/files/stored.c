@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What axes say about a table: rows, columns and halves; and files that are mapped. */
+/* The rows, columns and halves of a table, from the axes of a stored array; and files that are mapped. */
 #include "config.h"
 
 #include "inspect/files/stored.h"
